@@ -1,0 +1,123 @@
+#pragma once
+
+/// @file
+/// What a kernel may ask of its number type T, here for double.
+///
+/// A kernel is a template on T and asks T for no more than + - * / < <= > >= == and the functions
+/// below.  Data-dependent choices are select(mask, a, b); a loop whose length depends on data runs
+/// while any(mask) and updates only the lanes that are not done, so that no body's result depends
+/// on its neighbours.  pack.hpp gives the same functions for W bodies at once, counted.hpp for a
+/// double that counts, quad.hpp for 34 digits.
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "polhode/config.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+
+/// Traits of a number type: its mask, its number of lanes, its rounding unit.
+template <class T>
+struct scalar_traits;
+
+template <>
+struct scalar_traits<double> {
+    using mask = bool;
+    static constexpr int lanes = 1;
+    static constexpr double epsilon = 0x1p-52;
+};
+
+template <class T>
+using mask_t = typename scalar_traits<T>::mask;
+
+template <class T>
+inline constexpr int lanes_v = scalar_traits<T>::lanes;
+
+/// Distance from 1 to the next number of T, as a double.
+template <class T>
+inline constexpr double epsilon_v = scalar_traits<T>::epsilon;
+
+template <class T>
+struct SinCos {
+    T sin;
+    T cos;
+};
+
+POLHODE_INLINE std::uint64_t bits_of(double x) {
+    std::uint64_t u;
+    std::memcpy(&u, &x, sizeof u);
+    return u;
+}
+POLHODE_INLINE double double_of(std::uint64_t u) {
+    double x;
+    std::memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+POLHODE_INLINE bool any(bool mask) { return mask; }
+POLHODE_INLINE bool all(bool mask) { return mask; }
+POLHODE_INLINE double select(bool mask, double a, double b) { return mask ? a : b; }
+
+POLHODE_INLINE double sqrt(double x) {
+#if defined(__GNUC__) || defined(__clang__)
+    return __builtin_sqrt(x);
+#else
+    return std::sqrt(x);
+#endif
+}
+
+/// a b + c, in one rounding where the level has the instruction, in two where it has not.
+POLHODE_INLINE double fma(double a, double b, double c) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    return __builtin_fma(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
+POLHODE_INLINE double abs(double x) { return double_of(bits_of(x) & 0x7fffffffffffffffULL); }
+POLHODE_INLINE double copysign(double magnitude, double sign) {
+    return double_of((bits_of(magnitude) & 0x7fffffffffffffffULL) |
+                     (bits_of(sign) & 0x8000000000000000ULL));
+}
+/// x with its sign flipped where `sign` is negative (the sign bit decides, -0 counts).
+POLHODE_INLINE double flip_sign(double x, double sign) {
+    return double_of(bits_of(x) ^ (bits_of(sign) & 0x8000000000000000ULL));
+}
+
+/// The smaller / larger of two; the second where either is NaN.
+POLHODE_INLINE double min(double a, double b) { return a < b ? a : b; }
+POLHODE_INLINE double max(double a, double b) { return a > b ? a : b; }
+
+/// Nearest integer, ties to even, for |x| < 2^51.
+POLHODE_INLINE double rint(double x) {
+    constexpr double magic = 0x1.8p52;
+    return (x + magic) - magic;
+}
+
+/// Largest power of two not above |x|, for normal x; 0 for zero and subnormal x.
+POLHODE_INLINE double power_of_two_below(double x) {
+    return double_of(bits_of(x) & 0x7ff0000000000000ULL);
+}
+/// 1/p for p = 2^e with -1022 <= e <= 1022.
+POLHODE_INLINE double power_of_two_reciprocal(double p) {
+    return double_of(0x7fe0000000000000ULL - bits_of(p));
+}
+/// floor(log2 |x|) for normal x.
+POLHODE_INLINE double exponent(double x) {
+    const std::uint64_t biased = (bits_of(x) & 0x7ff0000000000000ULL) >> 52;
+    return double_of(biased | 0x4330000000000000ULL) - (0x1p52 + 1023);
+}
+/// 2^n for a whole number n with -1022 <= n <= 1023.
+POLHODE_INLINE double power_of_two(double n) {
+    return double_of(bits_of(n + (0x1.8p52 + 1023)) << 52);
+}
+/// Is the whole number n odd?  |n| < 2^51.
+POLHODE_INLINE bool is_odd(double n) { return (bits_of(n + 0x1.8p52) & 1U) != 0; }
+/// Bit 1 of the whole number n in two's complement: n mod 4 is 2 or 3.  |n| < 2^51.
+POLHODE_INLINE bool has_bit_1(double n) { return (bits_of(n + 0x1.8p52) & 2U) != 0; }
+
+POLHODE_INLINE bool is_nan(double x) { return x != x; }
+
+POLHODE_NAMESPACE_END

@@ -1,0 +1,1 @@
+#include "polhode/scalar/pack.hpp"
