@@ -1,0 +1,68 @@
+#pragma once
+
+#include "polhode/vec3.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+
+/// A quaternion, scalar first, Hamilton product [CZ08] Sec. 1.4.
+template <class T>
+struct Quaternion {
+    T w, x, y, z;
+};
+
+/// p q.  The products with q.w are added last, so that a q near 1 changes p by its small part only
+/// and q = 1 returns p bit for bit.
+template <class T>
+POLHODE_INLINE Quaternion<T> operator*(const Quaternion<T>& p, const Quaternion<T>& q) {
+    return {fma(p.w, q.w, fma(-p.x, q.x, fma(-p.y, q.y, -(p.z * q.z)))),
+            fma(p.x, q.w, fma(p.w, q.x, fma(p.y, q.z, -(p.z * q.y)))),
+            fma(p.y, q.w, fma(p.w, q.y, fma(p.z, q.x, -(p.x * q.z)))),
+            fma(p.z, q.w, fma(p.w, q.z, fma(p.x, q.y, -(p.y * q.x))))};
+}
+template <class T>
+POLHODE_INLINE T dot(const Quaternion<T>& p, const Quaternion<T>& q) {
+    return fma(p.w, q.w, fma(p.x, q.x, fma(p.y, q.y, p.z * q.z)));
+}
+template <class T>
+POLHODE_INLINE Quaternion<T> conjugate(const Quaternion<T>& q) {
+    return {q.w, -q.x, -q.y, -q.z};
+}
+template <class T>
+POLHODE_INLINE Quaternion<T> operator*(const T& s, const Quaternion<T>& q) {
+    return {s * q.w, s * q.x, s * q.y, s * q.z};
+}
+template <class T>
+POLHODE_INLINE Quaternion<T> select(const mask_t<T>& m, const Quaternion<T>& a,
+                                    const Quaternion<T>& b) {
+    return {select(m, a.w, b.w), select(m, a.x, b.x), select(m, a.y, b.y), select(m, a.z, b.z)};
+}
+template <class T>
+POLHODE_INLINE Vec3<T> vector_part(const Quaternion<T>& q) {
+    return {q.x, q.y, q.z};
+}
+
+/// q / |q| for any finite q but zero, without over- or underflow; NaN for zero and for a q with a
+/// component that is not finite.
+template <class T>
+POLHODE_INLINE Quaternion<T> normalised(const Quaternion<T>& q) {
+    const T largest = max_abs(Vec3<T>{max_abs(Vec3<T>{q.w, q.x, q.y}), q.z, T(0.0)});
+    // Two factors: one alone would overflow for a subnormal q.
+    const T scale = min(max(power_of_two_below(largest), 0x1p-1000), 0x1p1000);
+    const T inverse = power_of_two_reciprocal(scale);
+    Quaternion<T> p = inverse * q;
+    const mask_t<T> subnormal = largest < 0x1p-1000;
+    p = select(subnormal, T(0x1p74) * p, p);
+    return (T(1.0) / sqrt(dot(p, p))) * p;
+}
+
+/// One Newton step of q to unit norm where |q|^2 is more than 4 eps from 1.  Within that q comes
+/// back bit for bit; a q at most 2^-26 off comes to within eps of 1.
+template <class T>
+POLHODE_INLINE Quaternion<T> kept_unit(const Quaternion<T>& q) {
+    const T excess = dot(q, q) - 1.0;
+    const T correction = select(abs(excess) > 4 * epsilon_v<T>, -0.5 * excess, T(0.0));
+    return {fma(correction, q.w, q.w), fma(correction, q.x, q.x), fma(correction, q.y, q.y),
+            fma(correction, q.z, q.z)};
+}
+
+POLHODE_NAMESPACE_END

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "polhode/scalar/real.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+
+/// A vector of three components.
+template <class T>
+struct Vec3 {
+    T x, y, z;
+};
+
+template <class T>
+POLHODE_INLINE Vec3<T> operator+(const Vec3<T>& a, const Vec3<T>& b) {
+    return {a.x + b.x, a.y + b.y, a.z + b.z};
+}
+template <class T>
+POLHODE_INLINE Vec3<T> operator-(const Vec3<T>& a, const Vec3<T>& b) {
+    return {a.x - b.x, a.y - b.y, a.z - b.z};
+}
+template <class T>
+POLHODE_INLINE Vec3<T> operator-(const Vec3<T>& a) {
+    return {-a.x, -a.y, -a.z};
+}
+template <class T>
+POLHODE_INLINE Vec3<T> operator*(const T& s, const Vec3<T>& a) {
+    return {s * a.x, s * a.y, s * a.z};
+}
+template <class T>
+POLHODE_INLINE T dot(const Vec3<T>& a, const Vec3<T>& b) {
+    return fma(a.x, b.x, fma(a.y, b.y, a.z * b.z));
+}
+template <class T>
+POLHODE_INLINE Vec3<T> cross(const Vec3<T>& a, const Vec3<T>& b) {
+    return {fma(a.y, b.z, -(a.z * b.y)), fma(a.z, b.x, -(a.x * b.z)), fma(a.x, b.y, -(a.y * b.x))};
+}
+template <class T>
+POLHODE_INLINE T norm(const Vec3<T>& a) {
+    return sqrt(dot(a, a));
+}
+template <class T>
+POLHODE_INLINE Vec3<T> select(const mask_t<T>& m, const Vec3<T>& a, const Vec3<T>& b) {
+    return {select(m, a.x, b.x), select(m, a.y, b.y), select(m, a.z, b.z)};
+}
+/// Largest of the three sizes; NaN or infinite where a component is.
+template <class T>
+POLHODE_INLINE T max_abs(const Vec3<T>& a) {
+    const T ax = abs(a.x);
+    const T ay = abs(a.y);
+    const T az = abs(a.z);
+    // Written so that a NaN survives: max returns its second argument where either is NaN.
+    const T largest = select((ax >= ay) | is_nan(ax), ax, ay);
+    return select((largest >= az) | is_nan(largest), largest, az);
+}
+
+POLHODE_NAMESPACE_END
