@@ -1,15 +1,17 @@
 /// @file
 /// The extension module polhode._core: registers the topics, holds no arithmetic and no policy.
 
-#include <pybind11/pybind11.h>
-
+#define POLHODE_IMPORTS_NUMPY
+#include "arrays.hpp"
 #include "levels.hpp"
 
 namespace py = pybind11;
 
 void register_elliptic(py::module_& module);
+void register_steps(py::module_& module);
 
 PYBIND11_MODULE(_core, module) {
+    if (_import_array() < 0) throw py::error_already_set();
     py::dict info;
     info["version"] = POLHODE_VERSION;
     info["compiler"] = POLHODE_COMPILER;
@@ -17,4 +19,5 @@ PYBIND11_MODULE(_core, module) {
     info["isa_supported"] = polhode::dispatch::supported_levels();
     module.attr("build") = info;
     register_elliptic(module);
+    register_steps(module);
 }

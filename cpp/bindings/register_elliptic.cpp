@@ -1,13 +1,10 @@
 /// @file
 /// The ufuncs of polhode.elliptic: NumPy's machinery around the loops of the level in use.
 
-#include <pybind11/pybind11.h>
-
-#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
-#include <numpy/arrayobject.h>
-#include <numpy/ufuncobject.h>
-
+#include "arrays.hpp"
 #include "levels.hpp"
+
+#include <numpy/ufuncobject.h>
 
 namespace py = pybind11;
 
@@ -29,7 +26,7 @@ void add_ufunc(py::module_& module, const char* name, polhode::dispatch::UfuncLo
 }  // namespace
 
 void register_elliptic(py::module_& module) {
-    if (_import_array() < 0 || _import_umath() < 0) throw py::error_already_set();
+    if (_import_umath() < 0) throw py::error_already_set();
     // NumPy keeps the address of the loop, so the table is copied where it stays.
     static polhode::dispatch::EllipticTable table = *polhode::dispatch::level().elliptic;
     add_ufunc(module, "rf", table.rf, 3, 1);

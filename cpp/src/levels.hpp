@@ -8,6 +8,9 @@
 #include <cstdint>
 #include <string>
 
+#include "polhode/batch_arguments.hpp"
+#include "polhode/method_info.hpp"
+
 namespace polhode::dispatch {
 
 /// A NumPy inner loop: args, dimensions, steps, data.
@@ -20,9 +23,27 @@ struct EllipticTable {
 };
 
 
+/// One row per method, in the order of methods.hpp.
+struct StepRow {
+    const MethodInfo* info;
+    StepFunction step;
+};
+
+/// What a look over the inertias or attitudes of a batch finds.
+enum Finding : int { all_valid = 0, some_invalid = 1, some_rod = 2 };
+
+struct TorqueFreeTable {
+    const StepRow* rows;
+    int methods;
+    int (*look_at_inertia)(const View& inertia, std::ptrdiff_t begin, std::ptrdiff_t end);
+    int (*look_at_attitude)(const View& attitude, bool matrix, std::ptrdiff_t begin,
+                            std::ptrdiff_t end);
+};
+
 struct Level {
     const char* name;
     const EllipticTable* elliptic;
+    const TorqueFreeTable* torque_free;
 };
 
 /// The level in use, chosen at import: the best that the processor has, or POLHODE_ISA.

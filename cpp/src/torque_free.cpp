@@ -1,1 +1,75 @@
-#include "polhode/scalar/pack.hpp"
+/// @file
+/// The free steps of every method, compiled once per instruction-set level.
+
+#include "levels.hpp"
+#include "polhode/batch.hpp"
+#include "polhode/methods.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace {
+
+template <class... Ms>
+struct Rows;
+template <class... Ms>
+struct Rows<MethodList<Ms...>> {
+    static constexpr dispatch::StepRow rows[] = {{&Ms::info, batch::step<Ms>}...};
+    static constexpr int count = sizeof...(Ms);
+};
+
+int look_at_inertia(const View& inertia, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    using T = batch_real;
+    int findings = dispatch::all_valid;
+    for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
+        const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
+        const Vec3<T> I = batch::load_vec3<T>(inertia, i, count);
+        const T smallest = min(min(I.x, I.y), I.z);
+        const T largest = max(max(I.x, I.y), I.z);
+        const T sum = (I.x + I.y) + I.z;  // NaN or infinite where one is
+        const mask_t<T> ok = (sum <= 0x1.fffffffffffffp1023) &
+                             (smallest > 4 * epsilon_v<T> * largest);
+        if (all(ok)) continue;
+        // Rare: rods, or something that is no body.
+        const T zero_below = 4 * epsilon_v<T> * largest;
+        const T middle = max(min(I.x, I.y), min(max(I.x, I.y), I.z));
+        const mask_t<T> rod = (sum <= 0x1.fffffffffffffp1023) & (abs(smallest) <= zero_below) &
+                              (largest > 0.0) & (largest - middle <= 1e-9 * largest);
+        if (any(rod)) findings |= dispatch::some_rod;
+        if (any(!(ok | rod))) findings |= dispatch::some_invalid;
+    }
+    return findings;
+}
+
+int look_at_attitude(const View& attitude, bool matrix, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    using T = batch_real;
+    mask_t<T> bad = T(0.0) != T(0.0);
+    for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
+        const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
+        if (matrix) {
+            T c[9];
+            batch::load(attitude, i, count, c);
+            const Vec3<T> x{c[0], c[3], c[6]}, y{c[1], c[4], c[7]}, z{c[2], c[5], c[8]};
+            constexpr double tolerance = 1e-5;
+            const mask_t<T> off =
+                (abs(dot(x, x) - 1.0) > tolerance) | (abs(dot(y, y) - 1.0) > tolerance) |
+                (abs(dot(z, z) - 1.0) > tolerance) | (abs(dot(x, y)) > tolerance) |
+                (abs(dot(x, z)) > tolerance) | (abs(dot(y, z)) > tolerance);
+            bad = bad | off | (dot(cross(x, y), z) < 0.0);
+        } else {
+            T c[4];
+            batch::load(attitude, i, count, c);
+            bad = bad | ((c[0] == 0.0) & (c[1] == 0.0) & (c[2] == 0.0) & (c[3] == 0.0));
+        }
+    }
+    return any(bad) ? dispatch::some_invalid : dispatch::all_valid;
+}
+
+}  // namespace
+POLHODE_NAMESPACE_END
+
+namespace polhode::dispatch {
+extern const TorqueFreeTable POLHODE_TABLE(torque_free);
+const TorqueFreeTable POLHODE_TABLE(torque_free) = {
+    POLHODE_LEVEL::Rows<POLHODE_LEVEL::Methods>::rows,
+    POLHODE_LEVEL::Rows<POLHODE_LEVEL::Methods>::count, POLHODE_LEVEL::look_at_inertia,
+    POLHODE_LEVEL::look_at_attitude};
+}  // namespace polhode::dispatch

@@ -25,6 +25,7 @@ template <int W>
 struct vector_of {
     typedef double real __attribute__((vector_size(8 * W)));
     typedef std::int64_t bits __attribute__((vector_size(8 * W)));
+    typedef std::uint64_t unsigned_bits __attribute__((vector_size(8 * W)));
 };
 template <int W>
 using real_vector = typename vector_of<W>::real;
@@ -34,7 +35,7 @@ using bits_vector = typename vector_of<W>::bits;
 template <int W>
 POLHODE_INLINE real_vector<W> vector_sqrt(real_vector<W> x) {
 #if defined(__AVX512F__)
-    if constexpr (W == 8) return _mm512_sqrt_pd(x);
+    if constexpr (W == 8) return _mm512_maskz_sqrt_pd(0xff, x);  // plain form warns in gcc 12
 #endif
 #if defined(__AVX__)
     if constexpr (W == 4) return _mm256_sqrt_pd(x);
@@ -284,7 +285,7 @@ POLHODE_INLINE pack<W, U> power_of_two_reciprocal(pack<W, U> a) {
 }
 template <int W, int U>
 POLHODE_INLINE pack<W, U> exponent(pack<W, U> a) {
-    using unsigned_bits = std::uint64_t __attribute__((vector_size(8 * W)));
+    using unsigned_bits = typename detail::vector_of<W>::unsigned_bits;
     pack<W, U> r;
     POLHODE_PACK_FOR {
         const auto x = (unsigned_bits)a.v[u] & 0x7ff0000000000000ULL;

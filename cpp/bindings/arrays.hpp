@@ -1,0 +1,149 @@
+#pragma once
+
+/// @file
+/// NumPy arrays as batches of the core.
+
+#include <pybind11/pybind11.h>
+
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL polhode_array_api
+#ifndef POLHODE_IMPORTS_NUMPY
+#define NO_IMPORT_ARRAY
+#endif
+#include <numpy/arrayobject.h>
+
+#include "batch_shape.hpp"
+#include "polhode/batch_arguments.hpp"
+
+namespace polhode::bindings {
+
+/// One argument: an array of doubles whose last `core_axes` axes belong to the body, or a number.
+struct Operand {
+    PyArrayObject* array = nullptr;
+    double number = 0;
+    double* data = nullptr;
+    int batch_axes = 0;
+    int core_axes = 0;
+
+    std::ptrdiff_t length(int axis) const { return PyArray_DIM(array, axis); }
+    std::ptrdiff_t stride(int axis) const {
+        return PyArray_STRIDE(array, axis) / static_cast<std::ptrdiff_t>(sizeof(double));
+    }
+    /// Length of core axis i, counted from the front.
+    std::ptrdiff_t core_length(int i) const { return length(batch_axes + i); }
+    std::ptrdiff_t core_stride(int i) const { return stride(batch_axes + i); }
+};
+
+/// True where the core can read `object` as it is: native doubles, aligned to whole doubles.
+inline bool read_array(PyObject* object, int core_axes, Operand& operand) {
+    if (!PyArray_Check(object)) return false;
+    auto* array = reinterpret_cast<PyArrayObject*>(object);
+    if (PyArray_TYPE(array) != NPY_DOUBLE || !PyArray_ISBEHAVED_RO(array)) return false;
+    const int axes = PyArray_NDIM(array);
+    if (axes < core_axes) return false;
+    for (int d = 0; d < axes; ++d) {
+        if (PyArray_STRIDE(array, d) % static_cast<npy_intp>(sizeof(double)) != 0) return false;
+    }
+    operand.array = array;
+    operand.data = static_cast<double*>(PyArray_DATA(array));
+    operand.core_axes = core_axes;
+    operand.batch_axes = axes - core_axes;
+    return true;
+}
+
+inline bool read_number_or_array(PyObject* object, Operand& operand) {
+    if (PyFloat_Check(object)) {
+        operand.number = PyFloat_AS_DOUBLE(object);
+        operand.data = &operand.number;
+        return true;
+    }
+    return read_array(object, 0, operand);
+}
+
+/// Index one past the highest double of the array, and of its lowest.
+inline void memory_range(const Operand& operand, const double*& low, const double*& high) {
+    low = high = operand.data;
+    if (operand.array == nullptr) return;
+    for (int d = 0; d < PyArray_NDIM(operand.array); ++d) {
+        if (operand.length(d) == 0) {
+            high = low;
+            return;
+        }
+        const std::ptrdiff_t reach = (operand.length(d) - 1) * operand.stride(d);
+        (reach < 0 ? low : high) += reach;
+    }
+    ++high;
+}
+
+inline bool may_overlap(const Operand& a, const Operand& b) {
+    const double *low_a, *high_a, *low_b, *high_b;
+    memory_range(a, low_a, high_a);
+    memory_range(b, low_b, high_b);
+    return low_a < high_b && low_b < high_a;
+}
+
+/// The same elements in the same order.
+inline bool same_layout(const Operand& a, const Operand& b) {
+    if (a.array == nullptr || b.array == nullptr || a.data != b.data) return false;
+    const int axes = PyArray_NDIM(a.array);
+    if (axes != PyArray_NDIM(b.array)) return false;
+    for (int d = 0; d < axes; ++d) {
+        if (a.length(d) != b.length(d) || a.stride(d) != b.stride(d)) return false;
+    }
+    return true;
+}
+
+/// NumPy's rule for the batch axes.  False where the shapes do not broadcast.
+inline bool broadcast(const Operand* const* operands, int count, BatchShape& batch) {
+    batch.arrays = count;
+    batch.axes = 0;
+    for (int k = 0; k < count; ++k) {
+        if (operands[k]->batch_axes > batch.axes) batch.axes = operands[k]->batch_axes;
+    }
+    for (int d = 0; d < batch.axes; ++d) {
+        std::ptrdiff_t length = 1;
+        for (int k = 0; k < count; ++k) {
+            const int own = d - (batch.axes - operands[k]->batch_axes);
+            if (own < 0 || operands[k]->length(own) == 1) continue;
+            if (length != 1 && operands[k]->length(own) != length) return false;
+            length = operands[k]->length(own);
+        }
+        batch.shape[d] = length;
+        for (int k = 0; k < count; ++k) {
+            const int own = d - (batch.axes - operands[k]->batch_axes);
+            batch.strides[k][d] =
+                own < 0 || operands[k]->length(own) == 1 ? 0 : operands[k]->stride(own);
+        }
+    }
+    return true;
+}
+
+/// Array `k` of the batch from body 0 of one row on.
+inline MutableView view_of(const Operand& operand, const BatchShape& batch, int k,
+                           std::ptrdiff_t row) {
+    MutableView view{operand.data + batch.row_offset(row, k), batch.row_stride[k], 0, 0};
+    if (operand.core_axes > 0) view.component = operand.core_stride(operand.core_axes - 1);
+    if (operand.core_axes > 1) view.row = operand.core_stride(0);
+    return view;
+}
+
+/// A new array of doubles: the batch axes of `batch` (before it is arranged), then `core`.
+inline pybind11::object new_array(const BatchShape& batch, const npy_intp* core, int core_axes) {
+    npy_intp shape[BatchShape::max_axes];
+    for (int d = 0; d < batch.axes; ++d) shape[d] = batch.shape[d];
+    for (int d = 0; d < core_axes; ++d) shape[batch.axes + d] = core[d];
+    PyObject* array = PyArray_SimpleNew(batch.axes + core_axes, shape, NPY_DOUBLE);
+    if (array == nullptr) throw pybind11::error_already_set();
+    return pybind11::reinterpret_steal<pybind11::object>(array);
+}
+
+/// Does `operand` have exactly the shape of the batch (before it is arranged)?
+inline bool has_shape_of(const Operand& operand, const BatchShape& batch) {
+    if (operand.batch_axes != batch.axes) return false;
+    for (int d = 0; d < batch.axes; ++d) {
+        if (operand.length(d) != batch.shape[d]) return false;
+    }
+    return true;
+}
+
+}  // namespace polhode::bindings

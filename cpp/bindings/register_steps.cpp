@@ -1,0 +1,160 @@
+/// @file
+/// Free steps of batches: polhode._core.step and the list of methods.
+
+#include <atomic>
+#include <optional>
+
+#include "arrays.hpp"
+#include "levels.hpp"
+#include "threads.hpp"
+
+namespace py = pybind11;
+
+namespace polhode::bindings {
+namespace {
+
+/// Bodies below which releasing the interpreter lock costs more than it gives.
+constexpr std::ptrdiff_t few_bodies = 32;
+/// Threads take shares of whole packs at every level.
+constexpr std::ptrdiff_t grain = 64;
+
+enum Role { inertia_, m_, attitude_, h_, m_out_, attitude_out_, roles };
+
+/// Is the last core axis of an attitude a quaternion, or are the last two a matrix?
+bool read_attitude(PyObject* object, Operand& operand, bool& matrix) {
+    if (!read_array(object, 1, operand)) return false;
+    matrix = operand.core_length(0) != 4;
+    if (!matrix) return true;
+    return read_array(object, 2, operand) && operand.core_length(0) == 3 &&
+           operand.core_length(1) == 3;
+}
+
+/// Steps a batch whose arguments the core can take as they are.
+///
+/// Returns (m, attitude); None where an argument is not an aligned array of doubles of a fitting
+/// shape (the Python layer then converts, or says what is wrong); an int of dispatch::Finding where
+/// a value is not allowed, with nothing written.
+py::object step(int method, py::handle inertia, py::handle m, py::handle attitude, py::handle h,
+                py::handle m_out, py::handle attitude_out, std::ptrdiff_t n_steps, int threads,
+                bool rods_checked) {
+    Operand operands[roles];
+    bool matrix = false;
+    if (!read_array(inertia.ptr(), 1, operands[inertia_]) ||
+        operands[inertia_].core_length(0) != 3 || !read_array(m.ptr(), 1, operands[m_]) ||
+        operands[m_].core_length(0) != 3 ||
+        !read_attitude(attitude.ptr(), operands[attitude_], matrix) ||
+        !read_number_or_array(h.ptr(), operands[h_])) {
+        return py::none();
+    }
+    const Operand* pointers[roles];
+    for (int k = 0; k < roles; ++k) pointers[k] = &operands[k];
+    BatchShape batch;
+    if (!broadcast(pointers, m_out_, batch)) return py::none();
+
+    py::object results[2];
+    if (m_out.is_none()) {
+        const npy_intp core[] = {3, 3};
+        const npy_intp four = 4;
+        results[0] = new_array(batch, core, 1);
+        results[1] = matrix ? new_array(batch, core, 2) : new_array(batch, &four, 1);
+        read_array(results[0].ptr(), 1, operands[m_out_]);
+        read_array(results[1].ptr(), matrix ? 2 : 1, operands[attitude_out_]);
+    } else {
+        bool out_matrix = false;
+        if (!read_array(m_out.ptr(), 1, operands[m_out_]) ||
+            operands[m_out_].core_length(0) != 3 ||
+            !read_attitude(attitude_out.ptr(), operands[attitude_out_], out_matrix) ||
+            out_matrix != matrix || !PyArray_ISWRITEABLE(operands[m_out_].array) ||
+            !PyArray_ISWRITEABLE(operands[attitude_out_].array) ||
+            !has_shape_of(operands[m_out_], batch) ||
+            !has_shape_of(operands[attitude_out_], batch) ||
+            may_overlap(operands[m_out_], operands[attitude_out_])) {
+            return py::none();
+        }
+        for (int out = m_out_; out <= attitude_out_; ++out) {
+            for (int in = inertia_; in <= h_; ++in) {
+                const bool itself =
+                    in == out - m_out_ + m_ && same_layout(operands[out], operands[in]);
+                if (!itself && may_overlap(operands[out], operands[in])) return py::none();
+            }
+        }
+        results[0] = py::reinterpret_borrow<py::object>(m_out);
+        results[1] = py::reinterpret_borrow<py::object>(attitude_out);
+    }
+    if (!broadcast(pointers, roles, batch)) return py::none();
+    batch.arrange();
+    const std::ptrdiff_t count = batch.size();
+    if (count == 0) return py::make_tuple(results[0], results[1]);
+
+    const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
+    const StepFunction kernel = table.rows[method].step;
+    std::atomic<int> findings{dispatch::all_valid};
+    const auto arguments_of = [&](std::ptrdiff_t row) {
+        return StepArguments{view_of(operands[inertia_], batch, inertia_, row),
+                             view_of(operands[m_], batch, m_, row),
+                             view_of(operands[attitude_], batch, attitude_, row),
+                             view_of(operands[h_], batch, h_, row),
+                             view_of(operands[m_out_], batch, m_out_, row),
+                             view_of(operands[attitude_out_], batch, attitude_out_, row),
+                             n_steps,
+                             matrix};
+    };
+    const auto look = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+        int found = dispatch::all_valid;
+        batch.for_each_row(begin, end, [&](std::ptrdiff_t row, std::ptrdiff_t i, std::ptrdiff_t j) {
+            const StepArguments a = arguments_of(row);
+            found |= a.inertia.body == 0 ? table.look_at_inertia(a.inertia, 0, 1)
+                                         : table.look_at_inertia(a.inertia, i, j);
+            found |= a.attitude.body == 0 ? table.look_at_attitude(a.attitude, matrix, 0, 1)
+                                          : table.look_at_attitude(a.attitude, matrix, i, j);
+        });
+        if (found != dispatch::all_valid) findings |= found;
+    };
+    const auto refused = [&] {
+        const int found = findings;
+        return (found & dispatch::some_invalid) != 0 ||
+               (!rods_checked && (found & dispatch::some_rod) != 0);
+    };
+    const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+        batch.for_each_row(begin, end, [&](std::ptrdiff_t row, std::ptrdiff_t i, std::ptrdiff_t j) {
+            kernel(arguments_of(row), i, j);
+        });
+    };
+    {
+        std::optional<py::gil_scoped_release> release;
+        if (count > few_bodies) release.emplace();
+        share_among_threads(count, threads, grain, look);
+        if (!refused()) share_among_threads(count, threads, grain, work);
+    }
+    if (refused()) return py::int_(static_cast<int>(findings));
+    return py::make_tuple(results[0], results[1]);
+}
+
+py::list methods() {
+    py::list rows;
+    const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
+    for (int i = 0; i < table.methods; ++i) {
+        const MethodInfo& info = *table.rows[i].info;
+        py::dict row;
+        row["name"] = info.name;
+        row["order"] = info.order;
+        row["kind"] = info.kind;
+        row["invariants"] = info.invariants;
+        row["symmetric"] = info.symmetric;
+        row["options"] = info.options;
+        row["source"] = info.source;
+        rows.append(row);
+    }
+    return rows;
+}
+
+}  // namespace
+}  // namespace polhode::bindings
+
+void register_steps(py::module_& module) {
+    module.def("step", &polhode::bindings::step, py::arg("method"), py::arg("inertia"),
+               py::arg("m"), py::arg("attitude"), py::arg("h"), py::arg("m_out"),
+               py::arg("attitude_out"), py::arg("n_steps"), py::arg("threads"),
+               py::arg("rods_checked"));
+    module.def("methods", &polhode::bindings::methods);
+}

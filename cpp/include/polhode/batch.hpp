@@ -1,0 +1,351 @@
+#pragma once
+
+/// @file
+/// Arrays of bodies <-> packs of bodies.  No numerics.
+
+#include "polhode/batch_arguments.hpp"
+#include "polhode/inertia.hpp"
+#include "polhode/mat3.hpp"
+#include "polhode/scalar/pack.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace batch {
+
+/// Offset of component k of C (3: vector, 4: quaternion, 9: matrix, row by row).
+template <int C>
+POLHODE_INLINE std::ptrdiff_t offset(std::ptrdiff_t component, std::ptrdiff_t row, int k) {
+    if constexpr (C == 9) return (k / 3) * row + (k % 3) * component;
+    return k * component;
+}
+
+/// Components of bodies i ... i + count - 1, one body a lane; lanes past them repeat the last body.
+template <int C>
+POLHODE_INLINE void load(const View& v, std::ptrdiff_t i, int, double (&out)[C]) {
+    const double* p = v.data + i * v.body;
+    for (int k = 0; k < C; ++k) out[k] = p[offset<C>(v.component, v.row, k)];
+}
+template <int C>
+POLHODE_INLINE void store(const MutableView& v, std::ptrdiff_t i, int, const double (&in)[C]) {
+    double* p = v.data + i * v.body;
+    for (int k = 0; k < C; ++k) p[offset<C>(v.component, v.row, k)] = in[k];
+}
+
+#if defined(POLHODE_HAS_PACK)
+
+namespace detail {
+
+using polhode::detail::real_vector;
+
+template <int W>
+POLHODE_INLINE real_vector<W> load_vector(const double* p) {
+    real_vector<W> r;
+    __builtin_memcpy(&r, p, sizeof r);
+    return r;
+}
+template <int W>
+POLHODE_INLINE void store_vector(double* p, real_vector<W> r) {
+    __builtin_memcpy(p, &r, sizeof r);
+}
+
+#define POLHODE_SHUFFLE __builtin_shufflevector
+
+/// W bodies of three doubles one after another -> three components, and back.
+POLHODE_INLINE void split3(const double* p, real_vector<8> (&c)[3]) {
+    const auto a = load_vector<8>(p), b = load_vector<8>(p + 8), d = load_vector<8>(p + 16);
+    const auto x = POLHODE_SHUFFLE(a, b, 0, 3, 6, 9, 12, 15, 0, 0);
+    const auto y = POLHODE_SHUFFLE(a, b, 1, 4, 7, 10, 13, 0, 0, 0);
+    const auto z = POLHODE_SHUFFLE(a, b, 2, 5, 8, 11, 14, 0, 0, 0);
+    c[0] = POLHODE_SHUFFLE(x, d, 0, 1, 2, 3, 4, 5, 10, 13);
+    c[1] = POLHODE_SHUFFLE(y, d, 0, 1, 2, 3, 4, 8, 11, 14);
+    c[2] = POLHODE_SHUFFLE(z, d, 0, 1, 2, 3, 4, 9, 12, 15);
+}
+POLHODE_INLINE void join3(double* p, const real_vector<8> (&c)[3]) {
+    const auto a = POLHODE_SHUFFLE(c[0], c[1], 0, 8, 0, 1, 9, 0, 2, 10);
+    const auto b = POLHODE_SHUFFLE(c[0], c[1], 0, 3, 11, 0, 4, 12, 0, 5);
+    const auto d = POLHODE_SHUFFLE(c[0], c[1], 13, 0, 6, 14, 0, 7, 15, 0);
+    store_vector<8>(p, POLHODE_SHUFFLE(a, c[2], 0, 1, 8, 3, 4, 9, 6, 7));
+    store_vector<8>(p + 8, POLHODE_SHUFFLE(b, c[2], 10, 1, 2, 11, 4, 5, 12, 7));
+    store_vector<8>(p + 16, POLHODE_SHUFFLE(d, c[2], 0, 13, 2, 3, 14, 5, 6, 15));
+}
+POLHODE_INLINE void split3(const double* p, real_vector<4> (&c)[3]) {
+    const auto a = load_vector<4>(p), b = load_vector<4>(p + 4), d = load_vector<4>(p + 8);
+    // a = x0 y0 z0 x1, b = y1 z1 x2 y2, d = z2 x3 y3 z3
+    const auto x = POLHODE_SHUFFLE(a, b, 0, 3, 6, 0);
+    const auto y = POLHODE_SHUFFLE(a, b, 1, 4, 7, 0);
+    const auto z = POLHODE_SHUFFLE(a, b, 2, 5, 0, 0);
+    c[0] = POLHODE_SHUFFLE(x, d, 0, 1, 2, 5);
+    c[1] = POLHODE_SHUFFLE(y, d, 0, 1, 2, 6);
+    c[2] = POLHODE_SHUFFLE(z, d, 0, 1, 4, 7);
+}
+POLHODE_INLINE void join3(double* p, const real_vector<4> (&c)[3]) {
+    const auto a = POLHODE_SHUFFLE(c[0], c[1], 0, 4, 0, 1);
+    const auto b = POLHODE_SHUFFLE(c[0], c[1], 5, 0, 2, 6);
+    const auto d = POLHODE_SHUFFLE(c[0], c[1], 0, 3, 7, 0);
+    store_vector<4>(p, POLHODE_SHUFFLE(a, c[2], 0, 1, 4, 3));
+    store_vector<4>(p + 4, POLHODE_SHUFFLE(b, c[2], 0, 5, 2, 3));
+    store_vector<4>(p + 8, POLHODE_SHUFFLE(d, c[2], 6, 1, 2, 7));
+}
+POLHODE_INLINE void split3(const double* p, real_vector<2> (&c)[3]) {
+    const auto a = load_vector<2>(p), b = load_vector<2>(p + 2), d = load_vector<2>(p + 4);
+    c[0] = POLHODE_SHUFFLE(a, b, 0, 3);
+    c[1] = POLHODE_SHUFFLE(a, d, 1, 2);
+    c[2] = POLHODE_SHUFFLE(b, d, 0, 3);
+}
+POLHODE_INLINE void join3(double* p, const real_vector<2> (&c)[3]) {
+    store_vector<2>(p, POLHODE_SHUFFLE(c[0], c[1], 0, 2));
+    store_vector<2>(p + 2, POLHODE_SHUFFLE(c[2], c[0], 0, 3));
+    store_vector<2>(p + 4, POLHODE_SHUFFLE(c[1], c[2], 1, 3));
+}
+
+/// W bodies of four doubles one after another -> four components, and back: a 4 by 4 transposition
+/// of pairs, its own inverse up to the order of the registers.
+POLHODE_INLINE void split4(const double* p, real_vector<8> (&c)[4]) {
+    const auto a = load_vector<8>(p), b = load_vector<8>(p + 8);
+    const auto d = load_vector<8>(p + 16), e = load_vector<8>(p + 24);
+    const auto ab01 = POLHODE_SHUFFLE(a, b, 0, 4, 8, 12, 1, 5, 9, 13);
+    const auto ab23 = POLHODE_SHUFFLE(a, b, 2, 6, 10, 14, 3, 7, 11, 15);
+    const auto de01 = POLHODE_SHUFFLE(d, e, 0, 4, 8, 12, 1, 5, 9, 13);
+    const auto de23 = POLHODE_SHUFFLE(d, e, 2, 6, 10, 14, 3, 7, 11, 15);
+    c[0] = POLHODE_SHUFFLE(ab01, de01, 0, 1, 2, 3, 8, 9, 10, 11);
+    c[1] = POLHODE_SHUFFLE(ab01, de01, 4, 5, 6, 7, 12, 13, 14, 15);
+    c[2] = POLHODE_SHUFFLE(ab23, de23, 0, 1, 2, 3, 8, 9, 10, 11);
+    c[3] = POLHODE_SHUFFLE(ab23, de23, 4, 5, 6, 7, 12, 13, 14, 15);
+}
+POLHODE_INLINE void join4(double* p, const real_vector<8> (&c)[4]) {
+    const auto ab01 = POLHODE_SHUFFLE(c[0], c[1], 0, 8, 1, 9, 2, 10, 3, 11);
+    const auto ab23 = POLHODE_SHUFFLE(c[2], c[3], 0, 8, 1, 9, 2, 10, 3, 11);
+    const auto de01 = POLHODE_SHUFFLE(c[0], c[1], 4, 12, 5, 13, 6, 14, 7, 15);
+    const auto de23 = POLHODE_SHUFFLE(c[2], c[3], 4, 12, 5, 13, 6, 14, 7, 15);
+    store_vector<8>(p, POLHODE_SHUFFLE(ab01, ab23, 0, 1, 8, 9, 2, 3, 10, 11));
+    store_vector<8>(p + 8, POLHODE_SHUFFLE(ab01, ab23, 4, 5, 12, 13, 6, 7, 14, 15));
+    store_vector<8>(p + 16, POLHODE_SHUFFLE(de01, de23, 0, 1, 8, 9, 2, 3, 10, 11));
+    store_vector<8>(p + 24, POLHODE_SHUFFLE(de01, de23, 4, 5, 12, 13, 6, 7, 14, 15));
+}
+POLHODE_INLINE void transpose4(const real_vector<4> (&r)[4], real_vector<4> (&c)[4]) {
+    const auto a = POLHODE_SHUFFLE(r[0], r[1], 0, 4, 2, 6);
+    const auto b = POLHODE_SHUFFLE(r[0], r[1], 1, 5, 3, 7);
+    const auto d = POLHODE_SHUFFLE(r[2], r[3], 0, 4, 2, 6);
+    const auto e = POLHODE_SHUFFLE(r[2], r[3], 1, 5, 3, 7);
+    c[0] = POLHODE_SHUFFLE(a, d, 0, 1, 4, 5);
+    c[1] = POLHODE_SHUFFLE(b, e, 0, 1, 4, 5);
+    c[2] = POLHODE_SHUFFLE(a, d, 2, 3, 6, 7);
+    c[3] = POLHODE_SHUFFLE(b, e, 2, 3, 6, 7);
+}
+POLHODE_INLINE void split4(const double* p, real_vector<4> (&c)[4]) {
+    const real_vector<4> r[4] = {load_vector<4>(p), load_vector<4>(p + 4), load_vector<4>(p + 8),
+                                 load_vector<4>(p + 12)};
+    transpose4(r, c);
+}
+POLHODE_INLINE void join4(double* p, const real_vector<4> (&c)[4]) {
+    real_vector<4> r[4];
+    transpose4(c, r);
+    for (int i = 0; i < 4; ++i) store_vector<4>(p + 4 * i, r[i]);
+}
+POLHODE_INLINE void split4(const double* p, real_vector<2> (&c)[4]) {
+    const auto a = load_vector<2>(p), b = load_vector<2>(p + 2);
+    const auto d = load_vector<2>(p + 4), e = load_vector<2>(p + 6);
+    c[0] = POLHODE_SHUFFLE(a, d, 0, 2);
+    c[1] = POLHODE_SHUFFLE(a, d, 1, 3);
+    c[2] = POLHODE_SHUFFLE(b, e, 0, 2);
+    c[3] = POLHODE_SHUFFLE(b, e, 1, 3);
+}
+POLHODE_INLINE void join4(double* p, const real_vector<2> (&c)[4]) {
+    store_vector<2>(p, POLHODE_SHUFFLE(c[0], c[1], 0, 2));
+    store_vector<2>(p + 2, POLHODE_SHUFFLE(c[2], c[3], 0, 2));
+    store_vector<2>(p + 4, POLHODE_SHUFFLE(c[0], c[1], 1, 3));
+    store_vector<2>(p + 6, POLHODE_SHUFFLE(c[2], c[3], 1, 3));
+}
+#undef POLHODE_SHUFFLE
+
+}  // namespace detail
+
+template <int C, int W, int U>
+POLHODE_INLINE void load(const View& v, std::ptrdiff_t i, int count, pack<W, U> (&out)[C]) {
+    const double* p = v.data + i * v.body;
+    if (count == W * U) {
+        if constexpr (C == 3 || C == 4) {
+            if (v.body == C && v.component == 1) {  // rows of an (N, C) array
+                POLHODE_UNROLL
+                for (int u = 0; u < U; ++u) {
+                    detail::real_vector<W> c[C];
+                    if constexpr (C == 3) detail::split3(p + u * W * C, c);
+                    if constexpr (C == 4) detail::split4(p + u * W * C, c);
+                    for (int k = 0; k < C; ++k) out[k].v[u] = c[k];
+                }
+                return;
+            }
+        }
+        if (v.body == 1) {  // rows of a (C, N) array
+            for (int k = 0; k < C; ++k) {
+                const double* row = p + offset<C>(v.component, v.row, k);
+                POLHODE_UNROLL
+                for (int u = 0; u < U; ++u) out[k].v[u] = detail::load_vector<W>(row + u * W);
+            }
+            return;
+        }
+    }
+    for (int k = 0; k < C; ++k) {
+        const double* first = p + offset<C>(v.component, v.row, k);
+        if (v.body == 0) {
+            out[k] = pack<W, U>(*first);
+            continue;
+        }
+        double lanes[W * U];
+        for (int lane = 0; lane < W * U; ++lane) {
+            lanes[lane] = first[(lane < count ? lane : count - 1) * v.body];
+        }
+        POLHODE_UNROLL
+        for (int u = 0; u < U; ++u) out[k].v[u] = detail::load_vector<W>(lanes + u * W);
+    }
+}
+
+template <int C, int W, int U>
+POLHODE_INLINE void store(const MutableView& v, std::ptrdiff_t i, int count,
+                          const pack<W, U> (&in)[C]) {
+    double* p = v.data + i * v.body;
+    if (count == W * U) {
+        if constexpr (C == 3 || C == 4) {
+            if (v.body == C && v.component == 1) {
+                POLHODE_UNROLL
+                for (int u = 0; u < U; ++u) {
+                    detail::real_vector<W> c[C];
+                    for (int k = 0; k < C; ++k) c[k] = in[k].v[u];
+                    if constexpr (C == 3) detail::join3(p + u * W * C, c);
+                    if constexpr (C == 4) detail::join4(p + u * W * C, c);
+                }
+                return;
+            }
+        }
+        if (v.body == 1) {
+            for (int k = 0; k < C; ++k) {
+                double* row = p + offset<C>(v.component, v.row, k);
+                POLHODE_UNROLL
+                for (int u = 0; u < U; ++u) detail::store_vector<W>(row + u * W, in[k].v[u]);
+            }
+            return;
+        }
+    }
+    for (int k = 0; k < C; ++k) {
+        double lanes[W * U];
+        POLHODE_UNROLL
+        for (int u = 0; u < U; ++u) detail::store_vector<W>(lanes + u * W, in[k].v[u]);
+        double* first = p + offset<C>(v.component, v.row, k);
+        for (int lane = 0; lane < count; ++lane) first[lane * v.body] = lanes[lane];
+    }
+}
+#endif  // POLHODE_HAS_PACK
+
+template <class T>
+POLHODE_INLINE T load_scalar(const View& v, std::ptrdiff_t i, int count) {
+    T out[1];
+    load(v, i, count, out);
+    return out[0];
+}
+template <class T>
+POLHODE_INLINE Vec3<T> load_vec3(const View& v, std::ptrdiff_t i, int count) {
+    T c[3];
+    load(v, i, count, c);
+    return {c[0], c[1], c[2]};
+}
+template <class T>
+POLHODE_INLINE void store_vec3(const MutableView& v, std::ptrdiff_t i, int count,
+                               const Vec3<T>& a) {
+    const T c[3] = {a.x, a.y, a.z};
+    store(v, i, count, c);
+}
+
+/// The attitude of one pack of bodies: a quaternion or a matrix, one choice for the whole batch.
+template <class T>
+struct Attitude {
+    bool matrix;
+    Quaternion<T> q;
+    Mat3<T> Q;
+
+    /// Loaded and made unit: a q more than 2^-26 off in |q|^2 is normalised, a Q with an entry of
+    /// Q^T Q - 1 above 8 eps takes two polar steps; what is nearer comes in bit for bit.
+    POLHODE_INLINE static Attitude load(const View& v, bool matrix, std::ptrdiff_t i, int count) {
+        Attitude a;
+        a.matrix = matrix;
+        if (matrix) {
+            T c[9];
+            batch::load(v, i, count, c);
+            for (int k = 0; k < 9; ++k) a.Q.a[k / 3][k % 3] = c[k];
+            a.Q = kept_orthogonal(kept_orthogonal(a.Q, orthogonal_within), orthogonal_within);
+        } else {
+            T c[4];
+            batch::load(v, i, count, c);
+            a.q = {c[0], c[1], c[2], c[3]};
+            const mask_t<T> off = !(abs(dot(a.q, a.q) - 1.0) <= 0x1p-26);
+            if (any(off)) a.q = select(off, normalised(a.q), a.q);
+        }
+        return a;
+    }
+    POLHODE_INLINE void store(const MutableView& v, std::ptrdiff_t i, int count) const {
+        if (matrix) {
+            T c[9];
+            for (int k = 0; k < 9; ++k) c[k] = Q.a[k / 3][k % 3];
+            batch::store(v, i, count, c);
+        } else {
+            const T c[4] = {q.w, q.x, q.y, q.z};
+            batch::store(v, i, count, c);
+        }
+    }
+    /// Turned by dq in the body frame.
+    POLHODE_INLINE void turn(const Quaternion<T>& dq) {
+        if (matrix) {
+            Q = kept_orthogonal(rotated(Q, dq), orthogonal_within);
+        } else {
+            q = kept_unit(q * dq);
+        }
+    }
+    /// Zero, or NaN where the attitude is not finite.
+    POLHODE_INLINE T poison() const {
+        if (matrix) {
+            T sum = Q.a[0][0];
+            for (int k = 1; k < 9; ++k) sum = sum + Q.a[k / 3][k % 3];
+            return 0.0 * sum;
+        }
+        return 0.0 * ((q.w + q.x) + (q.y + q.z));
+    }
+
+private:
+    static constexpr double orthogonal_within = 8 * epsilon_v<T>;
+};
+
+/// One step of a method in the user's axes and units: powers of two are taken out of m, so that
+/// every finite m goes the same way bit for bit, and the axes are sorted.
+template <class Method, class T>
+POLHODE_INLINE FreeStep<T> advance(const Inertia<T>& body, const Vec3<T>& m, T h) {
+    const T largest = max(max(abs(m.x), abs(m.y)), abs(m.z));
+    const T scale = min(max(power_of_two_below(largest), 0x1p-1022), 0x1p1022);
+    const T inverse = power_of_two_reciprocal(scale);
+    const T scaled_h = select(largest <= 0x1.fffffffffffffp1023, h * scale, T(__builtin_nan("")));
+    FreeStep<T> s = Method::step(body, body.sorted_momentum(inverse * m), scaled_h);
+    return {scale * body.order.from_sorted(s.m), body.order.from_sorted(s.dq)};
+}
+
+/// n steps of bodies begin ... end - 1.
+template <class Method, class T = batch_real>
+void step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    constexpr int lanes = lanes_v<T>;
+    const bool shared_body = arguments.inertia.body == 0;
+    if (begin >= end) return;
+    Inertia<T> body = Inertia<T>::of(load_vec3<T>(arguments.inertia, begin, 1));
+    for (std::ptrdiff_t i = begin; i < end; i += lanes) {
+        const int count = end - i < lanes ? static_cast<int>(end - i) : lanes;
+        if (!shared_body) body = Inertia<T>::of(load_vec3<T>(arguments.inertia, i, count));
+        Vec3<T> m = load_vec3<T>(arguments.m, i, count);
+        Attitude<T> attitude = Attitude<T>::load(arguments.attitude, arguments.matrix, i, count);
+        const T h = load_scalar<T>(arguments.h, i, count) + attitude.poison();
+        for (std::ptrdiff_t n = 0; n < arguments.n_steps; ++n) {
+            const FreeStep<T> s = advance<Method>(body, m, h);
+            m = s.m;
+            attitude.turn(s.dq);
+        }
+        store_vec3(arguments.m_out, i, count, m);
+        attitude.store(arguments.attitude_out, i, count);
+    }
+}
+
+}  // namespace batch
+POLHODE_NAMESPACE_END

@@ -1,0 +1,42 @@
+#pragma once
+
+/// @file
+/// How a batch is described to the core: plain data, the same at every instruction-set level.
+
+#include <cstddef>
+
+namespace polhode {
+
+/// Where one quantity of a batch lies.  Strides in doubles; body = 0 where all bodies share it.
+/// Component k of a vector lies `k * component` on, entry (i, j) of a matrix `i * row + j * component`.
+struct View {
+    const double* data;
+    std::ptrdiff_t body;
+    std::ptrdiff_t component;
+    std::ptrdiff_t row;
+};
+struct MutableView {
+    double* data;
+    std::ptrdiff_t body;
+    std::ptrdiff_t component;
+    std::ptrdiff_t row;
+    operator View() const { return {data, body, component, row}; }  // NOLINT: widening by intent
+};
+
+/// A free step of a batch.  Outputs may be the inputs themselves; other overlap is not allowed.
+struct StepArguments {
+    View inertia;
+    View m;
+    View attitude;
+    View h;
+    MutableView m_out;
+    MutableView attitude_out;
+    std::ptrdiff_t n_steps;
+    bool matrix;  ///< attitude is (3, 3), else a quaternion
+};
+
+/// Steps bodies begin <= i < end.
+using StepFunction = void (*)(const StepArguments& arguments, std::ptrdiff_t begin,
+                              std::ptrdiff_t end);
+
+}  // namespace polhode

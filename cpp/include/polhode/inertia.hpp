@@ -1,0 +1,137 @@
+#pragma once
+
+#include "polhode/quaternion.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+
+/// A proper rotation of the axes that sorts three moments of inertia.
+///
+/// Three compare-and-exchange steps; each exchange is the quarter turn (a, b) -> (b, -a), so that
+/// the whole is a signed permutation of determinant +1 and free rotation goes over into itself.
+/// (A permutation alone is not enough: an odd one turns m' = m x w into m' = -m x w, unlike what
+/// [CZ08] Sec. 3.1 says.)
+template <class T>
+struct AxisOrder {
+    mask_t<T> exchange12, exchange23, exchange12_again;
+    bool sorted;  ///< no lane exchanges anything
+
+    POLHODE_INLINE static AxisOrder of(Vec3<T> moments, Vec3<T>& sorted_moments) {
+        AxisOrder order;
+        order.exchange12 = moments.x > moments.y;
+        exchange(order.exchange12, moments.x, moments.y);
+        order.exchange23 = moments.y > moments.z;
+        exchange(order.exchange23, moments.y, moments.z);
+        order.exchange12_again = moments.x > moments.y;
+        exchange(order.exchange12_again, moments.x, moments.y);
+        order.sorted = !any(order.exchange12 | order.exchange23);
+        sorted_moments = moments;
+        return order;
+    }
+    /// Components along the user's axes -> components along the sorted axes.
+    POLHODE_INLINE Vec3<T> to_sorted(Vec3<T> v) const {
+        if (sorted) return v;
+        turn(exchange12, v.x, v.y);
+        turn(exchange23, v.y, v.z);
+        turn(exchange12_again, v.x, v.y);
+        return v;
+    }
+    POLHODE_INLINE Vec3<T> from_sorted(Vec3<T> v) const {
+        if (sorted) return v;
+        turn_back(exchange12_again, v.x, v.y);
+        turn_back(exchange23, v.y, v.z);
+        turn_back(exchange12, v.x, v.y);
+        return v;
+    }
+    POLHODE_INLINE Quaternion<T> from_sorted(const Quaternion<T>& q) const {
+        const Vec3<T> v = from_sorted(vector_part(q));
+        return {q.w, v.x, v.y, v.z};
+    }
+
+private:
+    POLHODE_INLINE static void exchange(mask_t<T> m, T& a, T& b) {
+        const T old = a;
+        a = select(m, b, a);
+        b = select(m, old, b);
+    }
+    POLHODE_INLINE static void turn(mask_t<T> m, T& a, T& b) {
+        const T old = a;
+        a = select(m, b, a);
+        b = select(m, -old, b);
+    }
+    POLHODE_INLINE static void turn_back(mask_t<T> m, T& a, T& b) {
+        const T old = a;
+        a = select(m, -b, a);
+        b = select(m, old, b);
+    }
+};
+
+/// Everything a step needs of a body, computed once per body.
+///
+/// With I1 <= I2 <= I3 the sorted moments:
+///
+///     c1 = I1 (I3 - I2) / (I2 (I3 - I1)),   c2 = I3 (I2 - I1) / (I2 (I3 - I1)),   c1 + c2 = 1
+///     kappa = (I3 - I1) / (I1 I3)
+///
+/// each from differences of moments ([Gus10] sets c2 = 1 - c1, which loses the smaller of the two).
+/// Limits: a sphere has c1 = c2 = 1/2, kappa = 0; a rod (I1 = 0, then I2 = I3 and the momentum about
+/// axis 1 is dropped) has c1 = 0, c2 = 1, kappa = 0 and 1/I1 := 1/I3.
+/// A moment within 4 eps of the largest from zero counts as zero.  Moments are not checked here.
+template <class T>
+struct Inertia {
+    Vec3<T> moments;  ///< in the order of the user's axes
+    Vec3<T> inverse;  ///< 1/moments; 0 for a zero moment
+    AxisOrder<T> order;
+    T I1, I2, I3;
+    T inverse_I1, inverse_I3;
+    T c1, c2, kappa;
+    mask_t<T> rod;
+    bool any_rod;
+
+    POLHODE_INLINE static Inertia of(const Vec3<T>& given) {
+        Inertia b;
+        const T zero_below = 4 * epsilon_v<T> * max(max(given.x, given.y), given.z);
+        b.moments = {select(given.x <= zero_below, T(0.0), given.x),
+                     select(given.y <= zero_below, T(0.0), given.y),
+                     select(given.z <= zero_below, T(0.0), given.z)};
+        b.inverse = {inverse_or_zero(b.moments.x), inverse_or_zero(b.moments.y),
+                     inverse_or_zero(b.moments.z)};
+        Vec3<T> sorted;
+        b.order = AxisOrder<T>::of(b.moments, sorted);
+        b.I1 = sorted.x;
+        b.I2 = sorted.y;
+        b.I3 = sorted.z;
+        b.rod = b.I1 == 0.0;
+        b.any_rod = any(b.rod);
+        const T d31 = b.I3 - b.I1;
+        const mask_t<T> sphere = d31 == 0.0;
+        b.c1 = select(sphere, T(0.5), (b.I1 / b.I2) * ((b.I3 - b.I2) / d31));
+        b.c2 = select(sphere, T(0.5), (b.I3 / b.I2) * ((b.I2 - b.I1) / d31));
+        b.c2 = select(b.rod, T(1.0), b.c2);
+        b.kappa = select(b.rod, T(0.0), (d31 / b.I1) / b.I3);
+        b.inverse_I3 = 1.0 / b.I3;
+        b.inverse_I1 = select(b.rod, b.inverse_I3, 1.0 / b.I1);
+        return b;
+    }
+
+    /// m along the sorted axes, without the momentum that a rod cannot have.
+    POLHODE_INLINE Vec3<T> sorted_momentum(const Vec3<T>& m) const {
+        Vec3<T> s = order.to_sorted(m);
+        if (any_rod) s.x = select(rod, T(0.0), s.x);
+        return s;
+    }
+
+private:
+    POLHODE_INLINE static T inverse_or_zero(T moment) {
+        return select(moment == 0.0, T(0.0), 1.0 / moment);
+    }
+};
+
+/// What a method does to a free body in one step: the new momentum in the body frame, and the
+/// rotation of the body, q' = q dq.
+template <class T>
+struct FreeStep {
+    Vec3<T> m;
+    Quaternion<T> dq;
+};
+
+POLHODE_NAMESPACE_END

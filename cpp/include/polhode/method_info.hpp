@@ -1,0 +1,16 @@
+#pragma once
+
+namespace polhode {
+
+/// What a method is, as data.
+struct MethodInfo {
+    const char* name;
+    int order;               ///< of accuracy in h; 0: exact
+    const char* kind;        ///< family
+    const char* invariants;  ///< kept to rounding, separated by spaces
+    bool symmetric;          ///< step(-h) undoes step(h)
+    const char* options;     ///< names of its options with defaults, separated by spaces
+    const char* source;
+};
+
+}  // namespace polhode

@@ -1,0 +1,45 @@
+#pragma once
+
+/// @file
+/// Shares a batch among threads.  Threads live as long as the call: nothing is left to go wrong in a
+/// process that forks.
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <thread>
+#include <vector>
+
+namespace polhode {
+
+/// Calls work(begin, end) on shares of 0 ... count - 1, one per thread.  Shares begin at multiples of
+/// `grain`, and a share is never smaller than that.
+template <class Work>
+void share_among_threads(std::ptrdiff_t count, int threads, std::ptrdiff_t grain, const Work& work) {
+    const std::ptrdiff_t grains = (count + grain - 1) / grain;
+    const std::ptrdiff_t shares = std::clamp<std::ptrdiff_t>(threads, 1, std::max<std::ptrdiff_t>(grains, 1));
+    if (shares == 1) {
+        work(std::ptrdiff_t{0}, count);
+        return;
+    }
+    const auto bound = [&](std::ptrdiff_t share) {
+        return std::min(count, grains * share / shares * grain);
+    };
+    std::vector<std::thread> helpers;
+    helpers.reserve(static_cast<std::size_t>(shares - 1));
+    std::ptrdiff_t started = 1;
+    try {
+        for (; started < shares; ++started) {
+            helpers.emplace_back([&work, &bound, started] { work(bound(started), bound(started + 1)); });
+        }
+    } catch (...) {
+        // No more threads to be had: this one does the rest.
+    }
+    work(bound(0), bound(1));
+    for (std::ptrdiff_t share = started; share < shares; ++share) {
+        work(bound(share), bound(share + 1));
+    }
+    for (std::thread& helper : helpers) helper.join();
+}
+
+}  // namespace polhode
