@@ -52,8 +52,11 @@ inline bool read_array(PyObject* object, int core_axes, Operand& operand) {
 }
 
 inline bool read_number_or_array(PyObject* object, Operand& operand) {
-    if (PyFloat_Check(object)) {
-        operand.number = PyFloat_AS_DOUBLE(object);
+    if (PyFloat_Check(object) || PyLong_Check(object)) {
+        operand.number = PyFloat_AsDouble(object);
+        if (operand.number == -1.0 && PyErr_Occurred() != nullptr) {
+            throw pybind11::error_already_set();
+        }
         operand.data = &operand.number;
         return true;
     }

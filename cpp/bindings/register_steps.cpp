@@ -32,11 +32,12 @@ bool read_attitude(PyObject* object, Operand& operand, bool& matrix) {
 /// Steps a batch whose arguments the core can take as they are.
 ///
 /// Returns (m, attitude); None where an argument is not an aligned array of doubles of a fitting
-/// shape (the Python layer then converts, or says what is wrong); an int of dispatch::Finding where
+/// shape (the Python layer then converts, or says what is wrong); an int of Finding where
 /// a value is not allowed, with nothing written.
 py::object step(int method, py::handle inertia, py::handle m, py::handle attitude, py::handle h,
                 py::handle m_out, py::handle attitude_out, std::ptrdiff_t n_steps, int threads,
                 bool rods_checked) {
+    threads = thread_count(threads);
     Operand operands[roles];
     bool matrix = false;
     if (!read_array(inertia.ptr(), 1, operands[inertia_]) ||
@@ -88,7 +89,7 @@ py::object step(int method, py::handle inertia, py::handle m, py::handle attitud
 
     const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
     const StepFunction kernel = table.rows[method].step;
-    std::atomic<int> findings{dispatch::all_valid};
+    std::atomic<int> findings{all_valid};
     const auto arguments_of = [&](std::ptrdiff_t row) {
         return StepArguments{view_of(operands[inertia_], batch, inertia_, row),
                              view_of(operands[m_], batch, m_, row),
@@ -100,7 +101,7 @@ py::object step(int method, py::handle inertia, py::handle m, py::handle attitud
                              matrix};
     };
     const auto look = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-        int found = dispatch::all_valid;
+        int found = all_valid;
         batch.for_each_row(begin, end, [&](std::ptrdiff_t row, std::ptrdiff_t i, std::ptrdiff_t j) {
             const StepArguments a = arguments_of(row);
             found |= a.inertia.body == 0 ? table.look_at_inertia(a.inertia, 0, 1)
@@ -108,22 +109,26 @@ py::object step(int method, py::handle inertia, py::handle m, py::handle attitud
             found |= a.attitude.body == 0 ? table.look_at_attitude(a.attitude, matrix, 0, 1)
                                           : table.look_at_attitude(a.attitude, matrix, i, j);
         });
-        if (found != dispatch::all_valid) findings |= found;
+        if (found != all_valid) findings |= found;
     };
     const auto refused = [&] {
         const int found = findings;
-        return (found & dispatch::some_invalid) != 0 ||
-               (!rods_checked && (found & dispatch::some_rod) != 0);
+        return (found & some_invalid) != 0 ||
+               (!rods_checked && (found & some_rod) != 0);
     };
     const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+        int found = all_valid;
         batch.for_each_row(begin, end, [&](std::ptrdiff_t row, std::ptrdiff_t i, std::ptrdiff_t j) {
-            kernel(arguments_of(row), i, j);
+            found |= kernel(arguments_of(row), i, j);
         });
+        if (found != all_valid) findings |= found;
     };
+    // New arrays can be thrown away, so the step itself may do the looking (matrices it does not).
+    const bool looks_first = matrix || !m_out.is_none();
     {
         std::optional<py::gil_scoped_release> release;
         if (count > few_bodies) release.emplace();
-        share_among_threads(count, threads, grain, look);
+        if (looks_first) share_among_threads(count, threads, grain, look);
         if (!refused()) share_among_threads(count, threads, grain, work);
     }
     if (refused()) return py::int_(static_cast<int>(findings));

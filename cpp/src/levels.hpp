@@ -29,9 +29,6 @@ struct StepRow {
     StepFunction step;
 };
 
-/// What a look over the inertias or attitudes of a batch finds.
-enum Finding : int { all_valid = 0, some_invalid = 1, some_rod = 2 };
-
 struct TorqueFreeTable {
     const StepRow* rows;
     int methods;

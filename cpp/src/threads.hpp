@@ -6,11 +6,30 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <exception>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
 namespace polhode {
+
+/// Number of threads asked for: 0 is POLHODE_NUM_THREADS or 1, -1 all cores.
+inline int thread_count(int requested) {
+    if (requested == 0) {
+        const char* text = std::getenv("POLHODE_NUM_THREADS");
+        if (text == nullptr || *text == '\0') return 1;
+        char* end = nullptr;
+        const long value = std::strtol(text, &end, 10);
+        if (*end != '\0' || value == 0 || value < -1 || value > 4096) {
+            throw std::invalid_argument("POLHODE_NUM_THREADS must be -1 or at least 1, not " +
+                                        std::string(text));
+        }
+        requested = static_cast<int>(value);
+    }
+    if (requested > 0) return requested;
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
 
 /// Calls work(begin, end) on shares of 0 ... count - 1, one per thread.  Shares begin at multiples of
 /// `grain`, and a share is never smaller than that.

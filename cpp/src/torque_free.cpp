@@ -18,23 +18,10 @@ struct Rows<MethodList<Ms...>> {
 
 int look_at_inertia(const View& inertia, std::ptrdiff_t begin, std::ptrdiff_t end) {
     using T = batch_real;
-    int findings = dispatch::all_valid;
+    int findings = all_valid;
     for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
         const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
-        const Vec3<T> I = batch::load_vec3<T>(inertia, i, count);
-        const T smallest = min(min(I.x, I.y), I.z);
-        const T largest = max(max(I.x, I.y), I.z);
-        const T sum = (I.x + I.y) + I.z;  // NaN or infinite where one is
-        const mask_t<T> ok = (sum <= 0x1.fffffffffffffp1023) &
-                             (smallest > 4 * epsilon_v<T> * largest);
-        if (all(ok)) continue;
-        // Rare: rods, or something that is no body.
-        const T zero_below = 4 * epsilon_v<T> * largest;
-        const T middle = max(min(I.x, I.y), min(max(I.x, I.y), I.z));
-        const mask_t<T> rod = (sum <= 0x1.fffffffffffffp1023) & (abs(smallest) <= zero_below) &
-                              (largest > 0.0) & (largest - middle <= 1e-9 * largest);
-        if (any(rod)) findings |= dispatch::some_rod;
-        if (any(!(ok | rod))) findings |= dispatch::some_invalid;
+        findings |= batch::look_at_moments(batch::load_vec3<T>(inertia, i, count));
     }
     return findings;
 }
@@ -53,14 +40,17 @@ int look_at_attitude(const View& attitude, bool matrix, std::ptrdiff_t begin, st
                 (abs(dot(x, x) - 1.0) > tolerance) | (abs(dot(y, y) - 1.0) > tolerance) |
                 (abs(dot(z, z) - 1.0) > tolerance) | (abs(dot(x, y)) > tolerance) |
                 (abs(dot(x, z)) > tolerance) | (abs(dot(y, z)) > tolerance);
-            bad = bad | off | (dot(cross(x, y), z) < 0.0);
+            // What is not finite comes out NaN and is no error.
+            T sum = c[0];
+            for (int k = 1; k < 9; ++k) sum = sum + c[k];
+            bad = bad | ((off | (dot(cross(x, y), z) < 0.0)) & (0.0 * sum == 0.0));
         } else {
             T c[4];
             batch::load(attitude, i, count, c);
             bad = bad | ((c[0] == 0.0) & (c[1] == 0.0) & (c[2] == 0.0) & (c[3] == 0.0));
         }
     }
-    return any(bad) ? dispatch::some_invalid : dispatch::all_valid;
+    return any(bad) ? some_invalid : all_valid;
 }
 
 }  // namespace

@@ -263,7 +263,11 @@ struct Attitude {
 
     /// Loaded and made unit: a q more than 2^-26 off in |q|^2 is normalised, a Q with an entry of
     /// Q^T Q - 1 above 8 eps takes two polar steps; what is nearer comes in bit for bit.
-    POLHODE_INLINE static Attitude load(const View& v, bool matrix, std::ptrdiff_t i, int count) {
+    ///
+    /// `poison` becomes NaN where the attitude is not finite.  Findings are reported of quaternions only;
+    /// matrices are looked at beforehand.
+    POLHODE_INLINE static Attitude load(const View& v, bool matrix, std::ptrdiff_t i, int count,
+                                        T& poison, int& findings) {
         Attitude a;
         a.matrix = matrix;
         if (matrix) {
@@ -271,12 +275,21 @@ struct Attitude {
             batch::load(v, i, count, c);
             for (int k = 0; k < 9; ++k) a.Q.a[k / 3][k % 3] = c[k];
             a.Q = kept_orthogonal(kept_orthogonal(a.Q, orthogonal_within), orthogonal_within);
+            T sum = c[0];
+            for (int k = 1; k < 9; ++k) sum = sum + c[k];
+            poison = poison + 0.0 * sum;
         } else {
             T c[4];
             batch::load(v, i, count, c);
             a.q = {c[0], c[1], c[2], c[3]};
             const mask_t<T> off = !(abs(dot(a.q, a.q) - 1.0) <= 0x1p-26);
-            if (any(off)) a.q = select(off, normalised(a.q), a.q);
+            if (any(off)) {
+                const mask_t<T> zero =
+                    (c[0] == 0.0) & (c[1] == 0.0) & (c[2] == 0.0) & (c[3] == 0.0);
+                if (any(zero)) findings |= some_invalid;
+                a.q = select(off, normalised(a.q), a.q);
+                poison = poison + 0.0 * ((a.q.w + a.q.x) + (a.q.y + a.q.z));
+            }
         }
         return a;
     }
@@ -298,45 +311,69 @@ struct Attitude {
             q = kept_unit(q * dq);
         }
     }
-    /// Zero, or NaN where the attitude is not finite.
-    POLHODE_INLINE T poison() const {
-        if (matrix) {
-            T sum = Q.a[0][0];
-            for (int k = 1; k < 9; ++k) sum = sum + Q.a[k / 3][k % 3];
-            return 0.0 * sum;
-        }
-        return 0.0 * ((q.w + q.x) + (q.y + q.z));
-    }
-
 private:
     static constexpr double orthogonal_within = 8 * epsilon_v<T>;
 };
 
-/// One step of a method in the user's axes and units: powers of two are taken out of m, so that
-/// every finite m goes the same way bit for bit, and the axes are sorted.
+/// One step of a method in the user's axes and units: the axes are sorted, and powers of two are
+/// taken out of m, so that every finite m goes the same way bit for bit.
 template <class Method, class T>
 POLHODE_INLINE FreeStep<T> advance(const Inertia<T>& body, const Vec3<T>& m, T h) {
     const T largest = max(max(abs(m.x), abs(m.y)), abs(m.z));
-    const T scale = min(max(power_of_two_below(largest), 0x1p-1022), 0x1p1022);
-    const T inverse = power_of_two_reciprocal(scale);
-    const T scaled_h = select(largest <= 0x1.fffffffffffffp1023, h * scale, T(__builtin_nan("")));
-    FreeStep<T> s = Method::step(body, body.sorted_momentum(inverse * m), scaled_h);
-    return {scale * body.order.from_sorted(s.m), body.order.from_sorted(s.dq)};
+    // Skipped where no power of two is worth taking out: the bits are the same.
+    const bool scales = any(!((largest >= 0x1p-20) & (largest <= 0x1p20)));
+    Vec3<T> scaled_m = m;
+    T scaled_h = h;
+    T scale(1.0);
+    if (scales) {
+        scale = min(max(power_of_two_below(largest), 0x1p-1022), 0x1p1022);
+        scaled_m = power_of_two_reciprocal(scale) * m;
+        scaled_h = select(largest <= 0x1.fffffffffffffp1023, h * scale, T(__builtin_nan("")));
+    }
+    FreeStep<T> s = Method::step(body, body.sorted_momentum(scaled_m), scaled_h);
+    s.m = body.order.from_sorted(s.m);
+    s.dq = body.order.from_sorted(s.dq);
+    if (scales) s.m = scale * s.m;
+    return s;
 }
 
-/// n steps of bodies begin ... end - 1.
+/// What there is to say of the moments of one pack of bodies, see Finding.
+template <class T>
+POLHODE_INLINE int look_at_moments(const Vec3<T>& I) {
+    const T smallest = min(min(I.x, I.y), I.z);
+    const T largest = max(max(I.x, I.y), I.z);
+    const mask_t<T> finite = (I.x + I.y) + I.z <= 0x1.fffffffffffffp1023;  // false for NaN
+    const T zero_below = 4 * epsilon_v<T> * largest;
+    const mask_t<T> ok = finite & (smallest > zero_below);
+    if (all(ok)) return all_valid;
+    const T middle = max(min(I.x, I.y), min(max(I.x, I.y), I.z));
+    const mask_t<T> rod = finite & (abs(smallest) <= zero_below) & (largest > 0.0) &
+                          (largest - middle <= 1e-9 * largest);
+    return (any(rod & !ok) ? some_rod : all_valid) | (any(!(ok | rod)) ? some_invalid : all_valid);
+}
+
+/// n steps of bodies begin ... end - 1.  Returns what it finds of moments and quaternions that are not
+/// allowed; the results of such bodies are worth nothing.
 template <class Method, class T = batch_real>
-void step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t end) {
+int step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t end) {
     constexpr int lanes = lanes_v<T>;
+    if (begin >= end) return all_valid;
     const bool shared_body = arguments.inertia.body == 0;
-    if (begin >= end) return;
-    Inertia<T> body = Inertia<T>::of(load_vec3<T>(arguments.inertia, begin, 1));
+    int findings = all_valid;
+    Vec3<T> moments = load_vec3<T>(arguments.inertia, begin, 1);
+    findings |= look_at_moments(moments);
+    Inertia<T> body = Inertia<T>::of(moments);
     for (std::ptrdiff_t i = begin; i < end; i += lanes) {
         const int count = end - i < lanes ? static_cast<int>(end - i) : lanes;
-        if (!shared_body) body = Inertia<T>::of(load_vec3<T>(arguments.inertia, i, count));
+        if (!shared_body) {
+            moments = load_vec3<T>(arguments.inertia, i, count);
+            findings |= look_at_moments(moments);
+            body = Inertia<T>::of(moments);
+        }
         Vec3<T> m = load_vec3<T>(arguments.m, i, count);
-        Attitude<T> attitude = Attitude<T>::load(arguments.attitude, arguments.matrix, i, count);
-        const T h = load_scalar<T>(arguments.h, i, count) + attitude.poison();
+        T h = load_scalar<T>(arguments.h, i, count);
+        Attitude<T> attitude =
+            Attitude<T>::load(arguments.attitude, arguments.matrix, i, count, h, findings);
         for (std::ptrdiff_t n = 0; n < arguments.n_steps; ++n) {
             const FreeStep<T> s = advance<Method>(body, m, h);
             m = s.m;
@@ -345,6 +382,7 @@ void step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t e
         store_vec3(arguments.m_out, i, count, m);
         attitude.store(arguments.attitude_out, i, count);
     }
+    return findings;
 }
 
 }  // namespace batch

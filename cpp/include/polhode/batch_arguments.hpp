@@ -35,8 +35,11 @@ struct StepArguments {
     bool matrix;  ///< attitude is (3, 3), else a quaternion
 };
 
-/// Steps bodies begin <= i < end.
-using StepFunction = void (*)(const StepArguments& arguments, std::ptrdiff_t begin,
-                              std::ptrdiff_t end);
+/// What a look over the inertias and attitudes of a batch finds.
+enum Finding : int { all_valid = 0, some_invalid = 1, some_rod = 2 };
+
+/// Steps bodies begin <= i < end; returns the findings on moments and quaternions.
+using StepFunction = int (*)(const StepArguments& arguments, std::ptrdiff_t begin,
+                             std::ptrdiff_t end);
 
 }  // namespace polhode

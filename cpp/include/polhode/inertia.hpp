@@ -104,12 +104,15 @@ struct Inertia {
         b.any_rod = any(b.rod);
         const T d31 = b.I3 - b.I1;
         const mask_t<T> sphere = d31 == 0.0;
-        b.c1 = select(sphere, T(0.5), (b.I1 / b.I2) * ((b.I3 - b.I2) / d31));
-        b.c2 = select(sphere, T(0.5), (b.I3 / b.I2) * ((b.I2 - b.I1) / d31));
-        b.c2 = select(b.rod, T(1.0), b.c2);
-        b.kappa = select(b.rod, T(0.0), (d31 / b.I1) / b.I3);
         b.inverse_I3 = 1.0 / b.I3;
         b.inverse_I1 = select(b.rod, b.inverse_I3, 1.0 / b.I1);
+        const T inverse_I2 = 1.0 / b.I2;
+        const T inverse_d31 = 1.0 / d31;
+        b.c1 = (b.I1 * inverse_I2) * ((b.I3 - b.I2) * inverse_d31);
+        b.c2 = (b.I3 * inverse_I2) * ((b.I2 - b.I1) * inverse_d31);
+        b.c1 = select(sphere, T(0.5), b.c1);
+        b.c2 = select(sphere, T(0.5), select(b.rod, T(1.0), b.c2));
+        b.kappa = select(b.rod, T(0.0), (d31 * b.inverse_I1) * b.inverse_I3);
         return b;
     }
 

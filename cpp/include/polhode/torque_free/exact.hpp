@@ -55,8 +55,9 @@ POLHODE_INLINE Complex<T> rescaled(const Complex<T>& a) {
 /// Constants of one motion, along axes so labelled that the motion is slow and a.z >= 0.
 template <class T>
 struct Motion {
-    mask_t<T> swapped;  ///< (1, 2, 3) went to (3, -2, 1)
-    mask_t<T> turned;   ///< then components 2 and 3 changed sign
+    mask_t<T> swapped;  ///< (1, 2, 3) went to (3, -2, 1); then, where the third component was
+                        ///< negative, a half turn about axis 1
+    T sign2, sign3;     ///< the signs that components 2 and 3 took
     Vec3<T> a;          ///< the momentum along these axes
     T G;                ///< |m|
     T c1, c2;           ///< of these axes
@@ -82,23 +83,22 @@ struct Motion {
         s.beta = select(s.swapped, ad, bd);
         s.c1 = select(s.swapped, body.c2, body.c1);
         s.c2 = select(s.swapped, body.c1, body.c2);
-        s.kappa = select(s.swapped, -body.kappa, body.kappa);
+        const T swap_sign = select(s.swapped, T(-1.0), T(1.0));
+        s.kappa = flip_sign(body.kappa, swap_sign);
         s.g0 = select(s.swapped, body.inverse_I3, body.inverse_I1);
         const T a1 = select(s.swapped, m.z, m.x);
         const T a3 = select(s.swapped, m.x, m.z);
-        s.turned = a3 < 0.0;
-        // -2 of the swap and the half turn cancel.
-        const T sign2 = select(s.swapped, T(-1.0), T(1.0));
-        s.a = {a1, flip_sign(flip_sign(m.y, sign2), a3), abs(a3)};
+        s.sign3 = a3;
+        s.sign2 = flip_sign(swap_sign, a3);
+        s.a = {a1, flip_sign(m.y, s.sign2), abs(a3)};
         s.G = norm(m);
         s.delta = fma(s.c1, s.a.z * s.a.z, -(s.c2 * (a1 * a1)));
         return s;
     }
     /// A vector along these axes -> along the body's.
     POLHODE_INLINE Vec3<T> to_body(const Vec3<T>& v) const {
-        const T y = select(turned, -v.y, v.y);
-        const T z = select(turned, -v.z, v.z);
-        return {select(swapped, z, v.x), select(swapped, -y, y), select(swapped, v.x, z)};
+        const T z = flip_sign(v.z, sign3);
+        return {select(swapped, z, v.x), flip_sign(v.y, sign2), select(swapped, v.x, z)};
     }
 };
 
@@ -196,7 +196,6 @@ POLHODE_INLINE FreeStep<T> exact_step(const Inertia<T>& body, const Vec3<T>& m, 
     using namespace exact_detail;
     const Motion<T> s = Motion<T>::of(body, m);
     const auto& [a1, a2, a3] = s.a;
-    const T G = s.G;
 
     // Base: the increment of 2^-J of the step.
     const T K = s.kappa * h;
@@ -233,7 +232,7 @@ POLHODE_INLINE FreeStep<T> exact_step(const Inertia<T>& body, const Vec3<T>& m, 
     }
     Increment<T> v;
     v.sigma = fma(K0, S, K0);
-    const T half_psi = (0.5 * G) * fma(K, W1, h * s.g0);
+    const T half_psi = (0.5 * s.G) * fma(K, W1, h * s.g0);
     const SinCos<T> turn = sincos(half_psi);
     {
         const T sigma2 = v.sigma * v.sigma;
@@ -284,7 +283,8 @@ POLHODE_INLINE FreeStep<T> exact_step(const Inertia<T>& body, const Vec3<T>& m, 
         }
     }
 
-    // Attitude.
+    // Attitude.  At rest G = 1 gives the identity.
+    const T G = select(s.G == 0.0, T(1.0), s.G);
     const T A = G + a3;
     const T B = G + n.z;
     const T Q = fma(a1, n.x, a2 * n.y);
@@ -311,19 +311,12 @@ POLHODE_INLINE FreeStep<T> exact_step(const Inertia<T>& body, const Vec3<T>& m, 
     const T w2_ = fma(-Y.re, fma(A, D.x, -(a1 * D.z)), Y.im * fma(A, n.y, B * a2));
     const T w3 = fma(Y.im, P - Q, Y.re * X);
     const Vec3<T> wv = s.to_body({w1, w2_, w3});
-    const T inverse_w =
-        1.0 / sqrt(fma(w0, w0, fma(w1, w1, fma(w2_, w2_, w3 * w3))));
-    const mask_t<T> at_rest = G == 0.0;
-    FreeStep<T> result;
-    result.m = m + s.to_body(D);
-    result.dq = {select(at_rest, T(1.0), w0 * inverse_w), wv.x * inverse_w, wv.y * inverse_w,
-                 wv.z * inverse_w};
-    if (any(at_rest)) {
-        result.dq.x = select(at_rest, T(0.0), result.dq.x);
-        result.dq.y = select(at_rest, T(0.0), result.dq.y);
-        result.dq.z = select(at_rest, T(0.0), result.dq.z);
-    }
-    return result;
+    const T norm_w = sqrt(fma(w0, w0, fma(w1, w1, fma(w2_, w2_, w3 * w3))));
+    const T inverse_w = 1.0 / norm_w;
+    // The scalar part as a true quotient, so that h = 0 gives exactly 1.
+    const T quotient = w0 * inverse_w;
+    const T scalar = fma(fma(-quotient, norm_w, w0), inverse_w, quotient);
+    return {m + s.to_body(D), {scalar, wv.x * inverse_w, wv.y * inverse_w, wv.z * inverse_w}};
 }
 
 }  // namespace torque_free

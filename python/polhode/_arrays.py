@@ -1,0 +1,260 @@
+"""Arrays in, arrays out: the only place that checks, converts, broadcasts and allocates.
+
+A call whose arguments are aligned float64 arrays of fitting shapes goes straight to the core, which
+looks at the values itself.  Everything else comes through here: other types and byte orders are
+converted a few thousand bodies at a time, shapes and values that do not fit are refused with a
+message that names the first bad index and value.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+#: Bodies converted at a time: keeps the temporaries of a call below 1 MB.
+CHUNK = 2048
+
+#: A moment closer to zero than this part of the largest counts as zero.
+ZERO_MOMENT = 4 * np.finfo(np.float64).eps
+#: How far the other two moments of a rod may differ, as part of the larger.
+ROD_EQUAL = 1e-9
+#: Momentum about the axis of a rod that is dropped, as part of |m|; more is an error.
+ROD_MOMENTUM = 1e-12
+#: Largest entry of Q^T Q - 1 that is still taken for a rotation matrix.
+ORTHOGONAL = 1e-5
+
+
+def real_array(name: str, value: ArrayLike) -> NDArray[Any]:
+    """`value` as an array of real numbers of any type."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must be real numbers, not {array.dtype}")
+    return array
+
+
+def batch_shape(name: str, array: NDArray[Any], *core: int) -> tuple[int, ...]:
+    """Shape of `array` without its last axes, which must be `core`."""
+    n = len(core)
+    if array.ndim < n or array.shape[array.ndim - n :] != core:
+        expected = "(" + ", ".join(["...", *map(str, core)]) + ")"
+        raise ValueError(f"{name} must have shape {expected}, not {array.shape}")
+    return array.shape[: array.ndim - n]
+
+
+def attitude_core(name: str, array: NDArray[Any]) -> tuple[int, ...]:
+    """(4,) for quaternions, (3, 3) for rotation matrices."""
+    if array.ndim >= 1 and array.shape[-1] == 4:
+        return (4,)
+    if array.ndim >= 2 and array.shape[-2:] == (3, 3):
+        return (3, 3)
+    raise ValueError(
+        f"{name} must have shape (..., 4) for quaternions or (..., 3, 3) for rotation matrices, "
+        f"not {array.shape}"
+    )
+
+
+def broadcast(shapes: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """Common shape of named batch shapes."""
+    try:
+        return np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ValueError(f"batch shapes do not broadcast: {listed}") from None
+
+
+def thread_count(threads: int | None) -> int:
+    """The `threads` argument as the core takes it: 0 for the default."""
+    if threads is None:
+        return 0
+    count = operator.index(threads)
+    if count == 0 or count < -1:
+        raise ValueError(f"threads must be None, -1 (all cores) or at least 1, not {count}")
+    return count
+
+
+def step_count(n_steps: int) -> int:
+    """The `n_steps` argument: a whole number, not negative."""
+    count = operator.index(n_steps)
+    if count < 0:
+        raise ValueError(f"n_steps must not be negative, got {count}")
+    return count
+
+
+def _refuse(name: str, array: NDArray[Any], bad: NDArray[np.bool_], core: int, why: str) -> None:
+    """Raise for the first True of `bad`, if there is one."""
+    if not bad.any():
+        return
+    index = tuple(int(i) for i in np.argwhere(bad)[0])
+    value = array[index].tolist()
+    where = f"{name}[{', '.join(map(str, index))}]" if index else name
+    if array.ndim - core == 0:
+        where = name
+    raise ValueError(f"{where} = {value}: {why}")
+
+
+def check_inertia(inertia: NDArray[Any], name: str = "inertia") -> bool:
+    """Refuse moments of inertia that no body has; True if some body is a rod.
+
+    Allowed: all positive; or one within 4 eps of the largest from zero and the other two equal to
+    1e-9 of the larger (a rod).  The triangle inequality is not asked for.
+    """
+    moments = inertia.astype(np.float64, copy=False)
+    _refuse(
+        name, inertia, ~np.isfinite(moments).all(axis=-1), 1, "moments of inertia must be finite"
+    )
+    ordered = np.sort(moments, axis=-1)
+    smallest, middle, largest = ordered[..., 0], ordered[..., 1], ordered[..., 2]
+    zero = ZERO_MOMENT * largest
+    _refuse(
+        name, inertia, (smallest < -zero) | (largest < 0), 1, "a moment of inertia is negative"
+    )
+    _refuse(
+        name,
+        inertia,
+        middle <= zero,
+        1,
+        "two moments of inertia are zero; a body has at most one zero moment (a rod)",
+    )
+    rod = smallest <= zero
+    _refuse(
+        name,
+        inertia,
+        rod & (largest - middle > ROD_EQUAL * largest),
+        1,
+        "a zero moment (a rod) needs the other two equal",
+    )
+    return bool(rod.any())
+
+
+def check_rod_momentum(inertia: NDArray[Any], m: NDArray[Any], name: str = "m") -> None:
+    """Refuse momentum about the axis of a rod."""
+    moments = inertia.astype(np.float64, copy=False)
+    momenta = m.astype(np.float64, copy=False)
+    moments, momenta = np.broadcast_arrays(moments, momenta)
+    zero = moments <= ZERO_MOMENT * moments.max(axis=-1, keepdims=True)
+    size = np.abs(momenta)
+    with np.errstate(invalid="ignore", over="ignore"):
+        largest = size.max(axis=-1, keepdims=True)
+        norm = largest * np.sqrt(
+            np.sum((momenta / np.where(largest > 0, largest, 1)) ** 2, axis=-1, keepdims=True)
+        )
+        bad = (zero & (size > ROD_MOMENTUM * norm) & np.isfinite(momenta)).any(axis=-1)
+    _refuse(name, momenta, bad, 1, "momentum about an axis whose moment of inertia is zero")
+
+
+def check_attitude(q: NDArray[Any], core: tuple[int, ...], name: str = "q") -> None:
+    """Refuse zero quaternions and matrices that are no rotations.  What is not finite may pass."""
+    values = q.astype(np.float64, copy=False)
+    if core == (4,):
+        _refuse(name, q, (values == 0).all(axis=-1), 1, "a zero quaternion is no attitude")
+        return
+    finite = np.isfinite(values).all(axis=(-2, -1))
+    safe = np.where(finite[..., None, None], values, np.eye(3))
+    with np.errstate(over="ignore", invalid="ignore"):
+        off = np.abs(np.swapaxes(safe, -1, -2) @ safe - np.eye(3)).max(axis=(-2, -1))
+        off = np.where(np.isnan(off), np.inf, off)
+        turned = np.where(off > ORTHOGONAL, 1.0, np.linalg.det(safe))
+    _refuse(name, q, off > ORTHOGONAL, 2, "no rotation matrix: Q^T Q is more than 1e-5 from 1")
+    _refuse(name, q, turned < 0, 2, "no rotation matrix: its determinant is -1")
+
+
+def chunks(shape: tuple[int, ...], limit: int = CHUNK) -> Iterator[tuple[slice, ...]]:
+    """Slices that cut a batch of `shape` into pieces of at most `limit` bodies."""
+    if prod(shape) <= limit:
+        yield ()
+        return
+    inner = prod(shape[1:])
+    if inner > limit:
+        for i in range(shape[0]):
+            for rest in chunks(shape[1:], limit):
+                yield (slice(i, i + 1), *rest)
+    else:
+        rows = max(1, limit // inner)
+        for i in range(0, shape[0], rows):
+            yield (slice(i, i + rows),)
+
+
+class Operand:
+    """A named argument of a batch: an array whose last axes belong to the body."""
+
+    def __init__(self, name: str, value: ArrayLike, *core: int) -> None:
+        self.name = name
+        self.array = real_array(name, value)
+        self.core = core
+        self.batch = batch_shape(name, self.array, *core)
+
+    def piece(self, shape: tuple[int, ...], at: tuple[slice, ...]) -> NDArray[Any]:
+        """The part of the argument, broadcast to `shape`, that belongs to a chunk."""
+        return np.broadcast_to(self.array, shape + self.core)[at]
+
+
+def attitude_operand(name: str, value: ArrayLike) -> Operand:
+    """An argument that is a quaternion or a rotation matrix per body."""
+    array = real_array(name, value)
+    return Operand(name, array, *attitude_core(name, array))
+
+
+def check_bodies(
+    inertia: Operand, m: Operand, attitude: Operand, shape: tuple[int, ...]
+) -> None:
+    """Refuse what is no body, no attitude, or momentum that a rod cannot have."""
+    rod = False
+    for at in chunks(inertia.batch):
+        rod |= _named(inertia, at, check_inertia)
+    for at in chunks(attitude.batch):
+        _named(attitude, at, lambda a, name: check_attitude(a, attitude.core, name))
+    if rod:
+        pair = broadcast({inertia.name: inertia.batch, m.name: m.batch})
+        for at in chunks(pair):
+            check_rod_momentum(inertia.piece(pair, at), m.piece(pair, at), m.name)
+
+
+def _named(operand: Operand, at: tuple[slice, ...], check: Callable[..., Any]) -> Any:
+    """Check one chunk, and the whole once more where it fails, so that the index is right."""
+    try:
+        return check(operand.array[at], operand.name)
+    except ValueError:
+        check(operand.array, operand.name)
+        raise
+
+
+def outputs(
+    out: Any, shapes: Sequence[tuple[str, tuple[int, ...]]]
+) -> list[Array]:
+    """The arrays of `out=`, checked, or new ones where it is None."""
+    if out is None:
+        return [np.empty(shape) for _, shape in shapes]
+    if not isinstance(out, tuple) or len(out) != len(shapes):
+        names = ", ".join(name for name, _ in shapes)
+        raise TypeError(f"out must be a tuple of {len(shapes)} arrays ({names})")
+    for array, (name, shape) in zip(out, shapes, strict=True):
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"out: {name} must be a NumPy array, not {type(array).__name__}")
+        if array.dtype != np.float64 or not array.dtype.isnative:
+            raise ValueError(f"out: {name} must be native float64, not {array.dtype}")
+        if array.shape != shape:
+            raise ValueError(f"out: {name} must have shape {shape}, not {array.shape}")
+        if not array.flags.writeable:
+            raise ValueError(f"out: {name} is read-only")
+    for i, first in enumerate(out):
+        for second in out[i + 1 :]:
+            if np.shares_memory(first, second):
+                raise ValueError("out: the arrays overlap each other")
+    return list(out)
+
+
+def same_elements(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    """Are these two views of the same elements in the same order?"""
+    return (
+        a.dtype == b.dtype
+        and a.shape == b.shape
+        and a.strides == b.strides
+        and a.__array_interface__["data"] == b.__array_interface__["data"]
+    )

@@ -1,0 +1,97 @@
+"""The list of methods, read from the core."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from typing import Any
+
+from polhode import _core
+
+
+@dataclass(frozen=True)
+class Method:
+    """What a method is.
+
+    Attributes
+    ----------
+    name : str
+        As `step(method=...)` takes it.
+    order : int or None
+        Order of accuracy in the step; None for exact methods.
+    kind : str
+        Its family.
+    invariants : tuple of str
+        What it keeps to rounding: "energy", "casimir" (|m|^2/2), "momentum_spatial" (Q m).
+    symmetric : bool
+        Whether a step of -h undoes a step of h.
+    options : dict
+        Names and defaults of the options it takes.
+    source : str
+        Paper and equation, keys as in REFERENCES.md.
+    """
+
+    name: str
+    order: int | None
+    kind: str
+    invariants: tuple[str, ...]
+    symmetric: bool
+    options: dict[str, Any] = field(hash=False)
+    source: str
+
+
+def _read() -> list[Method]:
+    return [
+        Method(
+            name=row["name"],
+            order=row["order"] or None,
+            kind=row["kind"],
+            invariants=tuple(row["invariants"].split()),
+            symmetric=row["symmetric"],
+            options={},
+            source=row["source"],
+        )
+        for row in _core.methods()
+    ]
+
+
+_METHODS = _read()
+_INDEX = {method.name: i for i, method in enumerate(_METHODS)}
+
+
+def methods() -> list[Method]:
+    """All methods that `step` knows, as a list of frozen dataclasses.
+
+    Returns
+    -------
+    list of Method
+        Name, order, kind, invariants, symmetry, options and source of each.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.methods()[0].name
+    'exact'
+    """
+    return list(_METHODS)
+
+
+def unknown_name(what: str, name: object, known: list[str]) -> ValueError:
+    """The error for a name that is not in a list, with the nearest that are."""
+    near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4)
+    hint = f"; did you mean {', '.join(map(repr, near))}?" if near else f"; known: {known}"
+    return ValueError(f"unknown {what} {name!r}{hint}")
+
+
+def method_index(name: str, options: dict[str, Any]) -> int:
+    """Row of a method in the core's list; refuses unknown names and options."""
+    try:
+        row = _INDEX[name]
+    except (KeyError, TypeError):
+        raise unknown_name("method", name, list(_INDEX)) from None
+    for option in options:
+        if option not in _METHODS[row].options:
+            having = [m.name for m in _METHODS if option in m.options]
+            who = f"methods that have it: {', '.join(having)}" if having else "no method has it"
+            raise TypeError(f"method {name!r} has no option {option!r}; {who}")
+    return row
