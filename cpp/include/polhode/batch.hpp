@@ -67,23 +67,26 @@ POLHODE_INLINE void join3(double* p, const real_vector<8> (&c)[3]) {
     store_vector<8>(p + 8, POLHODE_SHUFFLE(b, c[2], 10, 1, 2, 11, 4, 5, 12, 7));
     store_vector<8>(p + 16, POLHODE_SHUFFLE(d, c[2], 0, 13, 2, 3, 14, 5, 6, 15));
 }
+/// Two pairs of doubles, one in each half of a register (a load of half a register is free of shuffles).
+POLHODE_INLINE real_vector<4> load_halves(const double* low, const double* high) {
+    return POLHODE_SHUFFLE(load_vector<2>(low), load_vector<2>(high), 0, 1, 2, 3);
+}
+POLHODE_INLINE void store_halves(double* low, double* high, real_vector<4> r) {
+    store_vector<2>(low, POLHODE_SHUFFLE(r, r, 0, 1));
+    store_vector<2>(high, POLHODE_SHUFFLE(r, r, 2, 3));
+}
 POLHODE_INLINE void split3(const double* p, real_vector<4> (&c)[3]) {
-    const auto a = load_vector<4>(p), b = load_vector<4>(p + 4), d = load_vector<4>(p + 8);
-    // a = x0 y0 z0 x1, b = y1 z1 x2 y2, d = z2 x3 y3 z3
-    const auto x = POLHODE_SHUFFLE(a, b, 0, 3, 6, 0);
-    const auto y = POLHODE_SHUFFLE(a, b, 1, 4, 7, 0);
-    const auto z = POLHODE_SHUFFLE(a, b, 2, 5, 0, 0);
-    c[0] = POLHODE_SHUFFLE(x, d, 0, 1, 2, 5);
-    c[1] = POLHODE_SHUFFLE(y, d, 0, 1, 2, 6);
-    c[2] = POLHODE_SHUFFLE(z, d, 0, 1, 4, 7);
+    const auto a = load_halves(p, p + 6);       // x0 y0 x2 y2
+    const auto b = load_halves(p + 2, p + 8);   // z0 x1 z2 x3
+    const auto d = load_halves(p + 4, p + 10);  // y1 z1 y3 z3
+    c[0] = POLHODE_SHUFFLE(a, b, 0, 5, 2, 7);
+    c[1] = POLHODE_SHUFFLE(a, d, 1, 4, 3, 6);
+    c[2] = POLHODE_SHUFFLE(b, d, 0, 5, 2, 7);
 }
 POLHODE_INLINE void join3(double* p, const real_vector<4> (&c)[3]) {
-    const auto a = POLHODE_SHUFFLE(c[0], c[1], 0, 4, 0, 1);
-    const auto b = POLHODE_SHUFFLE(c[0], c[1], 5, 0, 2, 6);
-    const auto d = POLHODE_SHUFFLE(c[0], c[1], 0, 3, 7, 0);
-    store_vector<4>(p, POLHODE_SHUFFLE(a, c[2], 0, 1, 4, 3));
-    store_vector<4>(p + 4, POLHODE_SHUFFLE(b, c[2], 0, 5, 2, 3));
-    store_vector<4>(p + 8, POLHODE_SHUFFLE(d, c[2], 6, 1, 2, 7));
+    store_halves(p, p + 6, POLHODE_SHUFFLE(c[0], c[1], 0, 4, 2, 6));
+    store_halves(p + 2, p + 8, POLHODE_SHUFFLE(c[2], c[0], 0, 5, 2, 7));
+    store_halves(p + 4, p + 10, POLHODE_SHUFFLE(c[1], c[2], 1, 5, 3, 7));
 }
 POLHODE_INLINE void split3(const double* p, real_vector<2> (&c)[3]) {
     const auto a = load_vector<2>(p), b = load_vector<2>(p + 2), d = load_vector<2>(p + 4);
@@ -121,25 +124,21 @@ POLHODE_INLINE void join4(double* p, const real_vector<8> (&c)[4]) {
     store_vector<8>(p + 16, POLHODE_SHUFFLE(de01, de23, 0, 1, 8, 9, 2, 3, 10, 11));
     store_vector<8>(p + 24, POLHODE_SHUFFLE(de01, de23, 4, 5, 12, 13, 6, 7, 14, 15));
 }
-POLHODE_INLINE void transpose4(const real_vector<4> (&r)[4], real_vector<4> (&c)[4]) {
-    const auto a = POLHODE_SHUFFLE(r[0], r[1], 0, 4, 2, 6);
-    const auto b = POLHODE_SHUFFLE(r[0], r[1], 1, 5, 3, 7);
-    const auto d = POLHODE_SHUFFLE(r[2], r[3], 0, 4, 2, 6);
-    const auto e = POLHODE_SHUFFLE(r[2], r[3], 1, 5, 3, 7);
-    c[0] = POLHODE_SHUFFLE(a, d, 0, 1, 4, 5);
-    c[1] = POLHODE_SHUFFLE(b, e, 0, 1, 4, 5);
-    c[2] = POLHODE_SHUFFLE(a, d, 2, 3, 6, 7);
-    c[3] = POLHODE_SHUFFLE(b, e, 2, 3, 6, 7);
-}
 POLHODE_INLINE void split4(const double* p, real_vector<4> (&c)[4]) {
-    const real_vector<4> r[4] = {load_vector<4>(p), load_vector<4>(p + 4), load_vector<4>(p + 8),
-                                 load_vector<4>(p + 12)};
-    transpose4(r, c);
+    const auto a = load_halves(p, p + 8);       // w0 x0 w2 x2
+    const auto b = load_halves(p + 4, p + 12);  // w1 x1 w3 x3
+    const auto d = load_halves(p + 2, p + 10);  // y0 z0 y2 z2
+    const auto e = load_halves(p + 6, p + 14);  // y1 z1 y3 z3
+    c[0] = POLHODE_SHUFFLE(a, b, 0, 4, 2, 6);
+    c[1] = POLHODE_SHUFFLE(a, b, 1, 5, 3, 7);
+    c[2] = POLHODE_SHUFFLE(d, e, 0, 4, 2, 6);
+    c[3] = POLHODE_SHUFFLE(d, e, 1, 5, 3, 7);
 }
 POLHODE_INLINE void join4(double* p, const real_vector<4> (&c)[4]) {
-    real_vector<4> r[4];
-    transpose4(c, r);
-    for (int i = 0; i < 4; ++i) store_vector<4>(p + 4 * i, r[i]);
+    store_halves(p, p + 8, POLHODE_SHUFFLE(c[0], c[1], 0, 4, 2, 6));
+    store_halves(p + 4, p + 12, POLHODE_SHUFFLE(c[0], c[1], 1, 5, 3, 7));
+    store_halves(p + 2, p + 10, POLHODE_SHUFFLE(c[2], c[3], 0, 4, 2, 6));
+    store_halves(p + 6, p + 14, POLHODE_SHUFFLE(c[2], c[3], 1, 5, 3, 7));
 }
 POLHODE_INLINE void split4(const double* p, real_vector<2> (&c)[4]) {
     const auto a = load_vector<2>(p), b = load_vector<2>(p + 2);
@@ -261,35 +260,17 @@ struct Attitude {
     Quaternion<T> q;
     Mat3<T> Q;
 
-    /// Loaded and made unit: a q more than 2^-26 off in |q|^2 is normalised, a Q with an entry of
-    /// Q^T Q - 1 above 8 eps takes two polar steps; what is nearer comes in bit for bit.
-    ///
-    /// `poison` becomes NaN where the attitude is not finite.  Findings are reported of quaternions only;
-    /// matrices are looked at beforehand.
-    POLHODE_INLINE static Attitude load(const View& v, bool matrix, std::ptrdiff_t i, int count,
-                                        T& poison, int& findings) {
+    POLHODE_INLINE static Attitude load(const View& v, bool matrix, std::ptrdiff_t i, int count) {
         Attitude a;
         a.matrix = matrix;
         if (matrix) {
             T c[9];
             batch::load(v, i, count, c);
             for (int k = 0; k < 9; ++k) a.Q.a[k / 3][k % 3] = c[k];
-            a.Q = kept_orthogonal(kept_orthogonal(a.Q, orthogonal_within), orthogonal_within);
-            T sum = c[0];
-            for (int k = 1; k < 9; ++k) sum = sum + c[k];
-            poison = poison + 0.0 * sum;
         } else {
             T c[4];
             batch::load(v, i, count, c);
             a.q = {c[0], c[1], c[2], c[3]};
-            const mask_t<T> off = !(abs(dot(a.q, a.q) - 1.0) <= 0x1p-26);
-            if (any(off)) {
-                const mask_t<T> zero =
-                    (c[0] == 0.0) & (c[1] == 0.0) & (c[2] == 0.0) & (c[3] == 0.0);
-                if (any(zero)) findings |= some_invalid;
-                a.q = select(off, normalised(a.q), a.q);
-                poison = poison + 0.0 * ((a.q.w + a.q.x) + (a.q.y + a.q.z));
-            }
         }
         return a;
     }
@@ -303,15 +284,45 @@ struct Attitude {
             batch::store(v, i, count, c);
         }
     }
+
+    /// Made unit, as every step begins: a q more than 4 eps off in |q|^2, a Q with an entry of
+    /// Q^T Q - 1 above 8 eps; what is nearer stays bit for bit.  h becomes NaN where the attitude is
+    /// not finite; zero quaternions are reported in `findings`.
+    POLHODE_INLINE void make_unit(T& h, int& findings) {
+        if (matrix) {
+            const T off = orthogonality_defect(Q);
+            if (any(!(off <= orthogonal_within))) {
+                Q = kept_orthogonal(kept_orthogonal(Q, orthogonal_within), orthogonal_within);
+                T sum = Q.a[0][0];
+                for (int k = 1; k < 9; ++k) sum = sum + Q.a[k / 3][k % 3];
+                h = h + 0.0 * sum;
+            }
+            return;
+        }
+        const T excess = dot(q, q) - 1.0;
+        if (any(!(abs(excess) <= unit_within))) {
+            const mask_t<T> far = !(abs(excess) <= 0x1p-26);
+            if (any(far)) {
+                const mask_t<T> zero =
+                    (q.w == 0.0) & (q.x == 0.0) & (q.y == 0.0) & (q.z == 0.0);
+                if (any(zero)) findings |= some_invalid;
+                q = select(far, normalised(q), q);
+                h = h + 0.0 * ((q.w + q.x) + (q.y + q.z));
+            }
+            q = kept_unit(q, unit_within);
+        }
+    }
     /// Turned by dq in the body frame.
     POLHODE_INLINE void turn(const Quaternion<T>& dq) {
         if (matrix) {
-            Q = kept_orthogonal(rotated(Q, dq), orthogonal_within);
+            Q = rotated(Q, dq);
         } else {
-            q = kept_unit(q * dq);
+            q = q * dq;
         }
     }
+
 private:
+    static constexpr double unit_within = 4 * epsilon_v<T>;
     static constexpr double orthogonal_within = 8 * epsilon_v<T>;
 };
 
@@ -372,9 +383,9 @@ int step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t en
         }
         Vec3<T> m = load_vec3<T>(arguments.m, i, count);
         T h = load_scalar<T>(arguments.h, i, count);
-        Attitude<T> attitude =
-            Attitude<T>::load(arguments.attitude, arguments.matrix, i, count, h, findings);
+        Attitude<T> attitude = Attitude<T>::load(arguments.attitude, arguments.matrix, i, count);
         for (std::ptrdiff_t n = 0; n < arguments.n_steps; ++n) {
+            attitude.make_unit(h, findings);
             const FreeStep<T> s = advance<Method>(body, m, h);
             m = s.m;
             attitude.turn(s.dq);

@@ -38,19 +38,35 @@ POLHODE_INLINE Mat3<T> rotated(const Mat3<T>& m, const Quaternion<T>& q) {
     return r;
 }
 
-/// One polar (Newton-Schulz) step of Q to an orthogonal matrix, Q - Q (Q^T Q - 1)/2, where an entry
-/// of Q^T Q - 1 is larger than `tolerance`; elsewhere Q comes back bit for bit.
+/// Q^T Q - 1, a symmetric matrix.
 template <class T>
-POLHODE_INLINE Mat3<T> kept_orthogonal(const Mat3<T>& m, double tolerance) {
-    const Vec3<T> x = column(m, 0);
-    const Vec3<T> y = column(m, 1);
-    const Vec3<T> z = column(m, 2);
-    T xx = dot(x, x) - 1.0, yy = dot(y, y) - 1.0, zz = dot(z, z) - 1.0;
-    T xy = dot(x, y), xz = dot(x, z), yz = dot(y, z);
-    const T worst = max(max(max(abs(xx), abs(yy)), max(abs(zz), abs(xy))), max(abs(xz), abs(yz)));
-    const T factor = select(worst > tolerance, T(-0.5), T(0.0));
-    xx = factor * xx, yy = factor * yy, zz = factor * zz;
-    xy = factor * xy, xz = factor * xz, yz = factor * yz;
+struct Orthogonality {
+    T xx, yy, zz, xy, xz, yz;
+
+    POLHODE_INLINE static Orthogonality of(const Mat3<T>& m) {
+        const Vec3<T> x = column(m, 0);
+        const Vec3<T> y = column(m, 1);
+        const Vec3<T> z = column(m, 2);
+        return {dot(x, x) - 1.0, dot(y, y) - 1.0, dot(z, z) - 1.0, dot(x, y), dot(x, z), dot(y, z)};
+    }
+    /// Sum of the sizes of its entries: between the largest and six times that; NaN survives.
+    POLHODE_INLINE T size() const {
+        return ((abs(xx) + abs(yy)) + (abs(zz) + abs(xy))) + (abs(xz) + abs(yz));
+    }
+};
+template <class T>
+POLHODE_INLINE T orthogonality_defect(const Mat3<T>& m) {
+    return Orthogonality<T>::of(m).size();
+}
+
+/// One polar (Newton-Schulz) step of Q to an orthogonal matrix, Q - Q (Q^T Q - 1)/2, where the defect
+/// is more than `within`; elsewhere Q comes back bit for bit.
+template <class T>
+POLHODE_INLINE Mat3<T> kept_orthogonal(const Mat3<T>& m, double within) {
+    const Orthogonality<T> d = Orthogonality<T>::of(m);
+    const T factor = select(d.size() > within, T(-0.5), T(0.0));
+    const T xx = factor * d.xx, yy = factor * d.yy, zz = factor * d.zz;
+    const T xy = factor * d.xy, xz = factor * d.xz, yz = factor * d.yz;
     Mat3<T> r;
     POLHODE_UNROLL
     for (int i = 0; i < 3; ++i) {

@@ -55,12 +55,12 @@ POLHODE_INLINE Quaternion<T> normalised(const Quaternion<T>& q) {
     return (T(1.0) / sqrt(dot(p, p))) * p;
 }
 
-/// One Newton step of q to unit norm where |q|^2 is more than 4 eps from 1.  Within that q comes
-/// back bit for bit; a q at most 2^-26 off comes to within eps of 1.
+/// One Newton step of q to unit norm where |q|^2 is more than `within` from 1; elsewhere q comes back
+/// bit for bit.  A q at most 2^-26 off comes to within eps of 1.
 template <class T>
-POLHODE_INLINE Quaternion<T> kept_unit(const Quaternion<T>& q) {
+POLHODE_INLINE Quaternion<T> kept_unit(const Quaternion<T>& q, double within) {
     const T excess = dot(q, q) - 1.0;
-    const T correction = select(abs(excess) > 4 * epsilon_v<T>, -0.5 * excess, T(0.0));
+    const T correction = select(abs(excess) > within, -0.5 * excess, T(0.0));
     return {fma(correction, q.w, q.w), fma(correction, q.x, q.x), fma(correction, q.y, q.y),
             fma(correction, q.z, q.z)};
 }

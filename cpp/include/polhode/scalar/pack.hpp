@@ -76,8 +76,9 @@ struct pack {
 
     pack() = default;
     POLHODE_INLINE pack(double x) {  // NOLINT(google-explicit-constructor): constants mix freely
-        POLHODE_UNROLL
-        for (int u = 0; u < U; ++u) v[u] = x - detail::real_vector<W>{};
+        v[0] = x - detail::real_vector<W>{};
+        if constexpr (U > 1) v[U - 1] = v[0];
+        static_assert(U <= 2);
     }
     POLHODE_INLINE double lane(int i) const { return v[i / W][i % W]; }
     POLHODE_INLINE void set_lane(int i, double x) { v[i / W][i % W] = x; }
@@ -90,16 +91,25 @@ struct scalar_traits<pack<W, U>> {
     static constexpr double epsilon = 0x1p-52;
 };
 
-#define POLHODE_PACK_FOR \
-    POLHODE_UNROLL       \
-    for (int u = 0; u < U; ++u)
+// The same for every register, written out: a loop would be unrolled only after the compiler has
+// decided which structures live in memory.
+#define POLHODE_PACK_EACH(...)  \
+    {                           \
+        constexpr int u = 0;    \
+        __VA_ARGS__;            \
+    }                           \
+    if constexpr (U > 1) {      \
+        constexpr int u = U - 1; \
+        __VA_ARGS__;            \
+    }                           \
+    static_assert(U <= 2)
 
 // Each operator in three forms, so that a plain double may stand on either side.
 #define POLHODE_PACK_OPERATOR(RESULT, op)                               \
     template <int W, int U>                                             \
     POLHODE_INLINE RESULT operator op(pack<W, U> a, pack<W, U> b) {     \
         RESULT r;                                                       \
-        POLHODE_PACK_FOR r.v[u] = a.v[u] op b.v[u];                     \
+        POLHODE_PACK_EACH(r.v[u] = a.v[u] op b.v[u]);                     \
         return r;                                                       \
     }                                                                   \
     template <int W, int U>                                             \
@@ -127,25 +137,25 @@ POLHODE_PACK_OPERATOR(pack_mask<W POLHODE_COMMA U>, !=)
 template <int W, int U>
 POLHODE_INLINE pack<W, U> operator-(pack<W, U> a) {
     pack<W, U> r;
-    POLHODE_PACK_FOR r.v[u] = -a.v[u];
+    POLHODE_PACK_EACH(r.v[u] = -a.v[u]);
     return r;
 }
 template <int W, int U>
 POLHODE_INLINE pack_mask<W, U> operator&(pack_mask<W, U> a, pack_mask<W, U> b) {
     pack_mask<W, U> r;
-    POLHODE_PACK_FOR r.v[u] = a.v[u] & b.v[u];
+    POLHODE_PACK_EACH(r.v[u] = a.v[u] & b.v[u]);
     return r;
 }
 template <int W, int U>
 POLHODE_INLINE pack_mask<W, U> operator|(pack_mask<W, U> a, pack_mask<W, U> b) {
     pack_mask<W, U> r;
-    POLHODE_PACK_FOR r.v[u] = a.v[u] | b.v[u];
+    POLHODE_PACK_EACH(r.v[u] = a.v[u] | b.v[u]);
     return r;
 }
 template <int W, int U>
 POLHODE_INLINE pack_mask<W, U> operator!(pack_mask<W, U> a) {
     pack_mask<W, U> r;
-    POLHODE_PACK_FOR r.v[u] = ~a.v[u];
+    POLHODE_PACK_EACH(r.v[u] = ~a.v[u]);
     return r;
 }
 
@@ -169,9 +179,8 @@ POLHODE_INLINE bool any_lane(bits_vector<W> m) {
 
 template <int W, int U>
 POLHODE_INLINE bool any(pack_mask<W, U> m) {
-    detail::bits_vector<W> r = m.v[0];
-    for (int u = 1; u < U; ++u) r |= m.v[u];
-    return detail::any_lane<W>(r);
+    if constexpr (U > 1) return detail::any_lane<W>(m.v[0] | m.v[U - 1]);
+    return detail::any_lane<W>(m.v[0]);
 }
 template <int W, int U>
 POLHODE_INLINE bool all(pack_mask<W, U> m) {
@@ -180,7 +189,7 @@ POLHODE_INLINE bool all(pack_mask<W, U> m) {
 template <int W, int U>
 POLHODE_INLINE pack<W, U> select(pack_mask<W, U> m, pack<W, U> a, pack<W, U> b) {
     pack<W, U> r;
-    POLHODE_PACK_FOR r.v[u] = m.v[u] ? a.v[u] : b.v[u];
+    POLHODE_PACK_EACH(r.v[u] = m.v[u] ? a.v[u] : b.v[u]);
     return r;
 }
 template <int W, int U>
@@ -195,13 +204,13 @@ POLHODE_INLINE pack<W, U> select(pack_mask<W, U> m, double a, pack<W, U> b) {
 template <int W, int U>
 POLHODE_INLINE pack<W, U> sqrt(pack<W, U> x) {
     pack<W, U> r;
-    POLHODE_PACK_FOR r.v[u] = detail::vector_sqrt<W>(x.v[u]);
+    POLHODE_PACK_EACH(r.v[u] = detail::vector_sqrt<W>(x.v[u]));
     return r;
 }
 template <int W, int U>
 POLHODE_INLINE pack<W, U> fma(pack<W, U> a, pack<W, U> b, pack<W, U> c) {
     pack<W, U> r;
-    POLHODE_PACK_FOR r.v[u] = detail::vector_fma<W>(a.v[u], b.v[u], c.v[u]);
+    POLHODE_PACK_EACH(r.v[u] = detail::vector_fma<W>(a.v[u], b.v[u], c.v[u]));
     return r;
 }
 template <int W, int U>
@@ -229,10 +238,8 @@ namespace detail {
 // One function of bits on every register: BODY sees `x`, the bits of a register.
 #define POLHODE_PACK_BITS(a, BODY)                                                    \
     pack<W, U> r;                                                                     \
-    POLHODE_PACK_FOR {                                                                \
-        const detail::bits_vector<W> x = (detail::bits_vector<W>)(a).v[u];            \
-        r.v[u] = (detail::real_vector<W>)(BODY);                                      \
-    }                                                                                 \
+    POLHODE_PACK_EACH(const auto x = (detail::bits_vector<W>)(a).v[u];                \
+                      r.v[u] = (detail::real_vector<W>)(BODY));                       \
     return r
 inline constexpr std::int64_t sign_bit = INT64_MIN;
 inline constexpr std::int64_t exponent_bits = 0x7ff0000000000000;
@@ -254,6 +261,10 @@ POLHODE_INLINE pack<W, U> copysign(double a, pack<W, U> sign) {
 template <int W, int U>
 POLHODE_INLINE pack<W, U> flip_sign(pack<W, U> a, pack<W, U> sign) {
     POLHODE_PACK_BITS(a, x ^ ((detail::bits_vector<W>)sign.v[u] & detail::sign_bit));
+}
+template <int W, int U>
+POLHODE_INLINE pack<W, U> flip_where(pack_mask<W, U> m, pack<W, U> a) {
+    POLHODE_PACK_BITS(a, x ^ (m.v[u] & detail::sign_bit));
 }
 template <int W, int U>
 POLHODE_INLINE pack<W, U> min(pack<W, U> a, pack<W, U> b) {
@@ -287,10 +298,9 @@ template <int W, int U>
 POLHODE_INLINE pack<W, U> exponent(pack<W, U> a) {
     using unsigned_bits = typename detail::vector_of<W>::unsigned_bits;
     pack<W, U> r;
-    POLHODE_PACK_FOR {
-        const auto x = (unsigned_bits)a.v[u] & 0x7ff0000000000000ULL;
-        r.v[u] = (detail::real_vector<W>)((x >> 52) | 0x4330000000000000ULL) - (0x1p52 + 1023);
-    }
+    POLHODE_PACK_EACH(const auto x = (unsigned_bits)a.v[u] & 0x7ff0000000000000ULL;
+                      r.v[u] = (detail::real_vector<W>)((x >> 52) | 0x4330000000000000ULL) -
+                               (0x1p52 + 1023));
     return r;
 }
 template <int W, int U>
@@ -302,7 +312,7 @@ template <int W, int U>
 POLHODE_INLINE pack_mask<W, U> has_bit(pack<W, U> n, std::int64_t bit) {
     const pack<W, U> shifted = n + 0x1.8p52;
     pack_mask<W, U> r;
-    POLHODE_PACK_FOR r.v[u] = ((bits_vector<W>)shifted.v[u] & bit) != 0;
+    POLHODE_PACK_EACH(r.v[u] = ((bits_vector<W>)shifted.v[u] & bit) != 0);
     return r;
 }
 }  // namespace detail
@@ -319,7 +329,7 @@ POLHODE_INLINE pack_mask<W, U> is_nan(pack<W, U> a) {
     return a != a;
 }
 #undef POLHODE_PACK_BITS
-#undef POLHODE_PACK_FOR
+#undef POLHODE_PACK_EACH
 
 POLHODE_NAMESPACE_END
 #endif  // vector extensions

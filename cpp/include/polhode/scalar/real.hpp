@@ -86,6 +86,9 @@ POLHODE_INLINE double flip_sign(double x, double sign) {
     return double_of(bits_of(x) ^ (bits_of(sign) & 0x8000000000000000ULL));
 }
 
+/// -x where the mask holds, else x.
+POLHODE_INLINE double flip_where(bool mask, double x) { return mask ? -x : x; }
+
 /// The smaller / larger of two; the second where either is NaN.
 POLHODE_INLINE double min(double a, double b) { return a < b ? a : b; }
 POLHODE_INLINE double max(double a, double b) { return a > b ? a : b; }

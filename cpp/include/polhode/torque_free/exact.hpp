@@ -83,13 +83,12 @@ struct Motion {
         s.beta = select(s.swapped, ad, bd);
         s.c1 = select(s.swapped, body.c2, body.c1);
         s.c2 = select(s.swapped, body.c1, body.c2);
-        const T swap_sign = select(s.swapped, T(-1.0), T(1.0));
-        s.kappa = flip_sign(body.kappa, swap_sign);
+        s.kappa = flip_where(s.swapped, body.kappa);
         s.g0 = select(s.swapped, body.inverse_I3, body.inverse_I1);
         const T a1 = select(s.swapped, m.z, m.x);
         const T a3 = select(s.swapped, m.x, m.z);
         s.sign3 = a3;
-        s.sign2 = flip_sign(swap_sign, a3);
+        s.sign2 = flip_where(s.swapped, a3);
         s.a = {a1, flip_sign(m.y, s.sign2), abs(a3)};
         s.G = norm(m);
         s.delta = fma(s.c1, s.a.z * s.a.z, -(s.c2 * (a1 * a1)));
