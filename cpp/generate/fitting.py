@@ -14,7 +14,7 @@ def chebyshev_points(low: float, high: float, count: int) -> Array:
     return 0.5 * (low + high) + 0.5 * (high - low) * np.asarray(x)
 
 
-def lawson(basis: Array, values: Array, iterations: int = 150) -> tuple[Array, float]:
+def lawson(basis: Array, values: Array, iterations: int = 400) -> tuple[Array, float]:
     """Coefficients that make max |basis c - values| nearly least, and that maximum.
 
     Lawson's iteration: weighted least squares whose weights are multiplied by the size of the

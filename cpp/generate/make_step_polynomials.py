@@ -111,18 +111,19 @@ def monomial(exponents: tuple[int, ...], points: tuple[Array, ...]) -> Array:
     )
 
 
-def domain(w: float) -> tuple[Array, Array, Array]:
-    """A grid of (u, r, y) on max(alpha, beta) K0^2 + y <= w^2."""
+def domain(w: float, with_y: bool) -> tuple[Array, ...]:
+    """A grid of (u, r, y) on max(alpha, beta) K0^2 + y <= w^2, or of (u, r) with y = 0."""
     t, c1, kk = (
         axis.ravel()
         for axis in np.meshgrid(
-            chebyshev_points(0.0, w * w, 14)[1:],
-            chebyshev_points(0.0, 1.0, 13),
-            chebyshev_points(0.0, 1.0, 9),
+            chebyshev_points(0.0, w * w, 14 if with_y else 40)[1:],
+            chebyshev_points(0.0, 1.0, 13) if with_y else np.ones(1),
+            chebyshev_points(0.0, 1.0, 9 if with_y else 30),
             indexing="ij",
         )
     )
-    return c1 * t * (1.0 + kk), kk * (c1 * t) ** 2, (1.0 - c1) * t
+    points = (c1 * t * (1.0 + kk), kk * (c1 * t) ** 2, (1.0 - c1) * t)
+    return points if with_y else points[:2]
 
 
 def economise(series: list[Exact], kept: int, points: tuple[Array, ...]) -> tuple[Rounded, float]:
@@ -146,11 +147,10 @@ def coefficients() -> tuple[dict[str, Rounded], dict[str, float]]:
     result: dict[str, Rounded] = {}
     errors: dict[str, float] = {}
     for tier, (w, kept) in TIERS.items():
-        u, r, y = domain(w)
         sn, _ = sn_series(kept + TAIL)
         for name, series, points in (
-            ("sn", sn, (u, r)),
-            ("third_kind", third_kind_series(kept + TAIL), (u, r, y)),
+            ("sn", sn, domain(w, with_y=False)),
+            ("third_kind", third_kind_series(kept + TAIL), domain(w, with_y=True)),
         ):
             result[f"{name}_{tier}"], errors[f"{name}_{tier}"] = economise(series, kept, points)
     x = chebyshev_points(0.0, TIERS["b"][0] ** 2, 200)[1:]
