@@ -8,6 +8,7 @@
 #include <pybind11/pybind11.h>
 
 #include <string>
+#include <vector>
 
 #include "polhode/batch.hpp"
 #include "polhode/methods.hpp"
@@ -23,8 +24,8 @@ using polhode::counted;
 using polhode::FreeStep;
 using polhode::Inertia;
 using polhode::quad;
-using polhode::Quaternion;
 using polhode::Vec3;
+using polhode::batch::Attitude;
 using Pairs = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
 // ------------------------------------------------------------------------------- one function
@@ -188,31 +189,48 @@ Pairs pairs(Ts... x) {
     return a;
 }
 
-/// n_steps of the named method in 34 digits: momentum and attitude at the end.
-py::tuple step(const std::string& method, const Pairs& inertia, const Pairs& m, const Pairs& q,
-               const Pairs& h, int n_steps) {
+/// n_steps of the named method in 34 digits: momentum and attitude, a quaternion (4, 2) or a matrix
+/// (3, 3, 2), at the end.
+py::tuple step(const std::string& method, const Pairs& inertia, const Pairs& m,
+               const Pairs& attitude, double h_high, double h_low, int n_steps) {
     check_rows(inertia, 3, "inertia");
     check_rows(m, 3, "m");
-    check_rows(q, 4, "q");
-    check_rows(h, 1, "h");
+    const bool matrix = attitude.ndim() == 3;
+    if (matrix) {
+        if (attitude.shape(0) != 3 || attitude.shape(1) != 3 || attitude.shape(2) != 2) {
+            throw py::value_error("a matrix must have shape (3, 3, 2)");
+        }
+    } else {
+        check_rows(attitude, 4, "q");
+    }
     const auto body =
         Inertia<quad>::of({number(inertia, 0), number(inertia, 1), number(inertia, 2)});
     Vec3<quad> momentum{number(m, 0), number(m, 1), number(m, 2)};
-    Quaternion<quad> attitude{number(q, 0), number(q, 1), number(q, 2), number(q, 3)};
+    const double* a = attitude.data();
+    Attitude<quad> Q;
+    Q.matrix = matrix;
+    if (matrix) {
+        for (int k = 0; k < 9; ++k) Q.Q.a[k / 3][k % 3] = quad(a[2 * k], a[2 * k + 1]);
+    } else {
+        Q.q = {quad(a[0], a[1]), quad(a[2], a[3]), quad(a[4], a[5]), quad(a[6], a[7])};
+    }
     bool found = false;
     polhode::Methods::for_each([&]<class Method>() {
         if (method != Method::info.name) return;
         found = true;
         for (int i = 0; i < n_steps; ++i) {
             const FreeStep<quad> s =
-                polhode::batch::advance<Method>(body, momentum, number(h, 0));
+                polhode::batch::advance<Method>(body, momentum, quad(h_high, h_low));
             momentum = s.m;
-            attitude = attitude * s.dq;
+            Q.turn(s.dq);
         }
     });
     if (!found) throw py::key_error(method);
-    return py::make_tuple(pairs(momentum.x, momentum.y, momentum.z),
-                          pairs(attitude.w, attitude.x, attitude.y, attitude.z));
+    Pairs end = matrix ? pairs(Q.Q.a[0][0], Q.Q.a[0][1], Q.Q.a[0][2], Q.Q.a[1][0], Q.Q.a[1][1],
+                               Q.Q.a[1][2], Q.Q.a[2][0], Q.Q.a[2][1], Q.Q.a[2][2])
+                             .reshape({3, 3, 2})
+                       : pairs(Q.q.w, Q.q.x, Q.q.y, Q.q.z);
+    return py::make_tuple(pairs(momentum.x, momentum.y, momentum.z), end);
 }
 
 py::list methods() {
@@ -228,7 +246,8 @@ PYBIND11_MODULE(_quad, module) {
     module.def("evaluate", &evaluate);
     module.def("count", &count, py::arg("name"), py::arg("x"), py::arg("y") = 0.0,
                py::arg("z") = 0.0);
-    module.def("step", &step, py::arg("method"), py::arg("inertia"), py::arg("m"), py::arg("q"),
-               py::arg("h"), py::arg("n_steps") = 1);
+    module.def("step", &step, py::arg("method"), py::arg("inertia"), py::arg("m"),
+               py::arg("attitude"), py::arg("h_high"), py::arg("h_low") = 0.0,
+               py::arg("n_steps") = 1);
     module.def("methods", &methods);
 }
