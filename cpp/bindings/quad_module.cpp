@@ -95,12 +95,16 @@ template <class T, class Visit>
 void for_each_ternary(Visit visit) {
     visit("fma", +[](T x, T y, T z) -> T { return fma(x, y, z); });
     namespace tf = polhode::torque_free;
-    visit("third_kind_a", +[](T u, T r, T y) -> T { return tf::step_detail::third_kind_a(u, r, y); });
-    visit("third_kind_b", +[](T u, T r, T y) -> T { return tf::step_detail::third_kind_b(u, r, y); });
-    visit("third_kind_minus_one_a",
-          +[](T u, T r, T y) -> T { return tf::third_kind_minus_one_a(u, r, y); });
-    visit("third_kind_minus_one_b",
-          +[](T u, T r, T y) -> T { return tf::third_kind_minus_one_b(u, r, y); });
+    visit(
+        "third_kind_a", +[](T u, T r, T y) -> T { return tf::step_detail::third_kind_a(u, r, y); });
+    visit(
+        "third_kind_b", +[](T u, T r, T y) -> T { return tf::step_detail::third_kind_b(u, r, y); });
+    visit(
+        "third_kind_minus_one_a",
+        +[](T u, T r, T y) -> T { return tf::third_kind_minus_one_a(u, r, y); });
+    visit(
+        "third_kind_minus_one_b",
+        +[](T u, T r, T y) -> T { return tf::third_kind_minus_one_b(u, r, y); });
 }
 
 /// Applies the named function to rows of pairs.
@@ -114,7 +118,9 @@ Pairs evaluate(const std::string& name, const py::args& arguments) {
     }
     if (x.empty()) throw py::value_error("no argument");
     Pairs result({x[0].shape(0), py::ssize_t(2)});
-    const auto at = [&](std::size_t k, py::ssize_t i) { return quad(x[k].at(i, 0), x[k].at(i, 1)); };
+    const auto at = [&](std::size_t k, py::ssize_t i) {
+        return quad(x[k].at(i, 0), x[k].at(i, 1));
+    };
     bool found = false;
     const auto run = [&](const char* candidate, auto value_at) {
         if (name != candidate) return;
@@ -191,8 +197,13 @@ Pairs pairs(Ts... x) {
 
 /// n_steps of the named method in 34 digits: momentum and attitude, a quaternion (4, 2) or a matrix
 /// (3, 3, 2), at the end.
-py::tuple step(const std::string& method, const Pairs& inertia, const Pairs& m,
-               const Pairs& attitude, double h_high, double h_low, int n_steps) {
+py::tuple step(const std::string& method,
+               const Pairs& inertia,
+               const Pairs& m,
+               const Pairs& attitude,
+               double h_high,
+               double h_low,
+               int n_steps) {
     check_rows(inertia, 3, "inertia");
     check_rows(m, 3, "m");
     const bool matrix = attitude.ndim() == 3;
@@ -226,8 +237,15 @@ py::tuple step(const std::string& method, const Pairs& inertia, const Pairs& m,
         }
     });
     if (!found) throw py::key_error(method);
-    Pairs end = matrix ? pairs(Q.Q.a[0][0], Q.Q.a[0][1], Q.Q.a[0][2], Q.Q.a[1][0], Q.Q.a[1][1],
-                               Q.Q.a[1][2], Q.Q.a[2][0], Q.Q.a[2][1], Q.Q.a[2][2])
+    Pairs end = matrix ? pairs(Q.Q.a[0][0],
+                               Q.Q.a[0][1],
+                               Q.Q.a[0][2],
+                               Q.Q.a[1][0],
+                               Q.Q.a[1][1],
+                               Q.Q.a[1][2],
+                               Q.Q.a[2][0],
+                               Q.Q.a[2][1],
+                               Q.Q.a[2][2])
                              .reshape({3, 3, 2})
                        : pairs(Q.q.w, Q.q.x, Q.q.y, Q.q.z);
     return py::make_tuple(pairs(momentum.x, momentum.y, momentum.z), end);
@@ -244,10 +262,16 @@ py::list methods() {
 PYBIND11_MODULE(_quad, module) {
     module.attr("epsilon") = polhode::epsilon_v<quad>;
     module.def("evaluate", &evaluate);
-    module.def("count", &count, py::arg("name"), py::arg("x"), py::arg("y") = 0.0,
-               py::arg("z") = 0.0);
-    module.def("step", &step, py::arg("method"), py::arg("inertia"), py::arg("m"),
-               py::arg("attitude"), py::arg("h_high"), py::arg("h_low") = 0.0,
+    module.def(
+        "count", &count, py::arg("name"), py::arg("x"), py::arg("y") = 0.0, py::arg("z") = 0.0);
+    module.def("step",
+               &step,
+               py::arg("method"),
+               py::arg("inertia"),
+               py::arg("m"),
+               py::arg("attitude"),
+               py::arg("h_high"),
+               py::arg("h_low") = 0.0,
                py::arg("n_steps") = 1);
     module.def("methods", &methods);
 }

@@ -16,8 +16,11 @@ namespace {
 using polhode::counted;
 
 /// Operations of one step: momentum and attitude in the user's axes, constants of the body apart.
-polhode::OperationCount count_step(const std::string& method, const double (&inertia)[3],
-                                   const double (&m)[3], double h, bool matrix) {
+polhode::OperationCount count_step(const std::string& method,
+                                   const double (&inertia)[3],
+                                   const double (&m)[3],
+                                   double h,
+                                   bool matrix) {
     const auto body = polhode::Inertia<counted>::of({inertia[0], inertia[1], inertia[2]});
     polhode::batch::Attitude<counted> attitude;
     attitude.matrix = matrix;
@@ -38,8 +41,15 @@ polhode::OperationCount count_step(const std::string& method, const double (&ine
     return operations;
 }
 
-py::dict flops(const std::string& method, double I1, double I2, double I3, double m1, double m2,
-               double m3, double h, bool matrix) {
+py::dict flops(const std::string& method,
+               double I1,
+               double I2,
+               double I3,
+               double m1,
+               double m2,
+               double m3,
+               double h,
+               bool matrix) {
     const polhode::OperationCount count = count_step(method, {I1, I2, I3}, {m1, m2, m3}, h, matrix);
     py::dict d;
     d["add"] = count.add;
@@ -54,6 +64,15 @@ py::dict flops(const std::string& method, double I1, double I2, double I3, doubl
 }  // namespace
 
 void register_flops(py::module_& module) {
-    module.def("flops", &flops, py::arg("method"), py::arg("I1"), py::arg("I2"), py::arg("I3"),
-               py::arg("m1"), py::arg("m2"), py::arg("m3"), py::arg("h"), py::arg("matrix"));
+    module.def("flops",
+               &flops,
+               py::arg("method"),
+               py::arg("I1"),
+               py::arg("I2"),
+               py::arg("I3"),
+               py::arg("m1"),
+               py::arg("m2"),
+               py::arg("m3"),
+               py::arg("h"),
+               py::arg("matrix"));
 }

@@ -17,8 +17,8 @@ def chebyshev_points(low: float, high: float, count: int) -> Array:
 def lawson(basis: Array, values: Array, iterations: int = 400) -> tuple[Array, float]:
     """Coefficients that make max |basis c - values| nearly least, and that maximum.
 
-    Lawson's iteration [Law61]: weighted least squares whose weights are multiplied by the size of the
-    residual.  The best of all iterates is returned.  `basis` has one row a point, one column a
+    Lawson's iteration [Law61]: weighted least squares whose weights are multiplied by the size of
+    the residual.  The best of all iterates is returned.  `basis` has one row a point, one column a
     coefficient; columns and values are scaled to 1, so the fit has the relative accuracy of double
     whatever their sizes.
     """

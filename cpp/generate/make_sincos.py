@@ -4,8 +4,8 @@
 
     sin x = x + x y (s0 + s1 y + ... + s5 y^5),   cos x = 1 - y/2 + y^2 (c0 + ... + c5 y^5),
 
-y = x^2, |x| <= 0.786 (pi/4 and the rounding of the reduction).  The Taylor coefficients are kept and
-a near-minimax fit of all further terms is added, of relative error for the sine, absolute for the
+y = x^2, |x| <= 0.786 (pi/4 and the rounding of the reduction).  The Taylor coefficients are kept
+and a near-minimax fit of all further terms is added, of relative error for the sine, absolute for the
 cosine.  Coefficients are rounded to double one after the other, lowest first, and those still free
 take up the rounding of the last.
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
-from fitting import Array, chebyshev_points, lawson  # noqa: E402
+from fitting import Array, chebyshev_points, lawson
 
 LIMIT = 0.786
 COUNT = 6
@@ -32,7 +32,9 @@ def fit(first: int, weight: Array, y: Array) -> tuple[list[float], float]:
 
     `weight` multiplies the error; the error that is left is returned beside them.
     """
-    taylor = [Fraction((-1) ** (k + first // 2), factorial(first + 2 * k)) for k in range(COUNT + TAIL)]
+    taylor = [
+        Fraction((-1) ** (k + first // 2), factorial(first + 2 * k)) for k in range(COUNT + TAIL)
+    ]
     target = np.zeros_like(y)  # what the free coefficients must still take up
     for k in range(COUNT + TAIL - 1, COUNT - 1, -1):
         target = target + float(taylor[k]) * y**k

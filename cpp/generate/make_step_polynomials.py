@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
-from fitting import Array, chebyshev_points, lawson  # noqa: E402
+from fitting import Array, chebyshev_points, lawson
 
 #: Exponents of (u, r) or (u, r, y) or (x,) -> coefficient.
 Exact = dict[tuple[int, ...], Fraction]
@@ -249,9 +249,12 @@ T third_kind_minus_one_series(T u, T r, T y) {
 }
 
 // The polynomials, in whatever T.
+// clang-format off
 """
 
 BOTTOM = """
+// clang-format on
+
 }  // namespace step_detail
 
 /// sn(v, k)/v - 1 for w <= 0.05 (a) and w <= 0.15 (b).
@@ -310,8 +313,8 @@ def wrapped(head: str, items: list[str], tail: str) -> str:
 def in_u_and_r(rows: Rounded, name: str) -> tuple[list[str], str]:
     """Statements for the sum of rows[i, j] u^i r^j, and the expression that is its value.
 
-    One nested polynomial in u for each power of r; these are independent, so that no chain is longer
-    than the degree in u plus that in r.
+    One nested polynomial in u for each power of r; these are independent, so that no chain is
+    longer than the degree in u plus that in r.
     """
     powers = sorted({j for _, j in rows})
     lines: list[str] = []
@@ -352,7 +355,7 @@ def third_kind_function(tier: str, rows: Rounded) -> list[str]:
     value = ""
     highest = max(power for *_, power in rows)
     for power in range(highest, 0, -1):
-        part = {(i, j): c for (i, j, k), c in rows.items() if k == power}
+        part: Rounded = {(i, j): c for (i, j, k), c in rows.items() if k == power}
         lines, term = in_u_and_r(part, f"y{power}")
         out += lines
         if term.startswith("fma"):

@@ -3,10 +3,10 @@
 /// @file
 /// A double that counts the operations of a kernel run on it.
 ///
-/// FLOP counts are measured by running the kernel, never typed in.  One + - * / sqrt sin cos exp ...
-/// is 1, a fused multiply-add 2 (one addition, one multiplication), a sincos 2; negation,
-/// comparison, select, min, max, abs, flips of sign, roundings and powers of two read off or made
-/// from exponent bits are 0 [Gus10, table 1].  Constants cost nothing.
+/// FLOP counts are measured by running the kernel, never typed in.  One + - * / sqrt or elementary
+/// function is 1 ([Gus10] Sec. 4.4), a fused multiply-add 2 (an addition and a multiplication), a
+/// sincos 2; negation, comparison, select, min, max, abs, flips of sign, roundings and powers of
+/// two read off or made from exponent bits are 0.  Constants cost nothing.
 ///
 ///     counted_scope scope;
 ///     kernel(counted(x));
@@ -42,15 +42,15 @@ inline thread_local OperationCount operations;
 
 /// What this thread counts from here on; scopes may be nested.
 class counted_scope {
-public:
+  public:
     OperationCount count() const { return detail::operations - start_; }
 
-private:
+  private:
     OperationCount start_ = detail::operations;
 };
 
 class counted {
-public:
+  public:
     counted() = default;
     counted(double x) : value_(x) {}  // NOLINT(google-explicit-constructor): constants mix freely
 
@@ -146,7 +146,7 @@ public:
         return std::atan2(y.value_, x.value_);
     }
 
-private:
+  private:
     double value_;
 };
 

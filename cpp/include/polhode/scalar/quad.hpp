@@ -1,7 +1,7 @@
 #pragma once
 
 /// @file
-/// A number type of 113 bits (34 digits), for tests: orders above 8, symplectic defects, references.
+/// A number type of 113 bits (34 digits), for tests: orders above 8, symplectic defects.
 ///
 /// There is one where the compiler has a binary128 type (POLHODE_HAS_QUAD), in software, hence some
 /// fifty times slower than double.  Nothing but the compiler's own arithmetic is linked.  All
@@ -19,7 +19,7 @@
 POLHODE_NAMESPACE_BEGIN
 
 class quad {
-public:
+  public:
 #if defined(__SIZEOF_FLOAT128__)
     __extension__ typedef __float128 binary128;
 #else
@@ -85,7 +85,7 @@ public:
     friend bool is_odd(quad n) { return (std::int64_t(double(n)) & 1) != 0; }
     friend bool has_bit_1(quad n) { return (std::int64_t(double(n)) & 2) != 0; }
 
-private:
+  private:
     __extension__ typedef unsigned __int128 unsigned_bits;
     static constexpr int mantissa_bits = 112;
     static constexpr int bias = 16383;
@@ -116,10 +116,10 @@ struct scalar_traits<quad> {
 namespace detail {
 
 // Constants as sums of doubles: three give 159 bits or more.
-inline constexpr double half_pi_parts[4] = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54,
-                                            -0x1.f1976b7ed8fbcp-110, 0x1.4cf98e804177dp-164};
-inline constexpr double log_2_parts[4] = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56,
-                                          0x1.7b57a079a1934p-111, -0x1.ace93a4ebe5d1p-165};
+inline constexpr double half_pi_parts[4] = {
+    0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110, 0x1.4cf98e804177dp-164};
+inline constexpr double log_2_parts[4] = {
+    0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56, 0x1.7b57a079a1934p-111, -0x1.ace93a4ebe5d1p-165};
 
 inline quad quad_sum(const double (&parts)[4]) {
     return quad(parts[0]) + (quad(parts[1]) + (quad(parts[2]) + quad(parts[3])));

@@ -86,6 +86,7 @@ T third_kind_minus_one_series(T u, T r, T y) {
 }
 
 // The polynomials, in whatever T.
+// clang-format off
 template <class T>
 POLHODE_INLINE T sn_a(T u, T r) {
     const T a = horner(u, -0.16666666666665664, 0.008333333321248658, -0.0001984093638161817,
@@ -148,6 +149,8 @@ POLHODE_INLINE T sqrt_q(T x) {
     return horner(x, 0.5, 0.12499999999998487, 0.06250000001303371, 0.03906249626275646,
                      0.02734424207716462, 0.0204751400387501, 0.017173411731964128);
 }
+// clang-format on
+
 }  // namespace step_detail
 
 /// sn(v, k)/v - 1 for w <= 0.05 (a) and w <= 0.15 (b).
