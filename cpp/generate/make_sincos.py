@@ -5,9 +5,9 @@
     sin x = x + x y (s0 + s1 y + ... + s5 y^5),   cos x = 1 - y/2 + y^2 (c0 + ... + c5 y^5),
 
 y = x^2, |x| <= 0.786 (pi/4 and the rounding of the reduction).  The Taylor coefficients are kept
-and a near-minimax fit of all further terms is added, of relative error for the sine, absolute for the
-cosine.  Coefficients are rounded to double one after the other, lowest first, and those still free
-take up the rounding of the last.
+and a near-minimax fit of all further terms is added, of relative error for the sine, absolute for
+the cosine.  Coefficients are rounded to double one after the other, lowest first, and those still
+free take up the rounding of the last.
 """
 
 from __future__ import annotations
