@@ -157,4 +157,19 @@ struct scalar_traits<counted> {
     static constexpr double epsilon = 0x1p-52;
 };
 
+/// True of the type that counts.
+template <class T>
+inline constexpr bool counts = false;
+template <>
+inline constexpr bool counts<counted> = true;
+
+/// e^x and e^x - 1, in the shape that elementary.hpp gives them: two functions, as a sincos is.
+template <class T>
+struct Exponential;
+template <class T>
+    requires(counts<T>)
+Exponential<T> exponential(T x) {
+    return {exp(x), expm1(x)};
+}
+
 POLHODE_NAMESPACE_END

@@ -227,6 +227,15 @@ inline quad asinh(quad x) {
 inline quad acosh(quad x) { return log1p((x - 1.0) + sqrt((x - 1.0) * (x + 1.0))); }
 inline quad atanh(quad x) { return 0.5 * log1p(2.0 * x / (1.0 - x)); }
 
+/// e^x and e^x - 1, in the shape that elementary.hpp gives them.
+template <class T>
+struct Exponential;
+template <class T>
+    requires(scalar_traits<T>::epsilon == scalar_traits<quad>::epsilon)
+Exponential<T> exponential(T x) {
+    return {exp(x), expm1(x)};
+}
+
 /// One correction of the value in double: atan x = a + atan((x - tan a)/(1 + x tan a)).
 inline quad atan(quad x) {
     const quad ax = abs(x);
