@@ -90,6 +90,9 @@ MODERATE = sample(-12, 2, signed=True)
         ("asinh", mpmath.asinh, ANY),
         ("acosh", mpmath.acosh, shifted([abs(x) for x in ANY], 1)),
         ("atanh", mpmath.atanh, [x for x in UNIT if x < 1]),
+        ("half_pi_times", lambda x: x * mpmath.pi / 2, [mpf(1)]),
+        ("log_2_times", lambda x: x * mpmath.log(2), [mpf(1)]),
+        ("third_times", lambda x: x / 3, [mpf(1)]),
         ("sqrt_complement", lambda x: (1 - mpmath.sqrt(1 - x)) / x, [x for x in UNIT if x < 1]),
     ],
 )
@@ -167,6 +170,9 @@ def test_arithmetic_has_113_bits(name: str, operation: Callable[[Any, Any], Any]
         ("log", (-1.0,), np.nan),
         ("atan2", (0.0, 0.0), 0.0),
         ("tanh", (1e5,), 1.0),
+        ("exp", (1e5,), np.inf),
+        ("exp", (-1e5,), 0.0),
+        ("exp", (np.nan,), np.nan),
     ],
 )
 @pytest.mark.parametrize("number_type", ["quad", "counted"])
@@ -199,6 +205,7 @@ def test_functions_of_the_concept(
         *((free, {}) for free in ("negative", "abs", "copysign", "flip_sign", "min", "max")),
         *((free, {}) for free in ("rint", "select_less", "exponent", "power_of_two")),
         *((free, {}) for free in ("power_of_two_below", "is_odd", "has_bit_1", "is_nan")),
+        *((constant, {"mul": 1}) for constant in ("half_pi_times", "log_2_times", "third_times")),
         # Seven fused multiply-adds and one product: what the header writes out.
         ("sn_minus_one_a", {"add": 7, "mul": 8}),
     ],

@@ -12,6 +12,7 @@
 
 #include "polhode/batch.hpp"
 #include "polhode/methods.hpp"
+#include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/counted.hpp"
 #include "polhode/scalar/quad.hpp"
 #include "polhode/torque_free/step_polynomials.hpp"
@@ -64,6 +65,9 @@ void for_each_unary(Visit visit) {
     visit("is_nan", +[](T x) -> T { return is_nan(x) ? 1.0 : 0.0; });
     visit("sincos", +[](T x) -> T { return sincos(x).sin; });
     visit("sincos_cos", +[](T x) -> T { return sincos(x).cos; });
+    visit("half_pi_times", +[](T x) -> T { return polhode::half_pi<T>() * x; });
+    visit("log_2_times", +[](T x) -> T { return polhode::log_2<T>() * x; });
+    visit("third_times", +[](T x) -> T { return polhode::ratio<T>(1, 3) * x; });
     visit("sqrt_q", +[](T x) -> T { return polhode::torque_free::step_detail::sqrt_q(x); });
     visit("sqrt_complement", +[](T x) -> T { return polhode::torque_free::sqrt_complement(x); });
 }

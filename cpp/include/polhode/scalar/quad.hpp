@@ -11,7 +11,7 @@
 
 #include <cmath>
 
-#include "polhode/scalar/real.hpp"
+#include "polhode/scalar/constants.hpp"
 
 #if defined(__SIZEOF_FLOAT128__) || (defined(__LDBL_MANT_DIG__) && __LDBL_MANT_DIG__ == 113)
 #define POLHODE_HAS_QUAD 1
@@ -115,16 +115,6 @@ struct scalar_traits<quad> {
 
 namespace detail {
 
-// Constants as sums of doubles: three give 159 bits or more.
-inline constexpr double half_pi_parts[4] = {
-    0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110, 0x1.4cf98e804177dp-164};
-inline constexpr double log_2_parts[4] = {
-    0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56, 0x1.7b57a079a1934p-111, -0x1.ace93a4ebe5d1p-165};
-
-inline quad quad_sum(const double (&parts)[4]) {
-    return quad(parts[0]) + (quad(parts[1]) + (quad(parts[2]) + quad(parts[3])));
-}
-
 /// x - k (sum of parts) for a whole number k below 2^60: each product is exact.
 inline quad reduce(quad x, quad k, const double (&parts)[4]) {
     for (double part : parts) x = x - k * quad(part);
@@ -169,7 +159,7 @@ inline quad sqrt(quad x) {
 }
 
 inline SinCos<quad> sincos(quad x) {
-    const quad k = rint(x / detail::quad_sum(detail::half_pi_parts));
+    const quad k = rint(x / half_pi<quad>());
     const quad r = detail::reduce(x, k, detail::half_pi_parts);
     const quad s = detail::odd_factorial_series(r, -1.0);
     const quad c = detail::even_factorial_series(r, -1.0);
@@ -185,7 +175,10 @@ inline quad tan(quad x) {
 }
 
 inline quad exp(quad x) {
-    const quad k = rint(x / detail::quad_sum(detail::log_2_parts));
+    if (!(abs(x) < 11355.0)) {  // beyond the exponents, or NaN
+        return is_nan(x) ? x : x > 0.0 ? quad(HUGE_VAL) : quad(0.0);
+    }
+    const quad k = rint(x / log_2<quad>());
     const quad r = detail::reduce(x, k, detail::log_2_parts);
     return (detail::even_factorial_series(r, 1.0) + detail::odd_factorial_series(r, 1.0)) *
            power_of_two(k);
@@ -214,7 +207,7 @@ inline quad log(quad x) {
         m = 0.5 * m;
         e = e + 1.0;
     }
-    return e * detail::quad_sum(detail::log_2_parts) + detail::log_series((m - 1.0) / (m + 1.0));
+    return e * log_2<quad>() + detail::log_series((m - 1.0) / (m + 1.0));
 }
 inline quad log1p(quad x) {
     if (abs(x) < 0.4) return detail::log_series(x / (2.0 + x));
@@ -240,7 +233,7 @@ Exponential<T> exponential(T x) {
 inline quad atan(quad x) {
     const quad ax = abs(x);
     if (ax > 1.0) {
-        return flip_sign(detail::quad_sum(detail::half_pi_parts) - atan(1.0 / ax), x);
+        return flip_sign(half_pi<quad>() - atan(1.0 / ax), x);
     }
     const quad a = std::atan(double(x));
     const quad t = tan(a);
@@ -250,13 +243,12 @@ inline quad atan(quad x) {
 inline quad atan2(quad y, quad x) {
     const quad ay = abs(y);
     const quad ax = abs(x);
-    const quad half_pi = detail::quad_sum(detail::half_pi_parts);
     const bool steep = ay > ax;
     const quad small = steep ? ax : ay;
     const quad large = steep ? ay : ax;
     quad r = large == 0.0 ? quad(0.0) : atan(small / large);
-    if (steep) r = half_pi - r;
-    if (copysign(1.0, x) < 0.0) r = 2.0 * half_pi - r;
+    if (steep) r = half_pi<quad>() - r;
+    if (copysign(1.0, x) < 0.0) r = 2.0 * half_pi<quad>() - r;
     return copysign(r, y);
 }
 inline quad asin(quad x) { return atan2(x, sqrt((1.0 - x) * (1.0 + x))); }

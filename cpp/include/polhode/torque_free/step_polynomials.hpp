@@ -20,7 +20,7 @@
 /// W 4e-17, Q 3e-17 (tests/test_step_polynomials.py).  A number type finer than double gets the
 /// series themselves.
 
-#include "polhode/scalar/real.hpp"
+#include "polhode/scalar/constants.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace torque_free {
@@ -40,10 +40,6 @@ template <class T, class... Doubles>
 POLHODE_INLINE T horner(T x, double c0, double c1, double c2, Doubles... more) {
     return fma(x, horner(x, c1, c2, more...), c0);
 }
-
-/// Is T finer than double, so that fitted coefficients would spoil it?
-template <class T>
-inline constexpr bool wants_series = epsilon_v<T> < 0x1p-60;
 
 /// Terms of the series that leave less than 1e-34 for w <= 0.15.
 inline constexpr int series_terms = 24;
@@ -156,26 +152,26 @@ POLHODE_INLINE T sqrt_q(T x) {
 /// sn(v, k)/v - 1 for w <= 0.05 (a) and w <= 0.15 (b).
 template <class T>
 POLHODE_INLINE T sn_minus_one_a(T u, T r) {
-    if constexpr (step_detail::wants_series<T>) return step_detail::sn_minus_one_series(u, r);
+    if constexpr (wider_than_double<T>) return step_detail::sn_minus_one_series(u, r);
     return step_detail::sn_a(u, r);
 }
 template <class T>
 POLHODE_INLINE T sn_minus_one_b(T u, T r) {
-    if constexpr (step_detail::wants_series<T>) return step_detail::sn_minus_one_series(u, r);
+    if constexpr (wider_than_double<T>) return step_detail::sn_minus_one_series(u, r);
     return step_detail::sn_b(u, r);
 }
 
 /// W - 1 for w <= 0.05 (a) and w <= 0.15 (b).
 template <class T>
 POLHODE_INLINE T third_kind_minus_one_a(T u, T r, T y) {
-    if constexpr (step_detail::wants_series<T>) {
+    if constexpr (wider_than_double<T>) {
         return step_detail::third_kind_minus_one_series(u, r, y);
     }
     return step_detail::third_kind_a(u, r, y);
 }
 template <class T>
 POLHODE_INLINE T third_kind_minus_one_b(T u, T r, T y) {
-    if constexpr (step_detail::wants_series<T>) {
+    if constexpr (wider_than_double<T>) {
         return step_detail::third_kind_minus_one_series(u, r, y);
     }
     return step_detail::third_kind_b(u, r, y);
@@ -184,7 +180,7 @@ POLHODE_INLINE T third_kind_minus_one_b(T u, T r, T y) {
 /// Q(x) = (1 - sqrt(1 - x))/x for 0 <= x <= 0.0225, so that 1 - sqrt(1 - x) keeps its digits.
 template <class T>
 POLHODE_INLINE T sqrt_complement(T x) {
-    if constexpr (step_detail::wants_series<T>) return 1.0 / (1.0 + sqrt(1.0 - x));
+    if constexpr (wider_than_double<T>) return 1.0 / (1.0 + sqrt(1.0 - x));
     return step_detail::sqrt_q(x);
 }
 
