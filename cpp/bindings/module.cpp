@@ -8,6 +8,7 @@
 namespace py = pybind11;
 
 void register_elliptic(py::module_& module);
+void register_flops(py::module_& module);
 void register_steps(py::module_& module);
 
 PYBIND11_MODULE(_core, module) {
@@ -19,5 +20,6 @@ PYBIND11_MODULE(_core, module) {
     info["isa_supported"] = polhode::dispatch::supported_levels();
     module.attr("build") = info;
     register_elliptic(module);
+    register_flops(module);
     register_steps(module);
 }

@@ -6,20 +6,20 @@ POLHODE_NAMESPACE_BEGIN
 
 namespace detail {
 /// sin x and cos x for |x| <= 0.786, near-minimax polynomials (cpp/generate/make_sincos.py):
-/// truncation 1.3e-17 and 5e-19, with rounding at most 0.8 eps.
+/// truncation 4e-18 and 5e-20, with rounding at most 0.8 eps.
 template <class T>
 POLHODE_INLINE SinCos<T> sincos_reduced(T x) {
     const T y = x * x;
-    T s = fma(y, 0x1.5e09e3f1cd7b0p-33, -0x1.ae6007a56aa8dp-26);
-    s = fma(s, y, 0x1.71de37934ee9ap-19);
-    s = fma(s, y, -0x1.a01a019e812c9p-13);
-    s = fma(s, y, 0x1.1111111110ba8p-7);
-    s = fma(s, y, -0x1.5555555555555p-3);
-    T c = fma(y, -0x1.907c6d159beaap-37, 0x1.1eeb673a2e0cap-29);
-    c = fma(c, y, -0x1.27e4fa163c142p-22);
-    c = fma(c, y, 0x1.a01a019f4d709p-16);
-    c = fma(c, y, -0x1.6c16c16c16962p-10);
-    c = fma(c, y, 0x1.5555555555555p-5);
+    T s = fma(y, 0x1.5d8b7cba12e86p-33, -0x1.ae5e4beb6a048p-26);
+    s = fma(s, y, 0x1.71de355589d94p-19);
+    s = fma(s, y, -0x1.a01a019be9667p-13);
+    s = fma(s, y, 0x1.111111110f731p-7);
+    s = fma(s, y, -0x1.5555555555548p-3);
+    T c = fma(y, -0x1.8fb04120a225dp-37, 0x1.1ee9efbd33970p-29);
+    c = fma(c, y, -0x1.27e4f810c65a4p-22);
+    c = fma(c, y, 0x1.a01a019cbd5d5p-16);
+    c = fma(c, y, -0x1.6c16c16c15213p-10);
+    c = fma(c, y, 0x1.555555555554cp-5);
     c = fma(c, y, T(-0.5));
     return {fma(x * y, s, x), fma(c, y, T(1.0))};
 }

@@ -1,0 +1,281 @@
+/// @file
+/// The extension module polhode._quad, for tests: the number types other than double and pack.
+///
+/// 34 digits cross to Python as pairs of doubles (high, low) along the last axis.  Everything is
+/// looked up by name; an unknown name is a KeyError.
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <string>
+#include <vector>
+
+#include "polhode/batch.hpp"
+#include "polhode/methods.hpp"
+#include "polhode/scalar/constants.hpp"
+#include "polhode/scalar/counted.hpp"
+#include "polhode/scalar/quad.hpp"
+#include "polhode/torque_free/step_polynomials.hpp"
+
+namespace py = pybind11;
+
+namespace {
+
+using polhode::counted;
+using polhode::FreeStep;
+using polhode::Inertia;
+using polhode::quad;
+using polhode::Vec3;
+using polhode::batch::Attitude;
+using Pairs = py::array_t<double, py::array::c_style | py::array::forcecast>;
+
+// ------------------------------------------------------------------------------- one function
+
+/// Calls visit(name, function of one T) for every function of one number.
+template <class T, class Visit>
+void for_each_unary(Visit visit) {
+#define POLHODE_UNARY(name) visit(#name, +[](T x) -> T { return name(x); })
+    POLHODE_UNARY(sqrt);
+    POLHODE_UNARY(abs);
+    POLHODE_UNARY(rint);
+    POLHODE_UNARY(exponent);
+    POLHODE_UNARY(power_of_two);
+    POLHODE_UNARY(power_of_two_below);
+    POLHODE_UNARY(power_of_two_reciprocal);
+    POLHODE_UNARY(sin);
+    POLHODE_UNARY(cos);
+    POLHODE_UNARY(tan);
+    POLHODE_UNARY(asin);
+    POLHODE_UNARY(acos);
+    POLHODE_UNARY(atan);
+    POLHODE_UNARY(exp);
+    POLHODE_UNARY(expm1);
+    POLHODE_UNARY(log);
+    POLHODE_UNARY(log1p);
+    POLHODE_UNARY(sinh);
+    POLHODE_UNARY(cosh);
+    POLHODE_UNARY(tanh);
+    POLHODE_UNARY(asinh);
+    POLHODE_UNARY(acosh);
+    POLHODE_UNARY(atanh);
+#undef POLHODE_UNARY
+    visit("negative", +[](T x) -> T { return -x; });
+    visit("is_odd", +[](T x) -> T { return is_odd(x) ? 1.0 : 0.0; });
+    visit("has_bit_1", +[](T x) -> T { return has_bit_1(x) ? 1.0 : 0.0; });
+    visit("is_nan", +[](T x) -> T { return is_nan(x) ? 1.0 : 0.0; });
+    visit("sincos", +[](T x) -> T { return sincos(x).sin; });
+    visit("sincos_cos", +[](T x) -> T { return sincos(x).cos; });
+    visit("half_pi_times", +[](T x) -> T { return polhode::half_pi<T>() * x; });
+    visit("log_2_times", +[](T x) -> T { return polhode::log_2<T>() * x; });
+    visit("third_times", +[](T x) -> T { return polhode::ratio<T>(1, 3) * x; });
+    visit("sqrt_q", +[](T x) -> T { return polhode::torque_free::step_detail::sqrt_q(x); });
+    visit("sqrt_complement", +[](T x) -> T { return polhode::torque_free::sqrt_complement(x); });
+}
+
+/// The same for two numbers.
+template <class T, class Visit>
+void for_each_binary(Visit visit) {
+#define POLHODE_BINARY(name) visit(#name, +[](T x, T y) -> T { return name(x, y); })
+    POLHODE_BINARY(copysign);
+    POLHODE_BINARY(flip_sign);
+    POLHODE_BINARY(min);
+    POLHODE_BINARY(max);
+    POLHODE_BINARY(atan2);
+#undef POLHODE_BINARY
+    visit("add", +[](T x, T y) -> T { return x + y; });
+    visit("subtract", +[](T x, T y) -> T { return x - y; });
+    visit("multiply", +[](T x, T y) -> T { return x * y; });
+    visit("divide", +[](T x, T y) -> T { return x / y; });
+    visit("select_less", +[](T x, T y) -> T { return select(x < y, x, y); });
+    namespace tf = polhode::torque_free;
+    visit("sn_a", +[](T u, T r) -> T { return tf::step_detail::sn_a(u, r); });
+    visit("sn_b", +[](T u, T r) -> T { return tf::step_detail::sn_b(u, r); });
+    visit("sn_minus_one_a", +[](T u, T r) -> T { return tf::sn_minus_one_a(u, r); });
+    visit("sn_minus_one_b", +[](T u, T r) -> T { return tf::sn_minus_one_b(u, r); });
+}
+
+/// The same for three.
+template <class T, class Visit>
+void for_each_ternary(Visit visit) {
+    visit("fma", +[](T x, T y, T z) -> T { return fma(x, y, z); });
+    namespace tf = polhode::torque_free;
+    visit(
+        "third_kind_a", +[](T u, T r, T y) -> T { return tf::step_detail::third_kind_a(u, r, y); });
+    visit(
+        "third_kind_b", +[](T u, T r, T y) -> T { return tf::step_detail::third_kind_b(u, r, y); });
+    visit(
+        "third_kind_minus_one_a",
+        +[](T u, T r, T y) -> T { return tf::third_kind_minus_one_a(u, r, y); });
+    visit(
+        "third_kind_minus_one_b",
+        +[](T u, T r, T y) -> T { return tf::third_kind_minus_one_b(u, r, y); });
+}
+
+/// Applies the named function to rows of pairs.
+Pairs evaluate(const std::string& name, const py::args& arguments) {
+    std::vector<Pairs> x;
+    for (const auto& argument : arguments) x.push_back(Pairs::ensure(argument));
+    for (const Pairs& a : x) {
+        if (!a || a.ndim() != 2 || a.shape(1) != 2 || a.shape(0) != x[0].shape(0)) {
+            throw py::value_error("arguments must be arrays of equal shape (n, 2)");
+        }
+    }
+    if (x.empty()) throw py::value_error("no argument");
+    Pairs result({x[0].shape(0), py::ssize_t(2)});
+    const auto at = [&](std::size_t k, py::ssize_t i) {
+        return quad(x[k].at(i, 0), x[k].at(i, 1));
+    };
+    bool found = false;
+    const auto run = [&](const char* candidate, auto value_at) {
+        if (name != candidate) return;
+        found = true;
+        for (py::ssize_t i = 0; i < x[0].shape(0); ++i) {
+            const quad y = value_at(i);
+            result.mutable_at(i, 0) = y.high();
+            result.mutable_at(i, 1) = y.low();
+        }
+    };
+    if (x.size() == 1) {
+        for_each_unary<quad>([&](const char* candidate, auto f) {
+            run(candidate, [&](py::ssize_t i) { return f(at(0, i)); });
+        });
+    } else if (x.size() == 2) {
+        for_each_binary<quad>([&](const char* candidate, auto f) {
+            run(candidate, [&](py::ssize_t i) { return f(at(0, i), at(1, i)); });
+        });
+    } else {
+        for_each_ternary<quad>([&](const char* candidate, auto f) {
+            run(candidate, [&](py::ssize_t i) { return f(at(0, i), at(1, i), at(2, i)); });
+        });
+    }
+    if (!found) throw py::key_error(name);
+    return result;
+}
+
+py::dict as_dict(const polhode::OperationCount& count) {
+    py::dict d;
+    d["add"] = count.add;
+    d["mul"] = count.mul;
+    d["div"] = count.div;
+    d["sqrt"] = count.sqrt;
+    d["trig"] = count.trig;
+    d["total"] = count.total();
+    return d;
+}
+
+/// What the named function costs on `counted`, and its value.
+py::tuple count(const std::string& name, double x, double y, double z) {
+    polhode::OperationCount operations;
+    counted value = 0.0;
+    bool found = false;
+    const auto run = [&](const char* candidate, auto call) {
+        if (name != candidate) return;
+        found = true;
+        const polhode::counted_scope scope;
+        value = call();
+        operations = scope.count();
+    };
+    for_each_unary<counted>([&](const char* n, auto f) { run(n, [&] { return f(x); }); });
+    for_each_binary<counted>([&](const char* n, auto f) { run(n, [&] { return f(x, y); }); });
+    for_each_ternary<counted>([&](const char* n, auto f) { run(n, [&] { return f(x, y, z); }); });
+    if (!found) throw py::key_error(name);
+    return py::make_tuple(value.value(), as_dict(operations));
+}
+
+// ----------------------------------------------------------------------------------- a method
+
+void check_rows(const Pairs& a, py::ssize_t rows, const char* what) {
+    if (a.ndim() != 2 || a.shape(0) != rows || a.shape(1) != 2) {
+        throw py::value_error(std::string(what) + " must have shape (" + std::to_string(rows) +
+                              ", 2)");
+    }
+}
+quad number(const Pairs& a, py::ssize_t i) { return {a.at(i, 0), a.at(i, 1)}; }
+template <class... Ts>
+Pairs pairs(Ts... x) {
+    Pairs a({py::ssize_t(sizeof...(x)), py::ssize_t(2)});
+    py::ssize_t i = 0;
+    (((a.mutable_at(i, 0) = x.high()), (a.mutable_at(i, 1) = x.low()), ++i), ...);
+    return a;
+}
+
+/// n_steps of the named method in 34 digits: momentum and attitude, a quaternion (4, 2) or a matrix
+/// (3, 3, 2), at the end.
+py::tuple step(const std::string& method,
+               const Pairs& inertia,
+               const Pairs& m,
+               const Pairs& attitude,
+               double h_high,
+               double h_low,
+               int n_steps) {
+    check_rows(inertia, 3, "inertia");
+    check_rows(m, 3, "m");
+    const bool matrix = attitude.ndim() == 3;
+    if (matrix) {
+        if (attitude.shape(0) != 3 || attitude.shape(1) != 3 || attitude.shape(2) != 2) {
+            throw py::value_error("a matrix must have shape (3, 3, 2)");
+        }
+    } else {
+        check_rows(attitude, 4, "q");
+    }
+    const auto body =
+        Inertia<quad>::of({number(inertia, 0), number(inertia, 1), number(inertia, 2)});
+    Vec3<quad> momentum{number(m, 0), number(m, 1), number(m, 2)};
+    const double* a = attitude.data();
+    Attitude<quad> Q;
+    Q.matrix = matrix;
+    if (matrix) {
+        for (int k = 0; k < 9; ++k) Q.Q.a[k / 3][k % 3] = quad(a[2 * k], a[2 * k + 1]);
+    } else {
+        Q.q = {quad(a[0], a[1]), quad(a[2], a[3]), quad(a[4], a[5]), quad(a[6], a[7])};
+    }
+    bool found = false;
+    polhode::Methods::for_each([&]<class Method>() {
+        if (method != Method::info.name) return;
+        found = true;
+        for (int i = 0; i < n_steps; ++i) {
+            const FreeStep<quad> s =
+                polhode::batch::advance<Method>(body, momentum, quad(h_high, h_low));
+            momentum = s.m;
+            Q.turn(s.dq);
+        }
+    });
+    if (!found) throw py::key_error(method);
+    Pairs end = matrix ? pairs(Q.Q.a[0][0],
+                               Q.Q.a[0][1],
+                               Q.Q.a[0][2],
+                               Q.Q.a[1][0],
+                               Q.Q.a[1][1],
+                               Q.Q.a[1][2],
+                               Q.Q.a[2][0],
+                               Q.Q.a[2][1],
+                               Q.Q.a[2][2])
+                             .reshape({3, 3, 2})
+                       : pairs(Q.q.w, Q.q.x, Q.q.y, Q.q.z);
+    return py::make_tuple(pairs(momentum.x, momentum.y, momentum.z), end);
+}
+
+py::list methods() {
+    py::list names;
+    polhode::Methods::for_each([&]<class Method>() { names.append(Method::info.name); });
+    return names;
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_quad, module) {
+    module.attr("epsilon") = polhode::epsilon_v<quad>;
+    module.def("evaluate", &evaluate);
+    module.def(
+        "count", &count, py::arg("name"), py::arg("x"), py::arg("y") = 0.0, py::arg("z") = 0.0);
+    module.def("step",
+               &step,
+               py::arg("method"),
+               py::arg("inertia"),
+               py::arg("m"),
+               py::arg("attitude"),
+               py::arg("h_high"),
+               py::arg("h_low") = 0.0,
+               py::arg("n_steps") = 1);
+    module.def("methods", &methods);
+}

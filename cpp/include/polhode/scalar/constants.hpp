@@ -1,0 +1,51 @@
+#pragma once
+
+/// @file
+/// Constants to the precision of the number type.
+///
+/// A kernel that writes T(1.0 / 3) has 53 bits of a third in every T; ratio<T>(1, 3) has as many as
+/// T holds, and costs nothing where T is double, a pack or the counting type.
+
+#include "polhode/scalar/real.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+
+/// Does T hold more than a double, so that a constant in double would spoil it?
+template <class T>
+inline constexpr bool wider_than_double = epsilon_v<T> < 0x1p-60;
+
+/// numerator / denominator, rounded to T; both exact.
+template <class T>
+POLHODE_INLINE T ratio(double numerator, double denominator) {
+    if constexpr (wider_than_double<T>) return T(numerator) / T(denominator);
+    return T(numerator / denominator);
+}
+
+namespace detail {
+// Sums of doubles, 212 bits.
+inline constexpr double half_pi_parts[4] = {
+    0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110, 0x1.4cf98e804177dp-164};
+inline constexpr double log_2_parts[4] = {
+    0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56, 0x1.7b57a079a1934p-111, -0x1.ace93a4ebe5d1p-165};
+
+template <class T>
+POLHODE_INLINE T sum_of(const double (&parts)[4]) {
+    if constexpr (wider_than_double<T>) {
+        return T(parts[0]) + (T(parts[1]) + (T(parts[2]) + T(parts[3])));
+    }
+    return T(parts[0]);
+}
+}  // namespace detail
+
+/// pi/2, rounded to T.
+template <class T>
+POLHODE_INLINE T half_pi() {
+    return detail::sum_of<T>(detail::half_pi_parts);
+}
+/// log 2, rounded to T.
+template <class T>
+POLHODE_INLINE T log_2() {
+    return detail::sum_of<T>(detail::log_2_parts);
+}
+
+POLHODE_NAMESPACE_END

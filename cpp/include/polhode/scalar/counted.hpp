@@ -1,0 +1,175 @@
+#pragma once
+
+/// @file
+/// A double that counts the operations of a kernel run on it.
+///
+/// FLOP counts are measured by running the kernel, never typed in.  One + - * / sqrt or elementary
+/// function is 1 ([Gus10] Sec. 4.4), a fused multiply-add 2 (an addition and a multiplication), a
+/// sincos 2; negation, comparison, select, min, max, abs, flips of sign, roundings and powers of
+/// two read off or made from exponent bits are 0.  Constants cost nothing.
+///
+///     counted_scope scope;
+///     kernel(counted(x));
+///     scope.count().total();
+///
+/// Values are those of the double kernel, except that elementary functions come from the C library.
+
+#include <cmath>
+
+#include "polhode/scalar/real.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+
+/// Operations by category; `trig` holds every elementary function.
+struct OperationCount {
+    std::int64_t add = 0;
+    std::int64_t mul = 0;
+    std::int64_t div = 0;
+    std::int64_t sqrt = 0;
+    std::int64_t trig = 0;
+
+    std::int64_t total() const { return add + mul + div + sqrt + trig; }
+
+    friend OperationCount operator-(OperationCount a, OperationCount b) {
+        return {a.add - b.add, a.mul - b.mul, a.div - b.div, a.sqrt - b.sqrt, a.trig - b.trig};
+    }
+};
+
+namespace detail {
+/// Operations of this thread since it started.
+inline thread_local OperationCount operations;
+}  // namespace detail
+
+/// What this thread counts from here on; scopes may be nested.
+class counted_scope {
+  public:
+    OperationCount count() const { return detail::operations - start_; }
+
+  private:
+    OperationCount start_ = detail::operations;
+};
+
+class counted {
+  public:
+    counted() = default;
+    counted(double x) : value_(x) {}  // NOLINT(google-explicit-constructor): constants mix freely
+
+    double value() const { return value_; }
+
+    friend counted operator+(counted a, counted b) {
+        ++detail::operations.add;
+        return a.value_ + b.value_;
+    }
+    friend counted operator-(counted a, counted b) {
+        ++detail::operations.add;
+        return a.value_ - b.value_;
+    }
+    friend counted operator*(counted a, counted b) {
+        ++detail::operations.mul;
+        return a.value_ * b.value_;
+    }
+    friend counted operator/(counted a, counted b) {
+        ++detail::operations.div;
+        return a.value_ / b.value_;
+    }
+    friend counted operator-(counted a) { return -a.value_; }
+
+    friend bool operator<(counted a, counted b) { return a.value_ < b.value_; }
+    friend bool operator<=(counted a, counted b) { return a.value_ <= b.value_; }
+    friend bool operator>(counted a, counted b) { return a.value_ > b.value_; }
+    friend bool operator>=(counted a, counted b) { return a.value_ >= b.value_; }
+    friend bool operator==(counted a, counted b) { return a.value_ == b.value_; }
+    friend bool operator!=(counted a, counted b) { return a.value_ != b.value_; }
+
+    friend counted select(bool mask, counted a, counted b) { return mask ? a : b; }
+
+    friend counted sqrt(counted x) {
+        ++detail::operations.sqrt;
+        return polhode::sqrt(x.value_);
+    }
+    friend counted fma(counted a, counted b, counted c) {
+        ++detail::operations.add;
+        ++detail::operations.mul;
+        return polhode::fma(a.value_, b.value_, c.value_);
+    }
+
+    friend counted abs(counted x) { return polhode::abs(x.value_); }
+    friend counted copysign(counted a, counted sign) {
+        return polhode::copysign(a.value_, sign.value_);
+    }
+    friend counted flip_sign(counted a, counted sign) {
+        return polhode::flip_sign(a.value_, sign.value_);
+    }
+    friend counted min(counted a, counted b) { return polhode::min(a.value_, b.value_); }
+    friend counted max(counted a, counted b) { return polhode::max(a.value_, b.value_); }
+    friend counted rint(counted x) { return polhode::rint(x.value_); }
+    friend counted power_of_two_below(counted x) { return polhode::power_of_two_below(x.value_); }
+    friend counted power_of_two_reciprocal(counted p) {
+        return polhode::power_of_two_reciprocal(p.value_);
+    }
+    friend counted exponent(counted x) { return polhode::exponent(x.value_); }
+    friend counted power_of_two(counted n) { return polhode::power_of_two(n.value_); }
+    friend bool is_odd(counted n) { return polhode::is_odd(n.value_); }
+    friend bool has_bit_1(counted n) { return polhode::has_bit_1(n.value_); }
+    friend bool is_nan(counted x) { return polhode::is_nan(x.value_); }
+
+    friend SinCos<counted> sincos(counted x) {
+        detail::operations.trig += 2;
+        return {std::sin(x.value_), std::cos(x.value_)};
+    }
+
+#define POLHODE_COUNTED_ELEMENTARY(name) \
+    friend counted name(counted x) {     \
+        ++detail::operations.trig;       \
+        return std::name(x.value_);      \
+    }
+    POLHODE_COUNTED_ELEMENTARY(sin)
+    POLHODE_COUNTED_ELEMENTARY(cos)
+    POLHODE_COUNTED_ELEMENTARY(tan)
+    POLHODE_COUNTED_ELEMENTARY(asin)
+    POLHODE_COUNTED_ELEMENTARY(acos)
+    POLHODE_COUNTED_ELEMENTARY(atan)
+    POLHODE_COUNTED_ELEMENTARY(exp)
+    POLHODE_COUNTED_ELEMENTARY(expm1)
+    POLHODE_COUNTED_ELEMENTARY(log)
+    POLHODE_COUNTED_ELEMENTARY(log1p)
+    POLHODE_COUNTED_ELEMENTARY(sinh)
+    POLHODE_COUNTED_ELEMENTARY(cosh)
+    POLHODE_COUNTED_ELEMENTARY(tanh)
+    POLHODE_COUNTED_ELEMENTARY(asinh)
+    POLHODE_COUNTED_ELEMENTARY(acosh)
+    POLHODE_COUNTED_ELEMENTARY(atanh)
+#undef POLHODE_COUNTED_ELEMENTARY
+
+    friend counted atan2(counted y, counted x) {
+        ++detail::operations.trig;
+        return std::atan2(y.value_, x.value_);
+    }
+
+  private:
+    double value_;
+};
+
+template <>
+struct scalar_traits<counted> {
+    using mask = bool;
+    static constexpr int lanes = 1;
+    static constexpr double epsilon = 0x1p-52;
+};
+
+/// True of the type that counts.
+template <class T>
+inline constexpr bool counts = false;
+template <>
+inline constexpr bool counts<counted> = true;
+
+/// e^x and e^x - 1, in the shape that elementary.hpp gives them: two functions, as a sincos is.
+template <class T>
+struct Exponential;
+template <class T>
+    requires(counts<T>)
+Exponential<T> exponential(T x) {
+    return {exp(x), expm1(x)};
+}
+
+POLHODE_NAMESPACE_END
