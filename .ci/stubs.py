@@ -29,8 +29,26 @@ def generate() -> str:
     text = re.sub(r"  # value = .*", "", text)
     # Scalars and strings come with their value; the type is what a stub is for.
     text = re.sub(r"^(\w+: \w+) = .*$", r"\1", text, flags=re.MULTILINE)
+    # Arguments of generic types, which Python objects in C++ have not and strict checking asks for.
+    for bare, full in (
+        ("dict", "dict[str, typing.Any]"),
+        ("list", "list[typing.Any]"),
+        ("tuple", "tuple[typing.Any, ...]"),
+    ):
+        text = re.sub(rf"(?<=[:>] ){bare}(?![\[\w])", full, text)
+    if "typing." in text and "import typing" not in text:
+        text = text.replace("import annotations\n", "import annotations\nimport typing\n", 1)
     formatted = subprocess.run(
-        ["ruff", "format", "--isolated", "--line-length=100", "--stdin-filename=_core.pyi", "-"],
+        [
+            sys.executable,
+            "-m",
+            "ruff",
+            "format",
+            "--isolated",
+            "--line-length=100",
+            "--stdin-filename=_core.pyi",
+            "-",
+        ],
         input=text,
         capture_output=True,
         text=True,
@@ -44,8 +62,9 @@ def main() -> int:
     action = parser.add_mutually_exclusive_group(required=True)
     action.add_argument("--check", action="store_true", help="fail where the stub differs")
     action.add_argument("--write", action="store_true", help="write the stub")
+    write = parser.parse_args().write
     wanted = generate()
-    if parser.parse_args().write:
+    if write:
         STUB.write_text(wanted, encoding="utf-8")
         return 0
     found = STUB.read_text(encoding="utf-8") if STUB.exists() else ""
