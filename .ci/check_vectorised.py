@@ -19,7 +19,7 @@ from pathlib import Path
 
 # Functions to look at, as objdump -C prints them; {level} stands for the level's namespace.
 KERNELS = {
-    "exact step": r"^polhode::{level}::.*\bexact_\w*(<.*>)?\(",
+    "exact step": r"(^|\s)polhode::{level}::(\w+::|\(anonymous namespace\)::)*exact_\w*[<(]",
 }
 REGISTERS = {"v3": "ymm", "v4": "zmm"}
 
