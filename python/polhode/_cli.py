@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 DRIVERS = {
-    "example0": "a free body, one step on the rotation matrix (frb_step)",
+    "example0": "a free body by its rotation matrix (frb_step)",
     "example1": "a heavy top, splitting around the exact step",
-    "example2": "a free body, one step on the quaternion (quat_step)",
+    "example2": "a free body by its quaternion (quat_step)",
 }
 SPLITTING = "rkn6_14"
 BODIES = 1_000_000
@@ -169,7 +169,8 @@ def _run_driver(driver: str, path: Path | None, out: Path | None) -> None:
             file=sys.stderr,
         )
     t_end = problem.h * problem.n_steps
-    print(f"{driver}: {DRIVERS[driver]}; h = {problem.h:g}, {problem.n_steps} steps, t = {t_end:g}")
+    steps = "one step" if problem.n_steps == 1 else f"{problem.n_steps} steps"
+    print(f"{driver}: {DRIVERS[driver]}; {steps} of h = {problem.h:g} to t = {t_end:g}")
     if torque:
         # All steps into a file of up to a million rows, otherwise ten states to see the drift.
         rows = 1_000_000 if out else 10

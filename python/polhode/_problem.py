@@ -120,7 +120,8 @@ class _File:
         try:
             call()
         except ValueError as error:
-            raise self.fault(field, " ".join(str(error).split())) from None
+            message = " ".join(str(error).split()).removeprefix(f"{field}: ")
+            raise self.fault(field, message) from None
 
 
 def _key(line: str) -> str | None:
@@ -207,7 +208,7 @@ def read(path: Path, *, torque: bool) -> Problem:
     file = _File(str(path), text)
     for field in file.values:
         if field not in FIELDS:
-            near = difflib.get_close_matches(field, FIELDS, n=1)
+            near = difflib.get_close_matches(field, FIELDS, n=1, cutoff=0.5)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(FIELDS)}"
             raise file.fault(field, f"no such field; {hint}")
 
