@@ -1,0 +1,138 @@
+"""Are the kernels still vectorised?  `python .ci/check_vectorised.py [extension]`.
+
+Disassembles the installed extension and looks at the loop of each kernel named below, at the levels
+v3 (four doubles a register) and v4 (eight).  A kernel passes where its loop takes square roots,
+divides and fuses multiply-adds a register at a time, and holds no square root, division or fused
+multiply-add of a single double and no call but memcpy.  So a kernel that the compiler no longer
+vectorises fails here, and does not silently become five times slower.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+# Functions to look at, as objdump -C prints them; {level} stands for the level's namespace.
+KERNELS = {
+    "exact step": (
+        r"\bpolhode::{level}::batch::step"
+        r"<polhode::{level}::Exact, polhode::{level}::pack<"
+    ),
+}
+REGISTERS = {"v3": "ymm", "v4": "zmm"}
+
+PACKED_ROOT = re.compile(r"^v?sqrtpd\b")
+PACKED_DIVISION = re.compile(r"^v?divpd\b")
+PACKED_FMA = re.compile(r"^vfn?m(add|sub)\d+pd\b")
+SCALAR = re.compile(r"^v?(sqrt|div)sd\b|^vfn?m(add|sub)\d+sd\b")
+# Moving a partial pack to where it belongs may take memcpy; arithmetic may take no call.
+CALL = re.compile(r"^call(?!.*<mem(cpy|move|set)@plt>)")
+JUMP = re.compile(r"^j\w+\s+([0-9a-f]+)\b")
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One line of a disassembly."""
+
+    address: int
+    text: str
+
+
+def functions(disassembly: str) -> dict[str, list[Instruction]]:
+    """Split the output of objdump -d -C --no-show-raw-insn into functions."""
+    found: dict[str, list[Instruction]] = {}
+    name = None
+    for line in disassembly.splitlines():
+        if head := re.match(r"^[0-9a-f]+ <(.*)>:$", line):
+            name = head[1]
+            found[name] = []
+        elif name is not None and (body := re.match(r"^\s*([0-9a-f]+):\s+(\S.*)$", line)):
+            found[name].append(Instruction(int(body[1], 16), body[2].strip()))
+    return found
+
+
+def loops(body: list[Instruction]) -> list[list[Instruction]]:
+    """What lies between a backward jump and its target, one list per pair, largest first."""
+    found = []
+    for instruction in body:
+        jump = JUMP.match(instruction.text)
+        if jump and body[0].address <= int(jump[1], 16) <= instruction.address:
+            first = int(jump[1], 16)
+            found.append([i for i in body if first <= i.address <= instruction.address])
+    return sorted(found, key=len, reverse=True)
+
+
+def complaints(body: list[Instruction], register: str) -> list[str]:
+    """What is wrong with the loops of one function; empty where nothing is."""
+
+    def count(pattern: re.Pattern[str], where: list[Instruction], operand: str = "") -> int:
+        return sum(bool(pattern.match(i.text)) and operand in i.text for i in where)
+
+    with_root = [loop for loop in loops(body) if count(PACKED_ROOT, loop, register)]
+    if not with_root:
+        return [f"no loop takes a packed square root of {register} registers"]
+    loop = with_root[0]
+    wrong = []
+    if not count(PACKED_DIVISION, loop, register):
+        wrong.append(f"no packed division of {register} registers in the loop")
+    if not count(PACKED_FMA, loop, register):
+        wrong.append(f"no packed fused multiply-add of {register} registers in the loop")
+    for what, pattern in (("one double at a time", SCALAR), ("call", CALL)):
+        lines = [f"{i.address:x}: {i.text}" for i in loop if pattern.match(i.text)]
+        if lines:
+            wrong.append(f"{what} in the loop, {len(lines)} x, first {lines[0]}")
+    return wrong
+
+
+def check(disassembly: str, levels: list[str]) -> tuple[list[str], list[str]]:
+    """Lines that report what was looked at, and lines that say what is wrong."""
+    looked_at, wrong = [], []
+    found = functions(disassembly)
+    for level in levels:
+        for kernel, pattern in KERNELS.items():
+            names = [n for n in found if re.search(pattern.format(level=level), n)]
+            if not names:
+                wrong.append(f"{level}: no function of the {kernel} matches {pattern}")
+            for name in names:
+                lines = complaints(found[name], REGISTERS[level])
+                looked_at.append(f"{level}: {name}: {'not ' if lines else ''}vectorised")
+                wrong += [f"{level}: {name}: {line}" for line in lines]
+    return looked_at, wrong
+
+
+def disassemble(extension: Path) -> str:
+    """objdump's view of an extension module, names demangled."""
+    return subprocess.run(
+        ["objdump", "-d", "-C", "--no-show-raw-insn", str(extension)],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("extension", nargs="?", type=Path, help="default: the installed one")
+    extension = parser.parse_args().extension
+    if shutil.which("objdump") is None:
+        print("check_vectorised: objdump is not installed (Debian: binutils)")
+        return 1
+    if extension is None:
+        from polhode import _core
+
+        if "v3" not in _core.build["isa_supported"] and _core.build["isa"] == "generic":
+            print("check_vectorised: this build has no instruction-set levels to look at")
+            return 0
+        extension = Path(_core.__file__)
+    looked_at, wrong = check(disassemble(extension), list(REGISTERS))
+    print(*looked_at, *wrong, sep="\n")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,35 @@
+# The header-only C++ library polhode::polhode and its CMake package.
+#
+# Install rules are relative: a wheel holds include/polhode and share/cmake/polhode inside the
+# Python package (polhode.get_include(), polhode.get_cmake_dir()), `cmake --install` puts the same
+# below its prefix.
+
+include(CMakePackageConfigHelpers)
+
+add_library(polhode INTERFACE)
+add_library(polhode::polhode ALIAS polhode)
+target_compile_features(polhode INTERFACE cxx_std_20)
+target_include_directories(
+  polhode
+  INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/cpp/include> $<INSTALL_INTERFACE:include>
+)
+# Fused multiply-adds stand in the headers where they are meant; the compiler adds none, so that
+# a kernel gives the same bits in every program.
+target_compile_options(
+  polhode
+  INTERFACE $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-ffp-contract=off>
+)
+
+install(DIRECTORY cpp/include/polhode DESTINATION include)
+install(TARGETS polhode EXPORT polhode)
+install(EXPORT polhode NAMESPACE polhode:: FILE polhodeConfig.cmake DESTINATION share/cmake/polhode)
+write_basic_package_version_file(
+  ${CMAKE_CURRENT_BINARY_DIR}/polhodeConfigVersion.cmake
+  VERSION ${PROJECT_VERSION}
+  COMPATIBILITY SameMinorVersion
+  ARCH_INDEPENDENT
+)
+install(
+  FILES ${CMAKE_CURRENT_BINARY_DIR}/polhodeConfigVersion.cmake
+  DESTINATION share/cmake/polhode
+)

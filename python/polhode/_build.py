@@ -1,0 +1,93 @@
+"""Where the C++ library lies and what the compiled core is."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+from pathlib import Path
+
+import numpy as np
+
+from polhode import _core
+
+
+def _installed() -> Path:
+    """Directory that holds the installed headers and CMake files.
+
+    The package's own directory, but in an editable install, where the Python files stay in the
+    source tree and what CMake installs does not.
+    """
+    try:
+        found = importlib.metadata.distribution("polhode").locate_file("polhode")
+    except importlib.metadata.PackageNotFoundError:
+        return Path(__file__).resolve().parent
+    return Path(str(found)).resolve()
+
+
+def get_include() -> str:
+    """Directory to pass to a C++ compiler as ``-I``.
+
+    Returns
+    -------
+    str
+        The directory that contains ``polhode/polhode.hpp``. The headers need C++20 and nothing
+        else.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> (Path(ph.get_include()) / "polhode" / "polhode.hpp").exists()
+    True
+    """
+    return str(_installed() / "include")
+
+
+def get_cmake_dir() -> str:
+    """Directory of the CMake package, for ``-Dpolhode_ROOT=``.
+
+    Returns
+    -------
+    str
+        The directory that contains ``polhodeConfig.cmake``, which defines the header-only target
+        ``polhode::polhode``.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> (Path(ph.get_cmake_dir()) / "polhodeConfig.cmake").exists()
+    True
+    """
+    return str(_installed() / "share" / "cmake" / "polhode")
+
+
+def build_info() -> dict[str, object]:
+    """What was built, how, and what of it is in use: paste it into a bug report.
+
+    Returns
+    -------
+    dict
+        ``version`` of polhode, ``compiler`` that built the core, ``isa`` the instruction-set level
+        in use, ``isa_supported`` those that this processor can run, best first, ``isa_forced`` what
+        the environment variable POLHODE_ISA asks for or None, ``threads_default`` what
+        ``threads=None`` means (POLHODE_NUM_THREADS as a string where it is set, else 1), ``cores``,
+        ``python``, ``numpy`` and ``platform``.
+
+    Examples
+    --------
+    >>> info = ph.build_info()
+    >>> info["version"] == ph.__version__, info["isa"] in info["isa_supported"]
+    (True, True)
+    """
+    return {
+        "version": _core.build["version"],
+        "compiler": _core.build["compiler"],
+        "isa": _core.build["isa"],
+        "isa_supported": _core.build["isa_supported"].split(),
+        "isa_forced": os.environ.get("POLHODE_ISA") or None,
+        "threads_default": os.environ.get("POLHODE_NUM_THREADS") or 1,
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "platform": platform.platform(),
+    }

@@ -1,0 +1,304 @@
+"""What ``python -m polhode`` does: the main job, the report's three drivers, where the headers lie.
+
+The report is Celledoni and Zanna, FRB-FORTRAN.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+import tomllib
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+import polhode as ph
+from polhode import _problem
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+Array = NDArray[np.float64]
+
+DRIVERS = {
+    "example0": "a free body by its rotation matrix (frb_step)",
+    "example1": "a heavy top, splitting around the exact step",
+    "example2": "a free body by its quaternion (quat_step)",
+}
+SPLITTING = "rkn6_14"
+BODIES = 1_000_000
+SEED = 2008
+
+
+def _data(name: str) -> Traversable:
+    return resources.files("polhode") / "data" / name
+
+
+def _published(driver: str, *, torque: bool) -> _problem.Problem:
+    """The data of a driver that the package ships."""
+    with resources.as_file(_data(f"{driver}.toml")) as path:
+        return _problem.read(path, torque=torque)
+
+
+def _row(values: Array) -> str:
+    return " ".join(f"{x: .15f}" for x in values)
+
+
+def _print_state(m: Array, attitude: Array, indent: str = "  ") -> None:
+    print(f"{indent}m = {_row(m)}")
+    if attitude.ndim == 1:
+        print(f"{indent}q = {_row(attitude)}")
+        return
+    for name, row in zip("Q  ", attitude, strict=True):
+        print(f"{indent}{name} {'=' if name == 'Q' else ' '} {_row(row)}")
+
+
+def _heavy_top(problem: _problem.Problem, n_steps: int, save_every: int) -> ph.Trajectory:
+    return ph.integrate(
+        problem.inertia,
+        problem.m0,
+        problem.attitude0,
+        problem.h,
+        n_steps,
+        torque=ph.torques.HeavyTop(u0=problem.u0),
+        splitting=SPLITTING if problem.splitting is None else problem.splitting,
+        method="exact",
+        save_every=save_every,
+        progress=sys.stderr.isatty(),
+    )
+
+
+def _drift(values: Array) -> float:
+    """Largest distance of a conserved quantity from its first value."""
+    return float(np.max(np.abs(values - values[0])))
+
+
+# The main job -----------------------------------------------------------------------------------
+
+
+def _show_heavy_top() -> None:
+    problem = _published("example1", torque=True)
+    points = tomllib.loads(_data("example1_reference.toml").read_text(encoding="utf-8"))["point"]
+    n_steps = round(points[-1]["t"] / problem.h)
+    save_every = round(points[0]["t"] / problem.h)
+    print(
+        f"Heavy top of Celledoni and Zanna: {SPLITTING} around the exact step, "
+        f"h = {problem.h}, {n_steps} steps\n"
+    )
+    begun = time.perf_counter()
+    trajectory = _heavy_top(problem, n_steps, save_every)
+    seconds = time.perf_counter() - begun
+    for point in points:
+        at = round(point["t"] / (problem.h * save_every))
+        m, Q = trajectory.m[at], trajectory.q[at]
+        print(f"t = {trajectory.t[at]:g}")
+        _print_state(m, Q)
+        print("  reference")
+        _print_state(np.array(point["m"]), np.array(point["Q"]))
+        error_m = np.max(np.abs(m - point["m"]))
+        error_Q = np.max(np.abs(Q - point["Q"]))
+        print(f"  largest difference: m {error_m:.1e}, Q {error_Q:.1e}\n")
+    print(
+        f"energy T + u3: drift {_drift(trajectory.energy()):.1e} over t = 0 ... {points[-1]['t']:g}"
+    )
+    print(f"time: {1e9 * seconds / n_steps:.0f} ns per body-step of one top\n")
+
+
+def _show_million_bodies() -> None:
+    info = ph.build_info()
+    print(
+        f"One exact step of {BODIES:,} random bodies, each with its own inertia "
+        f"(seed {SEED}, level {info['isa']})"
+    )
+    stages = tqdm(total=4, desc="a million bodies", delay=1, disable=None, leave=False)
+    rng = np.random.default_rng(SEED)
+    # Sums of two of three positive numbers: moments of a body that can exist.
+    spread = rng.uniform(0.1, 1.0, (BODIES, 3))
+    inertia = spread.sum(axis=1, keepdims=True) - spread
+    m = rng.standard_normal((BODIES, 3))
+    q = rng.standard_normal((BODIES, 4))
+    q /= np.linalg.norm(q, axis=1, keepdims=True)
+    h = 0.25
+    stages.update()
+
+    out = (np.zeros_like(m), np.zeros_like(q))
+    seconds = math.inf
+    for _ in range(5):
+        begun = time.perf_counter()
+        ph.step(inertia, m, q, h, out=out)
+        seconds = min(seconds, time.perf_counter() - begun)
+    stages.update()
+
+    energy = ph.energy(inertia, m)
+    energy_error = np.max(np.abs(ph.energy(inertia, out[0]) - energy) / energy)
+    stages.update()
+    before = ph.momentum_spatial(m, q)
+    change = np.linalg.norm(ph.momentum_spatial(*out) - before, axis=1)
+    momentum_error = np.max(change / np.linalg.norm(before, axis=1))
+    stages.close()
+    threads = info["threads_default"]
+    print(
+        f"  h = {h}: {1e9 * seconds / BODIES:.1f} ns per body-step, "
+        f"{1e-6 * BODIES / seconds:.0f} million a second, "
+        f"{threads} thread{'s' if threads != 1 else ''} (best of 5)"
+    )
+    print(
+        f"  worst relative error: energy {energy_error:.1e}, momentum in space {momentum_error:.1e}"
+    )
+
+
+# The report's drivers ---------------------------------------------------------------------------
+
+
+def _run_driver(driver: str, path: Path | None, out: Path | None) -> None:
+    torque = driver == "example1"
+    if path is None:
+        problem = _published(driver, torque=torque)
+    else:
+        problem = _problem.read(path, torque=torque)
+    if problem.unused:
+        print(
+            f"{path}: {driver} is a free body: {', '.join(problem.unused)} not used",
+            file=sys.stderr,
+        )
+    t_end = problem.h * problem.n_steps
+    steps = "one step" if problem.n_steps == 1 else f"{problem.n_steps} steps"
+    print(f"{driver}: {DRIVERS[driver]}; {steps} of h = {problem.h:g} to t = {t_end:g}")
+    if torque:
+        # All steps into a file of up to a million rows, otherwise ten states to see the drift.
+        rows = 1_000_000 if out else 10
+        every = 1 if problem.n_steps <= rows else math.ceil(problem.n_steps / rows)
+        trajectory = _heavy_top(problem, problem.n_steps, every)
+        t, m, attitude = trajectory.t, trajectory.m, trajectory.q
+        kept = {"energy T + u3": _drift(trajectory.energy())}
+    else:
+        t, m, attitude = _free_motion(driver, problem)
+        spatial = ph.momentum_spatial(m, attitude)
+        kept = {
+            "energy": _drift(ph.energy(problem.inertia, m)),
+            "momentum in space": float(np.max(np.linalg.norm(spatial - spatial[0], axis=1))),
+        }
+    _print_state(m[-1], attitude[-1])
+    for name, drift in kept.items():
+        print(f"  {name}: drift {drift:.1e}")
+    if out is not None:
+        _write(out, t, m, attitude)
+        print(f"  {len(t)} states in {out}")
+
+
+def _free_motion(driver: str, problem: _problem.Problem) -> tuple[Array, Array, Array]:
+    """States at 0, h, 2 h, ... of a free body, by the driver's routine."""
+    attitude = problem.attitude0
+    if driver == "example0":
+        step, attitude = ph.frb_step, ph.so3.to_matrix(attitude) if attitude.ndim == 1 else attitude
+    else:
+        step = ph.quat_step
+        attitude = ph.so3.to_quaternion(attitude) if attitude.ndim == 2 else attitude
+    m = np.empty((problem.n_steps + 1, 3))
+    attitudes = np.empty((problem.n_steps + 1, *attitude.shape))
+    # A step of length zero brings the given attitude to unit length, as every step does.
+    m[0], attitudes[0] = step(problem.inertia, problem.m0, attitude, 0.0)
+    for n in tqdm(range(problem.n_steps), desc=driver, delay=1, disable=None, leave=False):
+        m[n + 1], attitudes[n + 1] = step(problem.inertia, m[n], attitudes[n], problem.h)
+    return problem.h * np.arange(problem.n_steps + 1), m, attitudes
+
+
+def _write(out: Path, t: Array, m: Array, attitude: Array) -> None:
+    name = "q" if attitude.ndim == 2 else "Q"
+    if out.suffix == ".npz":
+        np.savez(out, t=t, m=m, **{name: attitude})
+        return
+    if name == "q":
+        columns = [f"q{i}" for i in range(4)]
+    else:
+        columns = [f"Q{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3)]
+    np.savetxt(
+        out,
+        np.column_stack([t, m, attitude.reshape(len(t), -1)]),
+        delimiter=",",
+        header=",".join(["t", "m1", "m2", "m3", *columns]),
+        comments="",
+        fmt="%.17g",
+    )
+
+
+# Arguments --------------------------------------------------------------------------------------
+
+
+def _out_path(text: str) -> Path:
+    path = Path(text)
+    if path.suffix not in (".npz", ".csv"):
+        raise argparse.ArgumentTypeError(f"{text!r} must end in .npz or .csv")
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no directory {str(path.parent)!r}")
+    return path
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m polhode",
+        description="Without arguments: the heavy top of Celledoni and Zanna beside its reference "
+        f"values, then one exact step of {BODIES:,} bodies.",
+        epilog="drivers: " + "; ".join(f"{name}, {text}" for name, text in DRIVERS.items()),
+    )
+    parser.add_argument(
+        "driver", nargs="?", choices=list(DRIVERS), help="one of the report's drivers"
+    )
+    parser.add_argument(
+        "file",
+        nargs="?",
+        type=Path,
+        help="TOML file with the fields inertia, m0, q0 or Q0, t_end, and h, u0, a, b for "
+        "example1; by default the data shipped with polhode",
+    )
+    parser.add_argument(
+        "--out", type=_out_path, metavar="FILE", help="write the states to a .npz or .csv file"
+    )
+    parser.add_argument("--includes", action="store_true", help="print the compiler's -I option")
+    parser.add_argument("--cmakedir", action="store_true", help="print the CMake directory")
+    parser.add_argument("--info", action="store_true", help="print what ph.build_info() tells")
+    parser.add_argument("--version", action="version", version=ph.__version__)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What stands after ``python -m polhode``; by default that of this process.
+
+    Returns
+    -------
+    int
+        Exit code: 0, or 2 for a file that cannot be read, is no problem or cannot be written.
+    """
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.out and not options.driver:
+        parser.error("--out needs a driver")
+    if options.includes:
+        print(f"-I{ph.get_include()}")
+    elif options.cmakedir:
+        print(ph.get_cmake_dir())
+    elif options.info:
+        for name, value in ph.build_info().items():
+            print(f"{name}: {' '.join(value) if isinstance(value, list) else value}")
+    elif options.driver:
+        try:
+            _run_driver(options.driver, options.file, options.out)
+        except (_problem.ProblemError, OSError) as error:
+            print(f"polhode: {error}", file=sys.stderr)
+            return 2
+    else:
+        _show_heavy_top()
+        _show_million_bodies()
+    return 0

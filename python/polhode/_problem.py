@@ -1,0 +1,227 @@
+"""The problem files of the command line's drivers: TOML, every fault named by line and field."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+import polhode as ph
+
+Array = NDArray[np.float64]
+
+FIELDS = ("inertia", "m0", "q0", "Q0", "u0", "h", "t_end", "a", "b")
+# What an integration without torque has no use for.
+TORQUE_FIELDS = ("u0", "a", "b")
+
+
+class ProblemError(Exception):
+    """A file that states no problem; the text is one line that names file, line and field."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What a driver integrates.
+
+    Attributes
+    ----------
+    inertia : ndarray, shape (3,)
+        Principal moments, in the order of the body axes.
+    m0 : ndarray, shape (3,)
+        Angular momentum at time 0, body frame.
+    attitude0 : ndarray, shape (4,) or (3, 3)
+        Quaternion or matrix at time 0, as the file gives it, body to space.
+    u0 : ndarray, shape (3,), or None
+        Weight in space, for a heavy top.
+    h : float
+        Length of a step.
+    n_steps : int
+        Their number; h n_steps is the file's t_end.
+    splitting : tuple of two lists, or None
+        First half of the coefficients a and b, None for the driver's own.
+    unused : tuple of str
+        Fields that the file gives and the driver has no use for.
+    """
+
+    inertia: Array
+    m0: Array
+    attitude0: Array
+    u0: Array | None
+    h: float
+    n_steps: int
+    splitting: tuple[list[float], list[float]] | None
+    unused: tuple[str, ...]
+
+
+class _File:
+    """The fields of one file; `fault` makes the error of one of them."""
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.lines = text.splitlines()
+        try:
+            self.values = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise self._syntax_fault(str(error)) from None
+
+    def _syntax_fault(self, message: str) -> ProblemError:
+        place = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", message)
+        line = int(place[1]) if place and place[1] else max(len(self.lines), 1)
+        words = (re.match(r"""[\s\["']*([A-Za-z_][\w-]*)""", x) for x in self.lines[line - 1 :: -1])
+        field = next((word[1] for word in words if word), "no field")
+        text = message[: place.start()] if place else message
+        return ProblemError(f"{self.name}:{line}: {field}: {text[:1].lower()}{text[1:]}")
+
+    def fault(self, field: str, message: str) -> ProblemError:
+        keys = [_key(line) for line in self.lines]
+        # A field that is missing is missed at the end.
+        line = keys.index(field) + 1 if field in keys else max(len(self.lines), 1)
+        return ProblemError(f"{self.name}:{line}: {field}: {message}")
+
+    def required(self, field: str) -> object:
+        if field not in self.values:
+            raise self.fault(field, "missing, and the driver needs it")
+        return self.values[field]
+
+    def number(self, field: str, value: object, label: str = "") -> float:
+        label = f"{label} " if label else ""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.fault(field, f"{label}must be a number, not {value!r}")
+        try:
+            result = float(value)
+        except OverflowError:
+            result = math.inf
+        if not math.isfinite(result):
+            raise self.fault(field, f"{label}must be finite, not {value}")
+        return result
+
+    def numbers(self, field: str, value: object, count: int | None = None) -> list[float]:
+        what = f"{count} numbers" if count else "numbers"
+        if not isinstance(value, list):
+            raise self.fault(field, f"must be a list of {what}, not {value!r}")
+        if not value or len(value) != (count or len(value)):
+            raise self.fault(field, f"must have {what}, not {len(value)}")
+        return [self.number(field, x, f"number {i + 1}") for i, x in enumerate(value)]
+
+    def matrix(self, field: str, value: object) -> list[list[float]]:
+        if not isinstance(value, list) or len(value) != 3:
+            raise self.fault(field, "must be a list of three rows of three numbers")
+        return [self.numbers(field, row, 3) for row in value]
+
+    def accepted(self, field: str, call: Callable[[], object]) -> None:
+        """Raise what the library says of a value as a fault of its field."""
+        try:
+            call()
+        except ValueError as error:
+            message = " ".join(str(error).split()).removeprefix(f"{field}: ")
+            raise self.fault(field, message) from None
+
+
+def _key(line: str) -> str | None:
+    """The key that a line of TOML gives a value to."""
+    found = re.match(r"""\s*(?:\[+\s*)?(["']?)([\w-]+)\1\s*[=.\]]""", line)
+    return found[2] if found else None
+
+
+def _attitude(file: _File) -> tuple[str, Array]:
+    given = [field for field in ("q0", "Q0") if field in file.values]
+    if not given:
+        raise file.fault("q0", "missing, and so is Q0: give the attitude as one of the two")
+    if len(given) > 1:
+        raise file.fault("Q0", "the attitude is given twice, as q0 and as Q0")
+    field = given[0]
+    value = file.values[field]
+    return field, np.array(
+        file.numbers(field, value, 4) if field == "q0" else file.matrix(field, value)
+    )
+
+
+def _steps(file: _File, needs_h: bool) -> tuple[float, int]:
+    t_end = file.number("t_end", file.required("t_end"))
+    if not needs_h and "h" not in file.values:
+        return t_end, 1
+    h = file.number("h", file.required("h"))
+    if h == 0:
+        raise file.fault("h", "must not be zero")
+    ratio = t_end / h
+    if not (0.5 <= ratio < 2**53 and abs(ratio - round(ratio)) <= 1e-9 * ratio):
+        raise file.fault("t_end", f"must be a whole number of steps h = {h:g}, not {ratio:g}")
+    return h, round(ratio)
+
+
+def _splitting(file: _File) -> tuple[list[float], list[float]] | None:
+    given = [field for field in ("a", "b") if field in file.values]
+    if not given:
+        return None
+    if len(given) == 1:
+        other = "b" if given == ["a"] else "a"
+        raise file.fault(given[0], f"given without {other}: a method needs both")
+    a, b = (file.numbers(field, file.values[field]) for field in ("a", "b"))
+    if len(a) - len(b) not in (0, 1):
+        raise file.fault(
+            "b", f"must have as many numbers as a, which has {len(a)}, or one fewer, not {len(b)}"
+        )
+    # The longer list holds the coefficient in the middle of the step, which stands alone.
+    middle = "a" if len(a) > len(b) else "b"
+    for field, half in (("a", a), ("b", b)):
+        total = 2 * math.fsum(half) - (half[-1] if field == middle else 0.0)
+        if abs(total - 1) > 1e-12:
+            raise file.fault(field, f"the coefficients of a whole step must add to 1, not {total}")
+    return a, b
+
+
+def read(path: Path, *, torque: bool) -> Problem:
+    """The problem that a file states.
+
+    Parameters
+    ----------
+    path : Path
+        A TOML file with the fields `FIELDS`.
+    torque : bool
+        True where the driver integrates a heavy top, which needs u0 and h; False for a free body,
+        which takes one step of length t_end where no h is given.
+
+    Returns
+    -------
+    Problem
+        Checked: shapes, finite numbers, and what the library asks of a body and an attitude.
+
+    Raises
+    ------
+    ProblemError
+        One line that names the file, the line and the field.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ProblemError(f"{path}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ProblemError(f"{path}:{line}: not UTF-8 text") from None
+    file = _File(str(path), text)
+    for field in file.values:
+        if field not in FIELDS:
+            near = difflib.get_close_matches(field, FIELDS, n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(FIELDS)}"
+            raise file.fault(field, f"no such field; {hint}")
+
+    inertia = np.array(file.numbers("inertia", file.required("inertia"), 3))
+    m0 = np.array(file.numbers("m0", file.required("m0"), 3))
+    field, attitude0 = _attitude(file)
+    u0 = np.array(file.numbers("u0", file.required("u0"), 3)) if torque else None
+    h, n_steps = _steps(file, needs_h=torque)
+    splitting = _splitting(file) if torque else None
+
+    rest, upright = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+    file.accepted("inertia", lambda: ph.step(inertia, rest, upright, 0.0))
+    file.accepted(field, lambda: ph.step(inertia, rest, attitude0, 0.0))
+    file.accepted("m0", lambda: ph.step(inertia, m0, upright, 0.0))
+    unused = () if torque else tuple(f for f in TORQUE_FIELDS if f in file.values)
+    return Problem(inertia, m0, attitude0, u0, h, n_steps, splitting, unused)

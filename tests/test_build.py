@@ -1,0 +1,216 @@
+"""What is installed: version, levels, headers for C++ users, and the checks of the binary."""
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import polhode as ph
+
+ROOT = Path(__file__).resolve().parent.parent
+CONSUME = Path(__file__).resolve().parent / "consume"
+IN_CI = bool(os.environ.get("CI"))
+SANITIZED = bool(os.environ.get("POLHODE_SANITIZED"))
+
+
+def need(present, reason):
+    """Skip where a tool is missing; fail where continuous integration should have it."""
+    if not present:
+        (pytest.fail if IN_CI else pytest.skip)(reason)
+
+
+def python(*arguments, **environment):
+    """Output of a new interpreter."""
+    return subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | environment,
+    )
+
+
+# Version and levels ------------------------------------------------------------------------------
+
+
+def test_the_version_stands_in_one_place():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert ph.__version__ == project["version"] == importlib.metadata.version("polhode")
+    assert ph.build_info()["version"] == ph.__version__
+
+
+def levels_of_the_processor():
+    """Levels that /proc/cpuinfo promises, after the x86-64 psABI."""
+    text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    flags = set(re.search(r"^flags\s*:(.*)$", text, re.MULTILINE)[1].split())
+    v2 = {"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"}
+    v3 = v2 | {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"}
+    v4 = v3 | {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"}
+    return {n for n, needs in (("v2", v2), ("v3", v3), ("v4", v4)) if needs <= flags}
+
+
+@pytest.mark.skipif(
+    platform.machine() != "x86_64" or not Path("/proc/cpuinfo").exists(),
+    reason="levels are x86-64's, and Linux tells what the processor has",
+)
+def test_no_level_of_the_processor_is_missed():
+    assert set(ph.build_info()["isa_supported"]) - {"scalar"} == levels_of_the_processor()
+
+
+@pytest.mark.parametrize("level", ph.build_info()["isa_supported"])
+def test_a_level_can_be_forced(level):
+    run = python("-c", "import polhode; print(polhode.build_info()['isa'])", POLHODE_ISA=level)
+    assert run.stdout.split() == [level], run.stderr
+
+
+def test_an_unknown_level_is_an_error_that_names_it_and_the_known_ones():
+    run = python("-c", "import polhode", POLHODE_ISA="v9")
+    assert run.returncode != 0
+    assert "POLHODE_ISA=v9" in run.stderr
+    assert all(level in run.stderr for level in ph.build_info()["isa_supported"])
+
+
+# Headers -----------------------------------------------------------------------------------------
+
+
+def test_polhode_hpp_includes_every_header():
+    include = Path(ph.get_include())
+    text = (include / "polhode" / "polhode.hpp").read_text(encoding="utf-8")
+    headers = {str(p.relative_to(include)) for p in include.rglob("*.hpp")}
+    # The 34-digit type is for tests and needs a compiler's extension.
+    headers -= {"polhode/polhode.hpp", "polhode/scalar/quad.hpp"}
+    assert headers == set(re.findall(r'#include "(.*)"', text))
+
+
+EXPECTED = [10.0, 2.0**0.5]
+
+
+def test_a_program_compiles_with_the_include_path_alone(tmp_path):
+    compiler = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
+    need(compiler, "no C++ compiler")
+    flags = python("-m", "polhode", "--includes").stdout.split()
+    flags += ["-std=c++20", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]
+    sources = [CONSUME / "main.cpp", CONSUME / "second.cpp"]
+    subprocess.run([compiler, *flags, *sources, "-o", tmp_path / "consume"], check=True)
+    run = subprocess.run([tmp_path / "consume"], capture_output=True, text=True, check=True)
+    assert [float(x) for x in run.stdout.split()] == EXPECTED
+
+
+def test_a_cmake_project_finds_the_package(tmp_path):
+    if not shutil.which("cmake"):
+        pytest.skip("no cmake on the path: pip brings its own for the build alone")
+    directory = python("-m", "polhode", "--cmakedir").stdout.strip()
+    for step in (
+        ["-S", CONSUME, "-B", tmp_path, f"-Dpolhode_ROOT={directory}"],
+        ["--build", tmp_path],
+    ):
+        run = subprocess.run(["cmake", *step], capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stdout + run.stderr
+    run = subprocess.run([tmp_path / "consume"], capture_output=True, text=True, check=True)
+    assert [float(x) for x in run.stdout.split()] == EXPECTED
+
+
+# Checks of the binary ----------------------------------------------------------------------------
+
+
+def script(name):
+    """One of the scripts of continuous integration, as a module."""
+    path = ROOT / ".ci" / f"{name}.py"
+    if not path.exists():
+        pytest.skip("the scripts of continuous integration are not in a source distribution")
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.skipif(SANITIZED, reason="a sanitized kernel calls the sanitizer")
+@pytest.mark.skipif("v3" not in ph.build_info()["isa_supported"], reason="one level only")
+def test_the_kernels_are_vectorised():
+    need(shutil.which("objdump"), "objdump is not installed")
+    check = script("check_vectorised")
+    looked_at, wrong = check.check(check.disassemble(ph._core.__file__), ["v3", "v4"])
+    assert looked_at
+    assert not wrong
+
+
+LISTING = """
+0000000000001000 <void polhode::v3::batch::step<polhode::v3::Exact, polhode::v3::pack<4, 2> >()>:
+    1000:	xor    %eax,%eax
+    1010:	vsqrtpd %ymm0,%ymm1
+    1014:	vdivpd %ymm1,%ymm0,%ymm2
+    1018:	vfmadd213pd %ymm0,%ymm1,%ymm2
+    101c:	INSERTED
+    1020:	cmp    %rax,%rdx
+    1024:	jne    1010 <polhode+0x10>
+    1026:	call   2000 <__stack_chk_fail@plt>
+    102b:	ret
+"""
+
+
+@pytest.mark.parametrize(
+    ("inserted", "complaint"),
+    [
+        ("nop", None),
+        ("call   3000 <memcpy@plt>", None),
+        ("vsqrtsd %xmm1,%xmm1,%xmm1", "one double at a time"),
+        ("vdivsd %xmm1,%xmm1,%xmm1", "one double at a time"),
+        ("vfmadd132sd %xmm1,%xmm1,%xmm1", "one double at a time"),
+        ("call   3000 <sin@plt>", "call in the loop"),
+    ],
+)
+def test_the_check_sees_what_is_not_vectorised(inserted, complaint):
+    check = script("check_vectorised")
+    _, wrong = check.check(LISTING.replace("INSERTED", inserted), ["v3"])
+    assert [complaint in line for line in wrong] == ([True] if complaint else [])
+
+
+@pytest.mark.parametrize("lost", ["vsqrtpd", "vdivpd", "vfmadd213pd", "Exact", "jne "])
+def test_the_check_sees_what_is_missing(lost):
+    check = script("check_vectorised")
+    _, wrong = check.check(LISTING.replace(lost, "nop"), ["v3"])
+    assert len(wrong) == 1
+
+
+def test_the_check_asks_for_the_registers_of_the_level():
+    check = script("check_vectorised")
+    _, wrong = check.check(LISTING.replace("v3", "v4"), ["v4"])
+    assert len(wrong) == 1
+    assert "zmm" in wrong[0]
+
+
+def test_no_symbol_leaks_from_a_level():
+    check = script("check_symbols")
+    build = check.default_build()
+    if build is None:
+        pytest.skip("no build directory: not installed from this tree")
+    need(shutil.which("nm"), "nm is not installed")
+    count, wrong = check.check(build)
+    assert count
+    assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("line", "leaks"),
+    [
+        ("0000000000000000 W polhode::v3::sqrt(double)", False),
+        ("0000000000000000 W void run<polhode::v3::pack<4, 2> >(double*)", False),
+        ("0000000000000000 R polhode::dispatch::elliptic_v3", False),
+        ("0000000000000000 t std::local(double)", False),
+        ("0000000000000000 W std::vector<double>::push_back(double&&)", True),
+        ("0000000000000000 T polhode::v4::sqrt(double)", True),
+        ("0000000000000000 V polhode::dispatch::elliptic_v4", True),
+        ("0000000000000000 u guard variable for std::numbers", True),
+    ],
+)
+def test_the_check_sees_what_leaks(line, leaks):
+    assert bool(script("check_symbols").leaks(line, "v3")) is leaks
