@@ -236,7 +236,7 @@ def _taylor_step(
     m1, m2, m3 = ([x] for x in m)
     w1, w2, w3 = ([(r * x) >> bits] for r, x in zip(rate, m, strict=True))
     q0, q1, q2, q3 = ([x] for x in q)
-    # (m x w)_1 = m2 w3 - m3 w2 = (1/I3 - 1/I2) m2 m3.  A rod has no rate about itself and no m there.
+    # (m x w)_1 = m2 w3 - m3 w2 = (1/I3 - 1/I2) m2 m3.  A rod has no rate and no m about itself.
     d1 = rate[2] - rate[1]
     d2 = rate[0] - rate[2]
     d3 = rate[1] - rate[0]
@@ -261,7 +261,7 @@ def _taylor_step(
     step = rest >> unit
     for k in (order - 1, order):
         # The k-th term is below 2^-(bits - 4) when step <= 2^exponent.
-        largest = max(max(abs(s[k]) for s in series), 1)
+        largest = max(1, *(abs(s[k]) for s in series))
         exponent = (4 - largest.bit_length()) / k
         step = min(step, int(2.0 ** (exponent + 52)) << bits >> 52)
     ends = []

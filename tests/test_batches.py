@@ -108,6 +108,13 @@ def test_steps_in_the_core_are_single_steps(name: str) -> None:
         assert_same(got, state)
 
 
+def test_no_steps_give_the_start() -> None:
+    inertia, m, q, h = random_batch(9)
+    end, q_end = ph.step(inertia, m, q, h, n_steps=0)
+    np.testing.assert_array_equal(end, m)
+    np.testing.assert_allclose(q_end, q, rtol=0, atol=tol.EPS)
+
+
 @every_method
 def test_shared_arguments_give_the_bits_of_their_copies(name: str) -> None:
     """One inertia, one h, one attitude for all bodies: other code paths, the same numbers."""
@@ -418,7 +425,7 @@ def one_bad(
         ({"inertia": [1.0, -1e-12, 1.0]}, r"-1e-12"),
         ({"inertia": [1.0, np.nan, 1.0]}, "nan"),
         ({"inertia": [np.inf, 1.0, 1.0]}, "inf"),
-        ({"inertia": [0.0, 0.0, 2.5]}, r"0\.?,? +0\.?,? +2\.5"),
+        ({"inertia": [0.0, 0.0, 2.5]}, r"0\.0, 0\.0, 2\.5"),
         ({"inertia": [0.0, 0.0, 0.0]}, "0"),
         ({"inertia": [0.0, 1.0, 1.25]}, r"1\.25"),
         ({"q": [0.0, 0.0, 0.0, 0.0]}, "0"),
@@ -461,7 +468,7 @@ def test_momentum_about_a_rod() -> None:
     """Up to 1e-12 |m| is dropped, more is an error."""
     m, _ = ph.step([0, 2, 2], [0.9e-12, 0.6, 0.8], [1, 0, 0, 0], 0.1)
     assert m[0] == 0
-    with pytest.raises(ValueError, match=r"zero moment|rod"):
+    with pytest.raises(ValueError, match="zero"):
         ph.step([0, 2, 2], [1.1e-12, 0.6, 0.8], [1, 0, 0, 0], 0.1)
     # Within 4 eps of the largest counts as zero, on either side of it.
     for moment in (2.0 * 3.9 * 2**-52, -2.0 * 3.9 * 2**-52):
@@ -512,11 +519,10 @@ def test_unknown_method_and_options() -> None:
         ph.step([1, 2, 3], [1, 2, 3], [1, 0, 0, 0], 0.1, method="exacd")
     with pytest.raises(TypeError, match="no_such_option"):
         ph.step([1, 2, 3], [1, 2, 3], [1, 0, 0, 0], 0.1, no_such_option=1)
-    for n_steps in (0, -1):
-        with pytest.raises(ValueError, match="n_steps"):
-            ph.step([1, 2, 3], [1, 2, 3], [1, 0, 0, 0], 0.1, n_steps=n_steps)
-    with pytest.raises((TypeError, ValueError), match="n_steps"):
-        ph.step([1, 2, 3], [1, 2, 3], [1, 0, 0, 0], 0.1, n_steps=1.5)
+    with pytest.raises(ValueError, match="n_steps"):
+        ph.step([1, 2, 3], [1, 2, 3], [1, 0, 0, 0], 0.1, n_steps=-1)
+    with pytest.raises(TypeError):
+        ph.step([1, 2, 3], [1, 2, 3], [1, 0, 0, 0], 0.1, n_steps=1.5)  # type: ignore[arg-type]
     for threads in (0, -2):
         with pytest.raises(ValueError, match="threads"):
             ph.step([1, 2, 3], [1, 2, 3], [1, 0, 0, 0], 0.1, threads=threads)

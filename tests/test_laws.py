@@ -6,14 +6,17 @@ A method joins by being in the list.  A failure names the state, the error and t
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Sequence
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 import reference
 import tolerances as tol
 from numpy.typing import NDArray
-from states import STATES, batch
+from states import STATES, Vector, batch
 from tolerances import EPS, check
 
 import polhode as ph
@@ -123,10 +126,8 @@ def conditioned(name: str, hw: float) -> tuple[Array, Array]:
     """
     inertia, m, _, h = batch(STATES, hw)
     angle = reference.angle(inertia, m, h)
-    bounds = [tol.exact_bound(angle, s) for s in sensitivity(hw).T]
-    for bound in bounds:
-        bound += axis2(name)
-    return bounds[0], bounds[1]
+    of_m, of_q = (tol.exact_bound(angle, s) + axis2(name) for s in sensitivity(hw).T)
+    return of_m, of_q
 
 
 def sensitivity(hw: float) -> Array:
@@ -248,6 +249,19 @@ def test_unit_norm_and_orthogonality(name: str) -> None:
         assert (np.linalg.det(matrix) > 0).all()
 
 
+@every_method
+def test_norm_and_orthogonality_do_not_drift(name: str) -> None:
+    inertia, m, q, h = batch(STATES, SHORT)
+    _, q_end = step(name, inertia, m, q, h, n_steps=500)
+    change = np.abs(norm(q_end.astype(np.longdouble)) - 1)
+    check(f"{name}, |q| - 1 after 500 steps", NAMES, change, tol.UNIT_NORM * EPS)
+    start = to_matrix(normalised(q)).astype(float)
+    _, matrix = step(name, inertia, m, start, h, n_steps=500)
+    wide = matrix.astype(np.longdouble)
+    change = largest(np.einsum("nji,njk->nik", wide, wide) - np.eye(3))
+    check(f"{name}, Q^T Q - 1 after 500 steps", NAMES, change, tol.ORTHOGONAL * EPS)
+
+
 # --- the flow ---
 
 
@@ -329,7 +343,7 @@ def preferred_axes(name: str) -> tuple[int, ...] | None:
 
 @every_method
 def test_signed_permutations_of_the_axes(name: str) -> None:
-    """m -> det(S) S m, q -> (q0, det(S) S qv); a method with named axes takes the permuted names."""
+    """m -> det(S) S m, q -> (q0, det(S) S qv); named axes become the permuted ones."""
     axes = preferred_axes(name)
     for hw in lengths(name):
         inertia, m, q, h = batch(STATES, hw)
@@ -416,6 +430,12 @@ DURATION = 4.0  # hw of the whole run
 STEP_COUNTS = (2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 91, 128, 181, 256, 362, 512)
 
 
+def convergence_run(body: int) -> tuple[Vector, Vector, tuple[float, ...], float]:
+    """Moments, momentum, attitude and time of a run whose convergence is watched."""
+    inertia, m = CONVERGENCE[body]
+    return inertia, m, (0.6, -0.48, 0.0, 0.64), DURATION * min(inertia) / math.hypot(*m)
+
+
 def observed_order(counts: list[int], errors: list[float], roundoff: float) -> float | None:
     """Order from the two finest step sizes whose error is above 1e4 round-offs."""
     usable = [
@@ -429,12 +449,20 @@ def observed_order(counts: list[int], errors: list[float], roundoff: float) -> f
     return float(np.log(e1 / e2) / np.log(n2 / n1))
 
 
+def check_order(name: str, body: int, counts: list[int], errors: list[float], eps: float) -> None:
+    table = ", ".join(f"{n}: {e:.2e}" for n, e in zip(counts, errors, strict=True))
+    order = observed_order(counts, errors, eps)
+    assert order is not None, f"{name}, body {body}: no two usable errors in {table}"
+    claimed = METHODS[name].order or 0
+    assert order >= claimed - tol.ORDER_SLACK, (
+        f"{name}, body {body}: order {order:.2f}, claimed {claimed}; steps and errors {table}"
+    )
+
+
 @pytest.mark.parametrize("name", [n for n in APPROXIMATE if METHODS[n].order <= 8])
 @pytest.mark.parametrize("body", range(len(CONVERGENCE)))
 def test_order(name: str, body: int) -> None:
-    inertia, m = CONVERGENCE[body]
-    q = (0.6, -0.48, 0.0, 0.64)
-    t = DURATION * min(inertia) / float(np.linalg.norm(m))
+    inertia, m, q, t = convergence_run(body)
     end = reference.torque_free(inertia, m, q, t)
     counts: list[int] = []
     errors: list[float] = []
@@ -447,10 +475,32 @@ def test_order(name: str, body: int) -> None:
         errors.append(max(end.error_m(m_end), end.error_q(q_end)))
         if errors[-1] < tol.ORDER_ABOVE * EPS:
             break
-    order = observed_order(counts, errors, EPS)
-    assert order is not None, f"{name}: no two usable errors among {errors} for {counts} steps"
-    claimed = METHODS[name].order
-    assert order >= claimed - tol.ORDER_SLACK, (
-        f"{name}, body {body}: order {order:.2f}, claimed {claimed}; "
-        + ", ".join(f"{n}: {e:.2e}" for n, e in zip(counts, errors, strict=True))
-    )
+    check_order(name, body, counts, errors, EPS)
+
+
+@pytest.mark.parametrize("name", [n for n in APPROXIMATE if METHODS[n].order > 8])
+@pytest.mark.parametrize("body", range(len(CONVERGENCE)))
+def test_order_above_8_in_34_digits(name: str, body: int) -> None:
+    quad = pytest.importorskip("polhode._quad", reason="the compiler has no 34-digit type")
+
+    def pairs(values: Sequence[Any]) -> Array:
+        high = [float(x) for x in values]
+        return np.array([(h, float(x - h)) for h, x in zip(high, values, strict=True)])
+
+    inertia, m, q, t = convergence_run(body)
+    end = reference.torque_free(inertia, m, q, t)
+    start = reference.unit_quaternion(q)
+    counts: list[int] = []
+    errors: list[float] = []
+    with mpmath.workdps(reference.DIGITS):
+        for n in STEP_COUNTS:
+            h = pairs([mpmath.mpf(t) / n])[0]
+            ends = quad.step(name, pairs(inertia), pairs(m), pairs(start), *h, n_steps=n)
+            m_end, q_end = ([mpmath.mpf(x) + mpmath.mpf(y) for x, y in e] for e in ends)
+            counts.append(n)
+            error_m = max(abs(x - y) for x, y in zip(m_end, end.m, strict=True)) / end.norm
+            error_q = max(abs(x - y) for x, y in zip(q_end, end.q, strict=True))
+            errors.append(float(max(error_m, error_q)))
+            if errors[-1] < tol.ORDER_ABOVE * quad.epsilon:
+                break
+    check_order(name, body, counts, errors, float(quad.epsilon))

@@ -106,7 +106,7 @@ def test_f12_linear_molecule_and_almost() -> None:
     got = ph.step(given["I"], given["m0"], IDENTITY, given["t"])
     assert_state("F12 linear", got, answer["linear"], 1e-14)
     assert got[0][0] == 0
-    with pytest.raises(ValueError, match=r"zero moment|rod"):
+    with pytest.raises(ValueError, match="zero"):
         ph.step(given["bad"]["I"], given["bad"]["m0"], IDENTITY, given["t"])
     body = given["almost"]
     limit = bound(body["I"], body["m0"], given["t"], answer["almost"])
@@ -207,7 +207,7 @@ def test_i07_zero_moment_between_the_axes() -> None:
     m, q = body.step(given["m0"], given["q0"], given["t"])
     np.testing.assert_allclose(m, given["m0"], rtol=0, atol=1e-15)
     np.testing.assert_allclose(q, numbers(answer["q"]), rtol=0, atol=2e-15)
-    with pytest.raises(ValueError, match=r"zero moment|rod"):
+    with pytest.raises(ValueError, match="zero"):
         body.step([0.1, -0.1, 0.0], given["q0"], given["t"])
 
 

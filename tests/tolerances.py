@@ -32,8 +32,8 @@ FRB_STORED_CASE = {"near axis 2 (1e-7)": 1e-9}
 ENERGY = 8.0
 CASIMIR = 8.0  # of |m|^2: twice the rounding of m
 MOMENTUM_SPATIAL = 12.0  # of |m|: rounding of q enters twice, that of m once
-UNIT_NORM = 2.0  # q is divided by its norm, or multiplied by a unit quaternion
-ORTHOGONAL = 8.0  # entries of Q^T Q - 1: nine products of rounded numbers
+UNIT_NORM = 3.0  # q is brought back to unit norm when it is a few eps off, and rounded
+ORTHOGONAL = 12.0  # entries of Q^T Q - 1: nine products of rounded numbers, and the same rule
 MATRIX = 12.0  # the two attitudes agree: Q is quadratic in q, both rounded
 
 # --- order ---
