@@ -24,13 +24,15 @@ struct AgmSequence {
 
     T a[capacity];
     T b[capacity];
-    T count = 0.0;   ///< N of each lane
-    T limit = 1.0;   ///< a_{N+1} of each lane, the mean to (c_N/a_N)^4 / 64
-    int steps = 0;   ///< largest N
+    T count = 0.0;  ///< N of each lane
+    T limit;        ///< a_{N+1} of each lane, the mean to (c_N/a_N)^4 / 64; NaN where kc is
+    T last_c;       ///< c_N of each lane
+    int steps = 0;  ///< largest N
 
     POLHODE_INLINE AgmSequence(T kc, double tolerance) {
         a[0] = 1.0;
         b[0] = kc;
+        limit = last_c = kc;
         mask_t<T> active = kc == kc;
         while (any(active) & (steps + 1 < capacity)) {
             const int n = steps++;
@@ -38,6 +40,7 @@ struct AgmSequence {
             b[n + 1] = sqrt(a[n] * b[n]);
             count = select(active, T(double(n + 1)), count);
             limit = select(active, 0.5 * (a[n + 1] + b[n + 1]), limit);
+            last_c = select(active, c(n + 1), last_c);
             active = active & (abs(c(n + 1)) > tolerance * a[n + 1]);
         }
     }

@@ -187,7 +187,7 @@ struct FirstAndThird {
 /// delta < 0).  Each duplication adds its own angle to it and halves the sum.  With
 /// 1 + e = 2 sqrt p (p + lambda) / d nothing cancels, however small p is.
 template <class T>
-FirstAndThird<T> rf_rj_valid(T x, T y, T z, T p) {
+FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p) {
     const T scale = root_scale(largest_of(x, y, max(z, p)));
     Duplication<4, T> s({x, y, z, p}, scale, {1, 1, 1, 2}, third_kind_tolerance<T>);
     T delta = (s.v[3] - s.v[0]) * (s.v[3] - s.v[1]) * (s.v[3] - s.v[2]);
@@ -284,7 +284,9 @@ T rd(T x, T y, T z) {
                          select(infinite, T(0.0), T(detail::not_a_number))));
 }
 
-/// R_J(x, y, z, p).  x, y, z >= 0, at most one of them zero; for p < 0 the Cauchy principal value.
+namespace detail {
+
+/// R_F(x,y,z) and R_J(x,y,z,p) for valid, finite arguments and p != 0.
 ///
 /// Where p < 0, and where p is so large that the duplication would be slow, p is exchanged for q
 /// with (p - a)(q - a) = (b - a)(c - a), where (a, b, c) are x, y, z in some order, by DLMF 19.21.12:
@@ -293,42 +295,47 @@ T rd(T x, T y, T z) {
 ///
 /// p < 0: a is the largest, then R_J(q) and R_F have one sign and nothing cancels when another
 /// argument is zero (with the middle one, DLMF 19.20.14, they cancel).  p large: the smallest.
-/// Error below 8 eps, for p < 0 where it does not pass through zero.
+template <class T>
+FirstAndThird<T> rf_rj(T x, T y, T z, T p) {
+    const T hi = largest_of(x, y, z), lo = smallest_of(x, y, z);
+    const mask_t<T> negative = p < 0.0, exchange = negative | (p > 64.0 * hi);
+    if (!any(exchange)) return rf_rj_positive(x, y, z, p);
+
+    const T mid = max(min(x, y), min(max(x, y), z));
+    const T size = abs(p), sum = hi + size;
+    // q without cancellation, and c = q - a.
+    const T q_negative = (size + lo) * (hi / sum) + mid * ((hi - lo) / sum);
+    const T c_negative = -((hi - mid) * ((hi - lo) / sum));
+    const T c_large = (mid - lo) * ((hi - lo) / select(negative, T(1.0), size - lo));
+    const T q = select(exchange, select(negative, q_negative, lo + c_large), p);
+    const T c = select(negative, c_negative, c_large);
+    FirstAndThird<T> r = rf_rj_positive(x, y, z, q);
+    // R_C with both arguments over `unit`, which keeps them in range.
+    const T unit = select(negative, hi, size);
+    const T root = select(negative, T(1.0), sqrt(lo / unit));
+    const T r_c = root * rc(select(negative, lo, hi) * (mid / unit),
+                            select(negative, p * (q / hi), q));
+    const T a = select(negative, hi, lo);
+    r.rj = select(exchange, (3.0 * (r.rf - r_c) - c * r.rj) / (p - a), r.rj);
+    return r;
+}
+
+}  // namespace detail
+
+/// R_J(x, y, z, p).  x, y, z >= 0, at most one of them zero; for p < 0 the Cauchy principal value.
+/// Error below 8 eps, for p < 0 of the largest of the terms it is the sum of.
 template <class T>
 T rj(T x, T y, T z, T p) {
     const detail::Domain<T> domain(x, y, z);
-    const mask_t<T> number = p == p;
-    const mask_t<T> ok = domain.regular & number & (p != 0.0) & (abs(p) < detail::infinity);
-    x = select(ok, x, T(1.0)), y = select(ok, y, T(1.0)), z = select(ok, z, T(1.0));
-    const T p_ok = select(ok, p, T(1.0));
-
-    const T hi = detail::largest_of(x, y, z), lo = detail::smallest_of(x, y, z);
-    const T mid = max(min(x, y), min(max(x, y), z));
-    const mask_t<T> negative = p_ok < 0.0, large = p_ok > 64.0 * hi;
-    const mask_t<T> exchange = negative | large;
-    T q = p_ok, coefficient = 0.0;
-    if (any(exchange)) {
-        const T sum = hi + abs(p_ok);
-        const T q_negative = (abs(p_ok) + lo) * (hi / sum) + mid * ((hi - lo) / sum);
-        const T c_negative = -((hi - mid) * ((hi - lo) / sum));
-        const T c_large = (mid - lo) * ((hi - lo) / (p_ok - lo));
-        q = select(negative, q_negative, select(large, lo + c_large, p_ok));
-        coefficient = select(negative, c_negative, c_large);
-    }
-    const detail::FirstAndThird<T> r = detail::rf_rj_valid(x, y, z, q);
-    T value = r.rj;
-    if (any(exchange)) {
-        const T unit = select(negative, hi, abs(p_ok));
-        const T c = rc(select(negative, lo, hi) * (mid / unit), select(negative, p_ok * (q / hi), q));
-        const T factor = select(negative, T(1.0), sqrt(lo / unit));
-        const T a = select(negative, hi, lo);
-        const T exchanged = (3.0 * (r.rf - factor * c) - coefficient * r.rj) / (p_ok - a);
-        value = select(exchange, exchanged, value);
-    }
-    const T diverging = select(p < 0.0, T(-detail::infinity), T(detail::infinity));
-    value = select(domain.regular & (p == 0.0), T(detail::infinity), value);
-    value = select(domain.regular & (abs(p) == detail::infinity), T(0.0), value);
-    return select(number, domain.limit(value, diverging), T(detail::not_a_number));
+    const mask_t<T> number = p == p, zero = p == 0.0, infinite = abs(p) == detail::infinity;
+    const mask_t<T> ok = domain.regular & number & !zero & !infinite;
+    const T value = detail::rf_rj(select(ok, x, T(1.0)), select(ok, y, T(1.0)),
+                                  select(ok, z, T(1.0)), select(ok, p, T(1.0)))
+                        .rj;
+    const T limit = domain.limit(
+        select(zero, T(detail::infinity), select(infinite, T(0.0), value)),
+        select(p < 0.0, T(-detail::infinity), T(detail::infinity)));
+    return select(number, limit, T(detail::not_a_number));
 }
 
 }  // namespace elliptic
