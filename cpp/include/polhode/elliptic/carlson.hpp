@@ -1,12 +1,342 @@
 #pragma once
 
+/// @file
+/// Carlson's symmetric elliptic integrals R_F, R_C, R_D, R_J  (DLMF 19.16, 19.20).
+///
+///   R_F(x,y,z)   = 1/2 int_0^inf dt / (s(t)),        s(t) = sqrt((t+x)(t+y)(t+z))
+///   R_C(x,y)     = R_F(x,y,y)
+///   R_J(x,y,z,p) = 3/2 int_0^inf dt / (s(t) (t+p)),  R_D(x,y,z) = R_J(x,y,z,z)
+///
+/// Method: duplication [Carlson95], until the polynomial of degree 7 of DLMF 19.36.1-2 is good to
+/// the rounding unit.  The four share one loop (Duplication).  Powers of four are taken out first,
+/// so that arguments from 1e-300 to 1e300, also mixed, neither over- nor underflow on the way.
+///
+/// Limits, none of them NaN: +inf where two of the first three arguments vanish (R_J with p < 0:
+/// -inf), where y = 0 in R_C, z = 0 in R_D, p = 0 in R_J; 0 where an argument is infinite.  NaN for
+/// a NaN or where an argument is negative that must not be.
+
 #include "polhode/scalar/real.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace elliptic {
-template <class T>
-POLHODE_INLINE T rf(T x, T y, T z) {
-    return x + y + z;
+namespace detail {
+
+/// The eighth root of a positive constant.
+constexpr double eighth_root(double x) {
+    double r = 1;
+    for (int i = 0; i < 400; ++i) {
+        const double r2 = r * r, r4 = r2 * r2;
+        r -= (r - x / (r4 * r2 * r)) / 8;
+    }
+    return r;
 }
+
+inline constexpr double infinity = __builtin_huge_val();
+inline constexpr double not_a_number = __builtin_nan("");
+
+template <class T>
+POLHODE_INLINE T largest_of(T x, T y, T z) {
+    return max(max(x, y), z);
+}
+template <class T>
+POLHODE_INLINE T smallest_of(T x, T y, T z) {
+    return min(min(x, y), z);
+}
+
+/// The power of two s that brings s^2 x, x the largest argument, near 2^200.  There products of
+/// three arguments and the reciprocals of the smallest ones have room.
+template <class T>
+POLHODE_INLINE T root_scale(T largest) {
+    const T half_exponent = rint(0.5 * exponent(largest) - 0.25);
+    return power_of_two(100.0 - half_exponent);
+}
+
+/// Duplication of M arguments, the first three of which make up lambda  [Carlson95] eqs (2.3)-(2.5):
+///
+///   lambda = sqrt(x y) + sqrt(y z) + sqrt(z x),   v -> (v + lambda) / 4  for each argument v.
+///
+/// Use: do { read root, lambda, v, quarter } while (advance(...)).  A lane whose arguments are close
+/// enough is left as it is while others go on.
+template <int M, class T>
+struct Duplication {
+    T v[M];           ///< the arguments after n duplications
+    T root[M];        ///< their square roots
+    T mean;           ///< their weighted mean A_n
+    T quarter = 1.0;  ///< 4^-n
+    mask_t<T> active;
+    T spread;  ///< largest |A_0 - v|, over the tolerance
+
+    /// @param scale  power of two: the arguments are multiplied by its square, the roots by it; so
+    ///               an argument that underflows still has its root
+    /// @param weight integer weights of the mean
+    POLHODE_INLINE Duplication(const T (&arguments)[M], T scale, const int (&weight)[M],
+                               double tolerance) {
+        int weights = 0;
+        mean = 0.0;
+        for (int i = 0; i < M; ++i) {
+            root[i] = sqrt(arguments[i]) * scale;
+            v[i] = (arguments[i] * scale) * scale;
+            mean = mean + double(weight[i]) * v[i];
+            weights += weight[i];
+        }
+        mean = mean / double(weights);
+        spread = 0.0;
+        for (int i = 0; i < M; ++i) spread = max(abs(mean - v[i]), spread);
+        spread = spread * (1 / tolerance);
+        active = mean == mean;
+    }
+
+    POLHODE_INLINE T lambda() const {
+        return fma(root[0], root[1], root[2] * (root[0] + root[1]));
+    }
+
+    /// One duplication of the active lanes; false once no lane needs another.
+    /// @param wanted  lanes that need another one whatever their spread
+    POLHODE_INLINE bool advance(mask_t<T> wanted) {
+        const T shift = lambda();
+        for (int i = 0; i < M; ++i) v[i] = select(active, 0.25 * (v[i] + shift), v[i]);
+        mean = select(active, 0.25 * (mean + shift), mean);
+        quarter = select(active, 0.25 * quarter, quarter);
+        active = active & ((spread * quarter > mean) | wanted);
+        if (!any(active)) return false;
+        for (int i = 0; i < M; ++i) root[i] = sqrt(v[i]);
+        return true;
+    }
+    POLHODE_INLINE bool advance() { return advance(mean != mean); }
+};
+
+/// R_F of three nearly equal arguments  (DLMF 19.36.1); remainder 0.016 t^8, t the largest |X|.
+template <class T>
+POLHODE_INLINE T first_kind_series(T x, T y, T z) {
+    const T mean = (x + y + z) / 3.0;
+    const T inverse = 1.0 / mean;
+    const T X = (mean - x) * inverse, Y = (mean - y) * inverse, Z = -(X + Y);
+    const T XY = X * Y;
+    const T E2 = fma(-Z, Z, XY), E3 = XY * Z;
+    const T c3 = fma(E2, fma(E2, T(1.0 / 16), T(-3.0 / 44)), fma(E3, T(3.0 / 104), T(1.0 / 14)));
+    const T c2 = fma(E2, fma(E2, T(-5.0 / 208), T(1.0 / 24)), T(-1.0 / 10));
+    const T r = sqrt(inverse);
+    return fma(r, fma(E2, c2, E3 * c3), r);
+}
+template <class T>
+inline constexpr double first_kind_tolerance = 0.0142 * eighth_root(epsilon_v<T> * 0x1p52);
+
+/// R_J of nearly equal arguments  (DLMF 19.36.2); remainder 0.7 t^8, t the largest |X|.
+template <class T>
+POLHODE_INLINE T third_kind_series(T x, T y, T z, T mean) {
+    const T inverse = 1.0 / mean;
+    const T X = (mean - x) * inverse, Y = (mean - y) * inverse, Z = (mean - z) * inverse;
+    const T P = -0.5 * (X + Y + Z), P2 = P * P;
+    const T XYZ = X * Y * Z;
+    const T E2 = fma(X, Y, fma(Z, X + Y, -3.0 * P2));
+    const T E3 = fma(P, fma(2.0, E2, 4.0 * P2), XYZ);
+    const T E4 = fma(2.0, XYZ, P * fma(3.0, P2, E2)) * P;
+    const T E5 = XYZ * P2;
+    const T c2 = fma(E2, fma(E2, T(-1.0 / 16), T(9.0 / 88)), T(-3.0 / 14));
+    const T c3 = fma(E2, fma(E2, T(45.0 / 272), T(-9.0 / 52)), fma(E3, T(3.0 / 40), T(1.0 / 6)));
+    const T c4 = fma(E2, T(3.0 / 20), fma(E3, T(-9.0 / 68), T(-3.0 / 22)));
+    const T c5 = fma(E2, T(-9.0 / 68), T(3.0 / 26));
+    const T r = inverse * sqrt(inverse);
+    return fma(r, fma(E2, c2, fma(E3, c3, fma(E4, c4, E5 * c5))), r);
+}
+template <class T>
+inline constexpr double third_kind_tolerance = 0.0089 * eighth_root(epsilon_v<T> * 0x1p52);
+
+/// R_F for valid, finite arguments.
+template <class T>
+T rf_valid(T x, T y, T z) {
+    const T scale = root_scale(largest_of(x, y, z));
+    Duplication<3, T> d({x, y, z}, scale, {1, 1, 1}, first_kind_tolerance<T>);
+    while (d.advance()) {
+    }
+    return first_kind_series(d.v[0], d.v[1], d.v[2]) * scale;
+}
+
+/// x, y, z that R_F and R_J take: none negative, at most one zero; finite.
+template <class T>
+struct Domain {
+    mask_t<T> regular;   ///< inside
+    mask_t<T> divergent; ///< two zeros
+    mask_t<T> infinite;  ///< one infinite
+    POLHODE_INLINE Domain(T x, T y, T z) {
+        const mask_t<T> signs = (x >= 0.0) & (y >= 0.0) & (z >= 0.0);
+        divergent = signs & ((x + y == 0.0) | (y + z == 0.0) | (z + x == 0.0));
+        infinite = signs & (largest_of(x, y, z) == infinity) & !divergent;
+        regular = signs & !divergent & !infinite;
+    }
+    /// The value, or the limit outside the regular arguments.
+    POLHODE_INLINE T limit(T value, T divergence) const {
+        return select(regular, value,
+                      select(divergent, divergence, select(infinite, T(0.0), T(not_a_number))));
+    }
+};
+
+template <class T>
+struct FirstAndThird {
+    T rf;
+    T rj;
+};
+
+/// R_F(x,y,z) and R_J(x,y,z,p) of one duplication, p > 0.
+///
+/// The integrals split off by the n-th duplication are  6 * 4^-n / d R_C(1, 1 + e),
+/// d = (sqrt p + sqrt x)(sqrt p + sqrt y)(sqrt p + sqrt z), e = 64^-n delta / d^2,
+/// delta = (p-x)(p-y)(p-z)  [Carlson95] eqs (2.16)-(2.20).  There one R_C a duplication; here
+/// one in all, because R_C(1, 1 + tan^2 a) = a / tan a: the sum is kept as 2^n times an angle, that
+/// angle as t = tan / sqrt(delta_n) and y = 1 + tan^2 with delta_n = 64^-n delta (tanh where
+/// delta < 0).  Each duplication adds its own angle to it and halves the sum.  With
+/// 1 + e = 2 sqrt p (p + lambda) / d nothing cancels, however small p is.
+template <class T>
+FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p) {
+    const T scale = root_scale(largest_of(x, y, max(z, p)));
+    Duplication<4, T> s({x, y, z, p}, scale, {1, 1, 1, 2}, third_kind_tolerance<T>);
+    T delta = (s.v[3] - s.v[0]) * (s.v[3] - s.v[1]) * (s.v[3] - s.v[2]);
+    T t = 0.0, y2 = 1.0, first = 0.0;
+    // The angle is small enough for its series when tan^2 is below this.
+    constexpr double small = epsilon_v<T> < 0x1p-60 ? 1e-4 : 0.01;
+    bool start = true;
+    do {
+        const T rp = s.root[3];
+        const T rpx = rp + s.root[0], rpy = rp + s.root[1], rpz = rp + s.root[2];
+        const T d = rpx * rpy * rpz;
+        const T product = 2.0 * rp * (s.v[3] + s.lambda());  // d (1 + e)
+        const T secants = sqrt(y2 * product * d);              // d times both secants
+        const T inverse = 1.0 / (secants + (d - delta * t));
+        T t_next = 8.0 * fma(t, d, T(1.0)) * inverse;
+        T y2_next = 2.0 * secants * inverse;
+        if (start) {
+            // Arguments so far apart that d underflows: the first integral on its own.
+            const mask_t<T> tiny = d < 0x1p-600;
+            if (any(tiny)) {
+                const T e1 = (2.0 * rp / rpx) * ((rp / rpy) * (rp / rpz) +
+                                                 (s.lambda() / rpy) / rpz);
+                const T c = rf_valid(T(1.0), select(tiny, e1, T(1.0)), select(tiny, e1, T(1.0)));
+                const T part = ((((6.0 * c) * scale / rpx) * scale / rpy) * scale) / rpz;
+                first = select(tiny, part, first);
+                t_next = select(tiny, T(0.0), t_next);
+                y2_next = select(tiny, T(1.0), y2_next);
+            }
+            start = false;
+        }
+        t = select(s.active, t_next, t);
+        y2 = select(s.active, y2_next, y2);
+        delta = select(s.active, 0x1p-6 * delta, delta);
+    } while (s.advance(abs(y2 - 1.0) > small));
+
+    // atan(sqrt e)/sqrt e with e = tan^2 of the remaining angle.
+    const T e = 1.0 - y2;
+    constexpr int terms = epsilon_v<T> < 0x1p-60 ? 9 : 8;
+    T angle = 1.0 / (2 * terms + 1);
+    for (int i = terms - 1; i >= 0; --i) angle = fma(e, angle, T(1.0 / (2 * i + 1)));
+    const T rj = s.quarter * (third_kind_series(s.v[0], s.v[1], s.v[2], s.mean) + 6.0 * t * angle);
+    return {first_kind_series(s.v[0], s.v[1], s.v[2]) * scale, first + rj * scale * scale * scale};
+}
+
+}  // namespace detail
+
+/// R_F(x, y, z).  x, y, z >= 0, at most one of them zero.
+/// Error below 4 eps (tests/test_elliptic.py).
+template <class T>
+T rf(T x, T y, T z) {
+    const detail::Domain<T> domain(x, y, z);
+    const mask_t<T> ok = domain.regular;
+    const T value = detail::rf_valid(select(ok, x, T(1.0)), select(ok, y, T(1.0)),
+                                     select(ok, z, T(1.0)));
+    return domain.limit(value, T(detail::infinity));
+}
+
+/// R_C(x, y), x >= 0; for y < 0 the Cauchy principal value  (DLMF 19.2.20).  Error below 4 eps.
+template <class T>
+T rc(T x, T y) {
+    const mask_t<T> principal = (y < 0.0) & (x >= 0.0);
+    const T shifted = select(principal, x - y, x);
+    const T factor = select(principal, sqrt(x / shifted), T(1.0));
+    const T value = rf(shifted, abs(y), abs(y));
+    return select(principal & (value == 0.0), T(0.0), factor * value);
+}
+
+/// R_D(x, y, z) = R_J(x, y, z, z).  x, y >= 0, at most one of them zero, z > 0.
+/// Error below 4 eps.
+template <class T>
+T rd(T x, T y, T z) {
+    const mask_t<T> signs = (x >= 0.0) & (y >= 0.0) & (z >= 0.0);
+    const mask_t<T> divergent = signs & ((x + y == 0.0) | (z == 0.0));
+    const mask_t<T> infinite =
+        signs & (detail::largest_of(x, y, z) == detail::infinity) & !divergent;
+    const mask_t<T> regular = signs & !divergent & !infinite;
+    x = select(regular, x, T(1.0)), y = select(regular, y, T(1.0));
+    z = select(regular, z, T(1.0));
+
+    const T scale = detail::root_scale(detail::largest_of(x, y, z));
+    detail::Duplication<3, T> s({x, y, z}, scale, {1, 1, 3}, detail::third_kind_tolerance<T>);
+    // The integrals split off are 3 * 4^-n / (sqrt z (z + lambda))  [Carlson95] eq. (2.31).  The
+    // first is formed without the scale, in whose range it may be too large.
+    const T back = 1.0 / scale;
+    const T first = 3.0 / (s.root[2] * back * (z + s.lambda() * back * back));
+    T sum = 0.0;
+    while (s.advance()) {
+        sum = select(s.active, sum + s.quarter / (s.root[2] * (s.v[2] + s.lambda())), sum);
+    }
+    const T rest = s.quarter * detail::third_kind_series(s.v[0], s.v[1], s.v[2], s.mean);
+    const T value = first + (rest + 3.0 * sum) * scale * scale * scale;
+    return select(regular, value,
+                  select(divergent, T(detail::infinity),
+                         select(infinite, T(0.0), T(detail::not_a_number))));
+}
+
+namespace detail {
+
+/// R_F(x,y,z) and R_J(x,y,z,p) for valid, finite arguments and p != 0.
+///
+/// Where p < 0, and where p is so large that the duplication would be slow, p is exchanged for q
+/// with (p - a)(q - a) = (b - a)(c - a), where (a, b, c) are x, y, z in some order, by DLMF 19.21.12:
+///
+///   (p - a) R_J(p) + (q - a) R_J(q) = 3 R_F - 3 R_C(b c / a, p q / a).
+///
+/// p < 0: a is the largest, then R_J(q) and R_F have one sign and nothing cancels when another
+/// argument is zero (with the middle one, DLMF 19.20.14, they cancel).  p large: the smallest.
+template <class T>
+FirstAndThird<T> rf_rj(T x, T y, T z, T p) {
+    const T hi = largest_of(x, y, z), lo = smallest_of(x, y, z);
+    const mask_t<T> negative = p < 0.0, exchange = negative | (p > 64.0 * hi);
+    if (!any(exchange)) return rf_rj_positive(x, y, z, p);
+
+    const T mid = max(min(x, y), min(max(x, y), z));
+    const T size = abs(p), sum = hi + size;
+    // q without cancellation, and c = q - a.
+    const T q_negative = (size + lo) * (hi / sum) + mid * ((hi - lo) / sum);
+    const T c_negative = -((hi - mid) * ((hi - lo) / sum));
+    const T c_large = (mid - lo) * ((hi - lo) / select(negative, T(1.0), size - lo));
+    const T q = select(exchange, select(negative, q_negative, lo + c_large), p);
+    const T c = select(negative, c_negative, c_large);
+    FirstAndThird<T> r = rf_rj_positive(x, y, z, q);
+    // R_C with both arguments over `unit`, which keeps them in range.
+    const T unit = select(negative, hi, size);
+    const T root = select(negative, T(1.0), sqrt(lo / unit));
+    const T r_c = root * rc(select(negative, lo, hi) * (mid / unit),
+                            select(negative, p * (q / hi), q));
+    const T a = select(negative, hi, lo);
+    r.rj = select(exchange, (3.0 * (r.rf - r_c) - c * r.rj) / (p - a), r.rj);
+    return r;
+}
+
+}  // namespace detail
+
+/// R_J(x, y, z, p).  x, y, z >= 0, at most one of them zero; for p < 0 the Cauchy principal value.
+/// Error below 8 eps, for p < 0 of the largest of the terms it is the sum of.
+template <class T>
+T rj(T x, T y, T z, T p) {
+    const detail::Domain<T> domain(x, y, z);
+    const mask_t<T> number = p == p, zero = p == 0.0, infinite = abs(p) == detail::infinity;
+    const mask_t<T> ok = domain.regular & number & !zero & !infinite;
+    const T value = detail::rf_rj(select(ok, x, T(1.0)), select(ok, y, T(1.0)),
+                                  select(ok, z, T(1.0)), select(ok, p, T(1.0)))
+                        .rj;
+    const T limit = domain.limit(
+        select(zero, T(detail::infinity), select(infinite, T(0.0), value)),
+        select(p < 0.0, T(-detail::infinity), T(detail::infinity)));
+    return select(number, limit, T(detail::not_a_number));
+}
+
 }  // namespace elliptic
 POLHODE_NAMESPACE_END

@@ -1,0 +1,82 @@
+#pragma once
+
+/// @file
+/// The arithmetic-geometric mean: its limit, and the sequence with a_0 = 1, b_0 = kc that the
+/// Landen transformations and the Jacobi functions run along.
+
+#include "polhode/scalar/real.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace elliptic {
+
+/// The sequence  a_{n+1} = (a_n + b_n)/2,  b_{n+1} = sqrt(a_n b_n),  c_{n+1} = (a_n - b_n)/2  from
+/// a_0 = 1, b_0 = kc  [CZ08] Sec. 3.2.
+///
+/// @param kc         complementary modulus sqrt(1 - k2), positive; above 1 for k2 < 0
+/// @param tolerance  a lane ends at its first N >= 1 with |c_N| <= tolerance a_N
+///
+/// The sequence goes on in all lanes until the last one ends; `count` is each lane's own N.  Ten
+/// steps reach |c_N| <= 1e-8 a_N for kc = 1e-19, fourteen for the smallest double.  At kc = 0 the
+/// sequence does not converge and ends at the last step there is room for.
+template <class T>
+struct AgmSequence {
+    static constexpr int capacity = 20;
+
+    T a[capacity];
+    T b[capacity];
+    T count = 0.0;  ///< N of each lane
+    T limit;        ///< a_{N+1} of each lane, the mean to (c_N/a_N)^4 / 64; NaN where kc is
+    T last_c;       ///< c_N of each lane
+    int steps = 0;  ///< largest N
+
+    POLHODE_INLINE AgmSequence(T kc, double tolerance) {
+        a[0] = 1.0;
+        b[0] = kc;
+        limit = last_c = kc;
+        mask_t<T> active = kc == kc;
+        while (any(active) & (steps + 1 < capacity)) {
+            const int n = steps++;
+            a[n + 1] = 0.5 * (a[n] + b[n]);
+            b[n + 1] = sqrt(a[n] * b[n]);
+            count = select(active, T(double(n + 1)), count);
+            limit = select(active, 0.5 * (a[n + 1] + b[n + 1]), limit);
+            last_c = select(active, c(n + 1), last_c);
+            active = active & (abs(c(n + 1)) > tolerance * a[n + 1]);
+        }
+    }
+
+    /// c_n, n >= 1; no digit is lost, a_{n-1} and b_{n-1} are what they are.
+    POLHODE_INLINE T c(int n) const { return 0.5 * (a[n - 1] - b[n - 1]); }
+    /// Does the lane's sequence reach step n?
+    POLHODE_INLINE mask_t<T> reaches(int n) const { return count >= double(n); }
+};
+
+/// Arithmetic-geometric mean of a and b.
+///
+/// @param a,b  non-negative; NaN where one is negative
+/// @return     error below 4 eps (tests/test_elliptic.py); 0 where one is zero and the other
+///             finite, inf where one is infinite and the other positive, NaN for (0, inf)
+template <class T>
+T agm(T a, T b) {
+    // The first step with separate roots and halves: a b may be out of range.
+    T x = 0.5 * a + 0.5 * b, y = sqrt(a) * sqrt(b);
+    const T result_there = x * y;  // NaN stays NaN, 0 stays 0, inf stays inf
+    const mask_t<T> regular = (a > 0.0) & (b > 0.0) & (x < __builtin_huge_val());
+    const T scale = select(regular, power_of_two_below(x), T(1.0));
+    const T inverse = 1.0 / scale;
+    x = select(regular, x * inverse, T(1.0));
+    y = select(regular, y * inverse, T(1.0));
+    // With |x - y| <= d x the mean (x + y)/2 is good to d^2/16.
+    constexpr double tolerance = epsilon_v<T> < 0x1p-60 ? 0x1p-54 : 0x1p-25;
+    mask_t<T> active = abs(x - y) > tolerance * x;
+    while (any(active)) {
+        const T x_next = 0.5 * (x + y), y_next = sqrt(x * y);
+        x = select(active, x_next, x);
+        y = select(active, y_next, y);
+        active = active & (abs(x - y) > tolerance * x);
+    }
+    return select(regular, 0.5 * (x + y) * scale, result_there);
+}
+
+}  // namespace elliptic
+POLHODE_NAMESPACE_END
