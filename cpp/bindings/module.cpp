@@ -9,6 +9,8 @@ namespace py = pybind11;
 
 void register_elliptic(py::module_& module);
 void register_steps(py::module_& module);
+void register_so3(py::module_& module);
+void register_bodies(py::module_& module);
 
 PYBIND11_MODULE(_core, module) {
     if (_import_array() < 0) throw py::error_already_set();
@@ -20,4 +22,6 @@ PYBIND11_MODULE(_core, module) {
     module.attr("build") = info;
     register_elliptic(module);
     register_steps(module);
+    register_so3(module);
+    register_bodies(module);
 }
