@@ -11,13 +11,23 @@ POLHODE_INLINE Vec3<T> momentum(const Vec3<T>& inertia, const Vec3<T>& omega) {
     return {inertia.x * omega.x, inertia.y * omega.y, inertia.z * omega.z};
 }
 
-/// Angular velocity omega_i = m_i / I_i, body frame; 0 about an axis whose moment is zero (the rod,
-/// whose momentum about it is none).  Each component correctly rounded.
+/// The moments with those that count as zero, within 4 eps of the largest from it, made zero.
+template <class T>
+POLHODE_INLINE Vec3<T> zeroed(const Vec3<T>& inertia) {
+    const T zero_below = 4 * epsilon_v<T> * max_abs(inertia);
+    return {select(abs(inertia.x) <= zero_below, T(0.0), inertia.x),
+            select(abs(inertia.y) <= zero_below, T(0.0), inertia.y),
+            select(abs(inertia.z) <= zero_below, T(0.0), inertia.z)};
+}
+
+/// Angular velocity omega_i = m_i / I_i, body frame; 0 about an axis whose moment counts as zero (a
+/// rod has no momentum about it).  Each component correctly rounded.
 template <class T>
 POLHODE_INLINE Vec3<T> omega(const Vec3<T>& inertia, const Vec3<T>& m) {
-    return {select(inertia.x == 0.0, 0.0 * m.x, m.x / inertia.x),
-            select(inertia.y == 0.0, 0.0 * m.y, m.y / inertia.y),
-            select(inertia.z == 0.0, 0.0 * m.z, m.z / inertia.z)};
+    const Vec3<T> moments = zeroed(inertia);
+    return {select(moments.x == 0.0, 0.0 * m.x, m.x / moments.x),
+            select(moments.y == 0.0, 0.0 * m.y, m.y / moments.y),
+            select(moments.z == 0.0, 0.0 * m.z, m.z / moments.z)};
 }
 
 /// Kinetic energy (1/2) sum m_i^2 / I_i.
