@@ -1,10 +1,21 @@
 """Quantities of a rigid body in a state: momentum, angular velocity, energy, Casimir."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from polhode import _core
-from polhode._arrays import check_attitude, check_inertia, check_rod_momentum, components
+from polhode import _core, so3
+from polhode._arrays import (
+    ZERO_MOMENT,
+    attitude_core,
+    broadcast,
+    check_attitude,
+    check_inertia,
+    check_rod_momentum,
+    components,
+    real_array,
+)
 
 __all__ = ["casimir", "energy", "momentum", "momentum_spatial", "omega"]
 
@@ -42,7 +53,10 @@ def momentum(inertia: ArrayLike, omega: ArrayLike) -> Array:
     >>> ph.momentum([1.0, 2.0, 3.0], [0.1, 0.2, 0.3])
     array([0.1, 0.4, 0.9])
     """
-    return np.asarray(_core.momentum(check_inertia(inertia), components(omega, "omega", 3)))
+    moments, rates = components("inertia", inertia, 3), components("omega", omega, 3)
+    _rods(moments)
+    broadcast({"inertia": moments.shape[:-1], "omega": rates.shape[:-1]})
+    return np.asarray(_core.momentum(moments, rates))
 
 
 def omega(inertia: ArrayLike, m: ArrayLike) -> Array:
@@ -78,9 +92,7 @@ def omega(inertia: ArrayLike, m: ArrayLike) -> Array:
     >>> ph.omega([0.0, 2.0, 2.0], [0.0, 1.0, 3.0])
     array([0. , 0.5, 1.5])
     """
-    moments, m = check_inertia(inertia), components(m, "m", 3)
-    check_rod_momentum(moments, m)
-    return np.asarray(_core.omega(moments, m))
+    return np.asarray(_core.omega(*_state(inertia, m)))
 
 
 def energy(inertia: ArrayLike, m: ArrayLike) -> Array:
@@ -113,9 +125,7 @@ def energy(inertia: ArrayLike, m: ArrayLike) -> Array:
     >>> float(ph.energy([1.0, 2.0, 4.0], [1.0, 2.0, 2.0]))
     2.0
     """
-    moments, m = check_inertia(inertia), components(m, "m", 3)
-    check_rod_momentum(moments, m)
-    result: Array = _core.energy(moments, m)
+    result: Array = _core.energy(*_state(inertia, m))
     return result
 
 
@@ -147,7 +157,7 @@ def casimir(m: ArrayLike) -> Array:
     >>> float(ph.casimir([1.0, 2.0, 2.0]))
     4.5
     """
-    result: Array = _core.casimir(components(m, "m", 3))
+    result: Array = _core.casimir(components("m", m, 3))
     return result
 
 
@@ -184,8 +194,32 @@ def momentum_spatial(m: ArrayLike, q: ArrayLike) -> Array:
     >>> ph.momentum_spatial([1.0, 2.0, 3.0], [0.5**0.5, 0.0, 0.0, 0.5**0.5]).round(12)
     array([-2.,  1.,  3.])
     """
-    attitude = check_attitude(q)
-    m = components(m, "m", 3)
-    if attitude.shape[-1] == 4:
-        return np.asarray(_core.so3_rotate(attitude, m))
-    return np.asarray(_core.so3_rotate_by_matrix(attitude, m))
+    attitude = real_array("q", q)
+    core = attitude_core("q", attitude)
+    momenta = components("m", m, 3)
+    broadcast({"m": momenta.shape[:-1], "q": attitude.shape[: -len(core)]})
+    if core == (4,):
+        return so3.rotate(attitude, momenta)
+    matrix = components("q", attitude, 3, 3)
+    check_attitude(matrix, core)
+    return np.asarray(_core.so3_rotate_by_matrix(matrix, momenta))
+
+
+def _rods(moments: Array) -> bool:
+    """Refuse moments that no body has; True if some body is a rod."""
+    if moments.size == 0:
+        return False
+    least, largest = moments.min(), moments.max()
+    if least > ZERO_MOMENT * largest and largest < np.inf:
+        return False  # all well above zero: nothing to look for body by body
+    return check_inertia(moments)
+
+
+def _state(inertia: ArrayLike, m: ArrayLike) -> tuple[Array, Array]:
+    """Moments and momenta, checked."""
+    moments, momenta = components("inertia", inertia, 3), components("m", m, 3)
+    rods = _rods(moments)
+    broadcast({"inertia": moments.shape[:-1], "m": momenta.shape[:-1]})
+    if rods:
+        check_rod_momentum(moments, momenta)
+    return moments, momenta
