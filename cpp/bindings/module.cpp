@@ -10,6 +10,8 @@ namespace py = pybind11;
 void register_elliptic(py::module_& module);
 void register_flops(py::module_& module);
 void register_steps(py::module_& module);
+void register_so3(py::module_& module);
+void register_bodies(py::module_& module);
 
 PYBIND11_MODULE(_core, module) {
     if (_import_array() < 0) throw py::error_already_set();
@@ -22,4 +24,6 @@ PYBIND11_MODULE(_core, module) {
     register_elliptic(module);
     register_flops(module);
     register_steps(module);
+    register_so3(module);
+    register_bodies(module);
 }

@@ -9,9 +9,11 @@
 
 namespace polhode::dispatch {
 
-#define POLHODE_DECLARE_LEVEL(name)             \
-    extern const EllipticTable elliptic_##name; \
-    extern const TorqueFreeTable torque_free_##name;
+#define POLHODE_DECLARE_LEVEL(name)                  \
+    extern const EllipticTable elliptic_##name;      \
+    extern const TorqueFreeTable torque_free_##name; \
+    extern const AttitudesTable attitudes_##name;    \
+    extern const BodiesTable bodies_##name;
 
 #if defined(POLHODE_HAS_X86_LEVELS)
 POLHODE_DECLARE_LEVEL(v2)
@@ -30,7 +32,8 @@ struct Candidate {
     bool automatic;  // chosen without being asked for
 };
 
-#define POLHODE_LEVEL_ROW(name) {#name, &elliptic_##name, &torque_free_##name}
+#define POLHODE_LEVEL_ROW(name)                                                          \
+    {#name, &elliptic_##name, &torque_free_##name, &attitudes_##name, &bodies_##name}
 
 /// Best level first.
 template <class Visit>

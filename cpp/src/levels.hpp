@@ -22,6 +22,27 @@ struct EllipticTable {
     UfuncLoop rf;
 };
 
+/// One loop per gufunc of polhode.so3.
+struct AttitudesTable {
+    UfuncLoop to_matrix;
+    UfuncLoop to_quaternion;
+    UfuncLoop multiply;
+    UfuncLoop conjugate;
+    UfuncLoop rotate;
+    UfuncLoop rotate_by_matrix;
+    UfuncLoop exp;
+    UfuncLoop log;
+    UfuncLoop log_shortest;
+};
+
+/// One loop per gufunc of principal axes and of the quantities.
+struct BodiesTable {
+    UfuncLoop symmetric_eigen;
+    UfuncLoop momentum;
+    UfuncLoop omega;
+    UfuncLoop energy;
+    UfuncLoop casimir;
+};
 
 /// One row per method, in the order of methods.hpp.
 struct StepRow {
@@ -41,6 +62,8 @@ struct Level {
     const char* name;
     const EllipticTable* elliptic;
     const TorqueFreeTable* torque_free;
+    const AttitudesTable* attitudes;
+    const BodiesTable* bodies;
 };
 
 /// The level in use, chosen at import: the best that the processor has, or POLHODE_ISA.

@@ -1,0 +1,175 @@
+#pragma once
+
+/// @file
+/// Rotations as unit quaternions, matrices and rotation vectors, and the ways between them.
+///
+/// A rotation takes body components to space components; quaternions are scalar first with the
+/// Hamilton product: (cos a/2, 0, 0, sin a/2) is a turn by a about axis 3 and sends (1, 2, 3) to
+/// (-2, 1, 3) at a = 90 degrees.  A quaternion q != 0 of any size stands for the rotation q / |q|.
+
+#include "polhode/mat3.hpp"
+#include "polhode/scalar/arctangent.hpp"
+#include "polhode/scalar/sincos.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace so3 {
+
+/// A factor 2^600, 1 or 2^-600 that brings a number of this size near enough to 1 for squares and
+/// products of three to neither over- nor underflow; NaN where the size is not finite.  Multiplying
+/// by it is exact.
+template <class T>
+POLHODE_INLINE T safe_factor(T size) {
+    const T factor = select(size < 0x1p-300, T(0x1p600), select(size <= 0x1p300, T(1.0), T(0x1p-600)));
+    return select(size <= 0x1.fffffffffffffp1023, factor, T(__builtin_nan("")));
+}
+
+/// Largest of the four sizes; NaN or infinite where a component is.
+template <class T>
+POLHODE_INLINE T max_abs(const Quaternion<T>& q) {
+    return polhode::max_abs(Vec3<T>{polhode::max_abs(Vec3<T>{q.w, q.x, q.y}), q.z, T(0.0)});
+}
+
+/// The matrix of q / |q|: 1 + s (w hat(v) + hat(v)^2) with q = (w, v) and s = 2 / |q|^2
+/// [CZ08] eq. (10), there for |q| = 1.
+///
+/// @param q  any finite quaternion but zero; NaN for zero
+/// @return   entries within 4 eps; orthogonal within 8 eps (tests/test_so3.py)
+template <class T>
+POLHODE_INLINE Mat3<T> to_matrix(const Quaternion<T>& q) {
+    const T largest = max_abs(q);
+    const Quaternion<T> p = safe_factor(largest) * q;
+    const T s = 2.0 / dot(p, p);
+    const T sx = s * p.x, sy = s * p.y, sz = s * p.z;
+    const T wx = sx * p.w, wy = sy * p.w, wz = sz * p.w;
+    const T xx = sx * p.x, yy = sy * p.y;
+    Mat3<T> r;
+    r.a[0][0] = 1.0 - fma(sz, p.z, yy);
+    r.a[0][1] = fma(sx, p.y, -wz);
+    r.a[0][2] = fma(sx, p.z, wy);
+    r.a[1][0] = fma(sx, p.y, wz);
+    r.a[1][1] = 1.0 - fma(sz, p.z, xx);
+    r.a[1][2] = fma(sy, p.z, -wx);
+    r.a[2][0] = fma(sx, p.z, -wy);
+    r.a[2][1] = fma(sy, p.z, wx);
+    r.a[2][2] = 1.0 - (xx + yy);
+    return r;
+}
+
+/// Is Q a rotation, to the eye: no entry of Q^T Q - 1 above 1e-5 and a positive determinant.
+template <class T>
+POLHODE_INLINE mask_t<T> is_rotation(const Mat3<T>& m) {
+    const Vec3<T> x = column(m, 0);
+    const Vec3<T> y = column(m, 1);
+    const Vec3<T> z = column(m, 2);
+    constexpr double tolerance = 1e-5;
+    return (abs(dot(x, x) - 1.0) <= tolerance) & (abs(dot(y, y) - 1.0) <= tolerance) &
+           (abs(dot(z, z) - 1.0) <= tolerance) & (abs(dot(x, y)) <= tolerance) &
+           (abs(dot(x, z)) <= tolerance) & (abs(dot(y, z)) <= tolerance) &
+           (dot(cross(x, y), z) > 0.0);
+}
+
+/// The unit quaternion of a rotation matrix, the one of the two with w >= 0; at a half turn (w = 0)
+/// the one whose component of largest size is positive, the first of equal ones.
+///
+/// @param m  a rotation matrix; NaN where is_rotation is not
+/// @return   within 4 eps, and within the distance of m from an orthogonal matrix
+///
+/// Method: 1 + trace etc. are the rows of 4 q q^T, linear in m; the row with the largest diagonal
+/// entry, at least 1, divided by its norm.  Nothing cancels in it, at a half turn neither.
+template <class T>
+POLHODE_INLINE Quaternion<T> to_quaternion(const Mat3<T>& m) {
+    const auto& a = m.a;
+    const T ww = 1.0 + ((a[0][0] + a[1][1]) + a[2][2]);
+    const T xx = 1.0 + ((a[0][0] - a[1][1]) - a[2][2]);
+    const T yy = 1.0 + ((a[1][1] - a[0][0]) - a[2][2]);
+    const T zz = 1.0 + ((a[2][2] - a[0][0]) - a[1][1]);
+    const T wx = a[2][1] - a[1][2], wy = a[0][2] - a[2][0], wz = a[1][0] - a[0][1];
+    const T xy = a[0][1] + a[1][0], xz = a[0][2] + a[2][0], yz = a[1][2] + a[2][1];
+    Quaternion<T> q{ww, wx, wy, wz};
+    T largest = ww;
+    q = select(xx > largest, Quaternion<T>{wx, xx, xy, xz}, q);
+    largest = max(xx, largest);
+    q = select(yy > largest, Quaternion<T>{wy, xy, yy, yz}, q);
+    largest = max(yy, largest);
+    q = select(zz > largest, Quaternion<T>{wz, xz, yz, zz}, q);
+    const T one_over_norm = 1.0 / sqrt(dot(q, q));
+    const T factor = select(is_rotation(m), select(q.w < 0.0, -one_over_norm, one_over_norm),
+                            T(__builtin_nan("")));
+    // 0 + turns a -0 into 0.
+    return {0.0 + factor * q.w, 0.0 + factor * q.x, 0.0 + factor * q.y, 0.0 + factor * q.z};
+}
+
+/// The vector v turned by q / |q|: v + s (w u + qv x u) with u = qv x v, s = 2 / |q|^2
+/// [CZ08] eq. (10).
+///
+/// @param q  any finite quaternion but zero; NaN for zero.  q = 1 returns v exactly
+/// @param v  any finite vector
+/// @return   within 4 eps |v|
+template <class T>
+POLHODE_INLINE Vec3<T> rotate(const Quaternion<T>& q, const Vec3<T>& v) {
+    const T largest = max_abs(q);
+    const Quaternion<T> p = safe_factor(largest) * q;
+    const T factor = safe_factor(polhode::max_abs(v));
+    const Vec3<T> b = factor * v;
+    const T s = 2.0 / dot(p, p);
+    const Vec3<T> pv = vector_part(p);
+    const Vec3<T> u = s * cross(pv, b);
+    const Vec3<T> w = cross(pv, u);
+    const Vec3<T> r{b.x + fma(p.w, u.x, w.x), b.y + fma(p.w, u.y, w.y), b.z + fma(p.w, u.z, w.z)};
+    return (1.0 / factor) * r;
+}
+
+/// The vector Q v.
+template <class T>
+POLHODE_INLINE Vec3<T> rotate(const Mat3<T>& m, const Vec3<T>& v) {
+    return {dot(row(m, 0), v), dot(row(m, 1), v), dot(row(m, 2), v)};
+}
+
+/// The unit quaternion of a rotation vector: (cos |v|/2, sin(|v|/2) v/|v|).
+///
+/// @param v  angle times axis, radians, |v| < 2^51; NaN beyond, where no digit of the angle is left
+/// @return   within eps (2 + |v|); v = 0 gives 1, and a full turn 2 pi gives -1
+template <class T>
+POLHODE_INLINE Quaternion<T> exp(const Vec3<T>& v) {
+    const T factor = safe_factor(polhode::max_abs(v));
+    const Vec3<T> b = factor * v;
+    const T size = norm(b);
+    const SinCos<T> half = sincos(0.5 * (size / factor));
+    // sin(|v|/2)/|v|, with |v| as it is after scaling up where it was tiny; there sin x = x.
+    const T ratio = select(factor > 1.0, T(0.5), half.sin / size);
+    const Vec3<T> r = ratio * select(factor > 1.0, v, b);
+    return {half.cos, r.x, r.y, r.z};
+}
+
+/// The rotation vector of q / |q|, of length 0 to 2 pi: exp(log(q)) = q, sign included.
+///
+/// @param q  any finite quaternion but zero; NaN for zero
+/// @return   relative error of the vector within 4 eps
+///
+/// Continuous in q but at q = -1, where the turn is 2 pi and its axis undefined: (2 pi, 0, 0) there.
+/// log(-q) is the same rotation the other way round, longer by 2 pi - 2 |log q|.
+/// Method: twice the angle of (w, |qv|), along qv; qv is scaled by itself, so that the angle of a q
+/// next to 1 keeps all its digits, however small.
+template <class T>
+POLHODE_INLINE Vec3<T> log(const Quaternion<T>& q) {
+    const T largest = max_abs(q);
+    const T whole = safe_factor(largest);
+    const T w = whole * q.w;
+    const Vec3<T> v = whole * vector_part(q);
+    const T factor = safe_factor(polhode::max_abs(v));
+    const Vec3<T> b = factor * v;
+    const T size = norm(b);
+    const T angle = 2.0 * atan2(size / factor, w);
+    const Vec3<T> r = (angle / size) * b;
+    const T on_axis = select(w == 0.0, T(__builtin_nan("")), angle);
+    return select(size == 0.0, Vec3<T>{on_axis, T(0.0), T(0.0)}, r);
+}
+
+/// The shorter of log(q) and log(-q): of length 0 to pi; log(q) where w = 0.
+template <class T>
+POLHODE_INLINE Vec3<T> log_shortest(const Quaternion<T>& q) {
+    return log(select(q.w < 0.0, T(-1.0) * q, q));
+}
+
+}  // namespace so3
+POLHODE_NAMESPACE_END

@@ -1,0 +1,604 @@
+"""Rigid bodies given by a full inertia tensor, by moments and axes, or by point masses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from polhode import _core, quantities
+from polhode._arrays import (
+    ORTHOGONAL,
+    ZERO_MOMENT,
+    attitude_core,
+    check_attitude,
+    check_inertia,
+    components,
+    outputs,
+    real_array,
+    refuse,
+)
+
+__all__ = ["BodyMotion", "RigidBody"]
+
+Array = NDArray[np.float64]
+
+EPS = float(np.finfo(np.float64).eps)
+# Relative to the largest entry, or the largest moment.
+ASYMMETRY = 1e-9
+TRIANGLE = 1e-9
+# What the rounding of a full tensor's entries makes of a zero moment: 3 eps measured for tensors
+# formed as A diag A^T or J (1 - u u^T), and the solver adds 3.  A diagonal tensor has no such noise.
+ZERO_OF_FULL_TENSOR = 16 * EPS
+
+
+class RigidBody:
+    """Rigid bodies by their inertia tensors, in the body axes of the user's choice.
+
+    The tensors are diagonalised once. `step`, `motion` and `integrate` take and return momenta and
+    attitudes in the user's own body axes, whatever the principal ones are.
+
+    Parameters
+    ----------
+    tensor : array_like, shape (..., 3, 3)
+        Inertia tensors about the centre of mass in body axes; products of inertia with the tensor's
+        sign, ``I_xy = -sum(m x y)`` (many CAD programs print ``+sum(m x y)``). Symmetric to
+        1e-9 of the largest entry; the mean of the two halves is used. One (3, 3) array is one
+        tensor; for principal moments see `from_moments`.
+    physical : bool, default True
+        Refuse a body that no distribution of mass has: a moment larger than the sum of the other
+        two by more than 1e-9 of the largest.
+
+    Attributes
+    ----------
+    moments : ndarray, shape (..., 3)
+        Principal moments; of a tensor in ascending order, of `from_moments` as given.
+    axes : ndarray, shape (..., 3, 3)
+        Principal axes: column ``k`` is the axis of ``moments[..., k]`` in body coordinates. Right-
+        handed, determinant +1.
+    tensor : ndarray, shape (..., 3, 3)
+        The inertia tensors, symmetric.
+
+    Raises
+    ------
+    ValueError
+        If a tensor is not finite, not symmetric, has a negative moment, more than one zero moment
+        or, with `physical`, breaks the triangle inequality; the message names the first one and the
+        value.
+
+    Notes
+    -----
+    Moments are within 4 eps of the largest (eps = 2.2e-16), axes orthonormal within 4 eps and
+    ``tensor @ axes - axes * moments`` within 8 eps of the largest moment, for equal and nearly equal
+    moments too, where the axes are one choice of many. A diagonal tensor gives its entries and
+    the body axes exactly. Method: cyclic Jacobi. The sign of an axis has no meaning; where moments
+    change places to ascend, one of their axes is reversed to keep the triad right-handed.
+
+    A rod is a body with one zero moment. The zero of a full tensor comes out of rounding as
+    some eps of the largest moment of either sign, so within 16 eps of the largest it counts as zero
+    and is set to it (within 4 eps where the tensor is diagonal, as everywhere else); the other
+    two must then be equal to 1e-9. A body truly that slender needs `from_moments`.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> body = ph.RigidBody([[4.5, -1.0, 0.0], [-1.0, 6.0, 0.0], [0.0, 0.0, 2.5]])
+    >>> body.moments.round(12)
+    array([2.5, 4. , 6.5])
+    """
+
+    __slots__ = ("_aligned", "_axes", "_moments", "_tensor", "_turn")
+
+    def __init__(self, tensor: ArrayLike, *, physical: bool = True) -> None:
+        given = components("tensor", tensor, 3, 3)
+        refuse("tensor", given, ~np.isfinite(given).all(axis=(-2, -1)), 2, "not finite")
+        largest = np.abs(given).max(axis=(-2, -1))
+        transposed = np.swapaxes(given, -2, -1)
+        refuse(
+            "tensor",
+            given,
+            np.abs(given - transposed).max(axis=(-2, -1)) > ASYMMETRY * largest,
+            2,
+            "not symmetric to 1e-9 of its largest entry",
+        )
+        symmetric = 0.5 * given + 0.5 * transposed
+        moments, axes = _core.symmetric_eigen(symmetric)
+        off_diagonal = symmetric[..., [0, 0, 1], [1, 2, 2]].any(axis=-1)
+        zero = np.where(off_diagonal, ZERO_OF_FULL_TENSOR, ZERO_MOMENT)
+        zero = (zero * np.abs(moments).max(axis=-1))[..., None]
+        moments[np.abs(moments) <= zero] = 0.0
+        refuse(
+            "principal moments of tensor",
+            moments,
+            (moments < 0.0).any(axis=-1),
+            1,
+            "the tensor is indefinite, a body has no negative moment",
+        )
+        self._set(moments, axes, symmetric, physical=physical, name="principal moments of tensor")
+
+    @classmethod
+    def from_moments(
+        cls, moments: ArrayLike, axes: ArrayLike | None = None, *, physical: bool = True
+    ) -> RigidBody:
+        """Bodies by their principal moments and axes.
+
+        Parameters
+        ----------
+        moments : array_like, shape (..., 3)
+            Principal moments, in any order, which is kept.
+        axes : array_like, shape (..., 3, 3), optional
+            Principal axes, column by column in body coordinates; broadcasts against `moments`.
+            Orthonormal to 1e-5 and projected to orthonormal ones; of a left-handed triad the third
+            axis is reversed. Without it the body axes are the principal axes.
+        physical : bool, default True
+            As for the class.
+
+        Returns
+        -------
+        body : RigidBody
+            Its `moments` are the given ones, in the given order.
+
+        Raises
+        ------
+        ValueError
+            If moments are not those of a body, or axes are not orthonormal.
+
+        Examples
+        --------
+        >>> import polhode as ph
+        >>> ph.RigidBody.from_moments([3.0, 1.0, 2.5]).tensor
+        array([[3. , 0. , 0. ],
+               [0. , 1. , 0. ],
+               [0. , 0. , 2.5]])
+        """
+        values = components("moments", moments, 3).copy()
+        check_inertia(values, "moments")
+        if axes is None:
+            triads = np.broadcast_to(np.eye(3), (*values.shape, 3)).copy()
+        else:
+            triads = _orthonormal(components("axes", axes, 3, 3))
+            batch = np.broadcast_shapes(values.shape[:-1], triads.shape[:-2])
+            values = np.broadcast_to(values, (*batch, 3)).copy()
+            triads = np.broadcast_to(triads, (*batch, 3, 3)).copy()
+        tensor = (triads * values[..., None, :]) @ np.swapaxes(triads, -2, -1)
+        body = cls.__new__(cls)
+        body._set(
+            values,
+            triads,
+            0.5 * tensor + 0.5 * np.swapaxes(tensor, -2, -1),
+            physical=physical,
+            name="moments",
+        )
+        return body
+
+    @classmethod
+    def from_points(cls, mass: ArrayLike, r: ArrayLike, *, physical: bool = True) -> RigidBody:
+        """Bodies of point masses, about their centre of mass.
+
+        Parameters
+        ----------
+        mass : array_like, shape (..., N) or ()
+            Masses, none negative, not all zero. Broadcasts against the points.
+        r : array_like, shape (..., N, 3)
+            Positions in body axes, from any origin: the centre of mass is taken off.
+        physical : bool, default True
+            As for the class.
+
+        Returns
+        -------
+        body : RigidBody
+            ``I_xx = sum(m (y^2 + z^2))``, ``I_xy = -sum(m x y)`` with r from the centre of mass.
+
+        Raises
+        ------
+        ValueError
+            If a mass is negative or not finite, all are zero, a position is not finite, or the
+            points have no body's tensor (a single point).
+
+        Examples
+        --------
+        >>> import polhode as ph
+        >>> points = [[1.0, 0.5, 0.0], [-1.0, -0.5, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]
+        >>> ph.RigidBody.from_points([1.0, 1.0, 2.0, 2.0], points).tensor
+        array([[ 4.5, -1. ,  0. ],
+               [-1. ,  6. ,  0. ],
+               [ 0. ,  0. ,  2.5]])
+        """
+        position = np.asarray(r)
+        if position.ndim < 2:
+            raise ValueError(f"r must have shape (..., N, 3), got {position.shape}")
+        position = components("r", position, position.shape[-2], 3)
+        mass = np.broadcast_to(
+            components("mass", mass), np.broadcast_shapes(np.shape(mass), position.shape[:-1])
+        )
+        position = np.broadcast_to(position, (*mass.shape, 3))
+        refuse("r", position, ~np.isfinite(position).all(axis=-1), 1, "not finite")
+        refuse("mass", mass, ~((mass >= 0.0) & np.isfinite(mass)), 0, "no mass")
+        # Powers of two out of the way of squares, put back in two factors.
+        mass_scale = _power_of_two(mass.max(axis=-1, initial=0.0))
+        refuse("largest mass of body", mass_scale, mass_scale == 0.0, 0, "a body has some mass")
+        weight = mass / mass_scale[..., None]
+        # Axes (..., 3, N), so that NumPy sums along contiguous memory, which it does in pairs.
+        x = np.ascontiguousarray(np.swapaxes(position, -2, -1))
+        length = _power_of_two(np.abs(x).max(axis=(-2, -1), initial=0.0))
+        length = np.where(length == 0.0, 1.0, length)
+        x = x / length[..., None, None]
+        weight_of_all = weight.sum(axis=-1)[..., None, None]
+        for _ in range(2):  # the second time takes off the rounding of a far origin
+            x = x - (weight[..., None, :] * x).sum(axis=-1, keepdims=True) / weight_of_all
+        second = (weight[..., None, None, :] * x[..., :, None, :] * x[..., None, :, :]).sum(axis=-1)
+        diagonal = np.diagonal(second, axis1=-2, axis2=-1)
+        tensor = -second
+        for i in range(3):
+            tensor[..., i, i] = diagonal[..., (i + 1) % 3] + diagonal[..., (i + 2) % 3]
+        tensor *= (mass_scale * length)[..., None, None]
+        tensor *= length[..., None, None]
+        return cls(tensor + 0.0, physical=physical)
+
+    @property
+    def moments(self) -> Array:
+        """Principal moments, shape (..., 3)."""
+        return self._moments
+
+    @property
+    def axes(self) -> Array:
+        """Principal axes, shape (..., 3, 3): columns in body coordinates, determinant +1."""
+        return self._axes
+
+    @property
+    def tensor(self) -> Array:
+        """Inertia tensors in body axes, shape (..., 3, 3)."""
+        return self._tensor
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the batch of bodies; () for one."""
+        return self._moments.shape[:-1]
+
+    def __repr__(self) -> str:
+        if self.shape:
+            return f"<RigidBody: {self.shape} bodies>"
+        return f"<RigidBody: moments {self._moments}>"
+
+    def momentum(self, omega: ArrayLike) -> Array:
+        """Angular momentum of an angular velocity, ``tensor @ omega``.
+
+        Parameters
+        ----------
+        omega : array_like, shape (..., 3)
+            Angular velocity in the user's body axes, radians per time.
+
+        Returns
+        -------
+        m : ndarray, shape (..., 3)
+            Angular momentum in the user's body axes.
+
+        Examples
+        --------
+        >>> import polhode as ph
+        >>> ph.RigidBody([[2, 0, 0], [0, 3, 1], [0, 1, 3]]).momentum([1, 1, 0])
+        array([2., 3., 1.])
+        """
+        return np.asarray(_core.so3_rotate_by_matrix(self._tensor, components("omega", omega, 3)))
+
+    def omega(self, m: ArrayLike) -> Array:
+        """Angular velocity of an angular momentum, ``inverse(tensor) @ m``.
+
+        Parameters
+        ----------
+        m : array_like, shape (..., 3)
+            Angular momentum in the user's body axes.
+
+        Returns
+        -------
+        omega : ndarray, shape (..., 3)
+            Angular velocity in the user's body axes; nothing about the axis of a rod.
+
+        Raises
+        ------
+        ValueError
+            If a rod has momentum about itself of more than 1e-12 ``|m|``.
+
+        Examples
+        --------
+        >>> import polhode as ph
+        >>> ph.RigidBody([[0.1, 0.1, 0], [0.1, 0.1, 0], [0, 0, 0.2]]).omega([0.1, 0.1, 0]).round(12)
+        array([0.5, 0.5, 0. ])
+        """
+        principal = self._to_principal(components("m", m, 3))
+        return self._from_principal(quantities.omega(self._moments, principal))
+
+    def energy(self, m: ArrayLike) -> Array:
+        """Kinetic energy of an angular momentum.
+
+        Parameters
+        ----------
+        m : array_like, shape (..., 3)
+            Angular momentum in the user's body axes.
+
+        Returns
+        -------
+        energy : ndarray, shape (...)
+            Kinetic energy.
+
+        Raises
+        ------
+        ValueError
+            If a rod has momentum about itself of more than 1e-12 ``|m|``.
+
+        Examples
+        --------
+        >>> import polhode as ph
+        >>> float(ph.RigidBody([[2, 0, 0], [0, 4, 0], [0, 0, 4]]).energy([2, 0, 0]))
+        1.0
+        """
+        principal = self._to_principal(components("m", m, 3))
+        return quantities.energy(self._moments, principal)
+
+    def step(
+        self,
+        m: ArrayLike,
+        q: ArrayLike,
+        h: ArrayLike,
+        *,
+        out: tuple[Array, Array] | None = None,
+        **options: Any,
+    ) -> tuple[Array, Array]:
+        """Step the bodies freely, in the user's own body axes.
+
+        Parameters
+        ----------
+        m : array_like, shape (..., 3)
+            Angular momentum in the user's body axes.
+        q : array_like, shape (..., 4) or (..., 3, 3)
+            Attitude of the user's body axes, body to space.
+        h : array_like, shape (...)
+            Step length, of either sign.
+        out : tuple of two ndarrays, optional
+            Where to put the results; the arguments themselves are allowed.
+        **options : Any
+            What `polhode.step` takes: ``method``, ``n_steps``, ``threads`` and the method's own;
+            those that name axes mean the principal ones.
+
+        Returns
+        -------
+        m : ndarray, shape (..., 3)
+            Angular momentum after the step, user's body axes.
+        q : ndarray, shape (..., 4) or (..., 3, 3)
+            Attitude after the step, continued from the given one (sign included).
+
+        Raises
+        ------
+        ValueError
+            As `polhode.step`.
+
+        Notes
+        -----
+        The turn to the principal axes and back adds 4 eps of ``|m|`` and 4 eps of `q` a call, not
+        once a step: ask for many steps by ``n_steps``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import polhode as ph
+        >>> body = ph.RigidBody([[0.1, 0.1, 0], [0.1, 0.1, 0], [0, 0, 0.2]])
+        >>> m, q = body.step([0.1, 0.1, 0.0], [1.0, 0.0, 0.0, 0.0], 3.0)
+        >>> q.round(6)
+        array([0.488296, 0.617077, 0.617077, 0.      ])
+        """
+        from polhode import step
+
+        if self._aligned:
+            return step(self._moments, m, q, h, out=out, **options)
+        m_user = components("m", m, 3)
+        m_principal = self._to_principal(m_user)
+        m_end, q_end = step(
+            self._moments, m_principal, self._attitude_to_principal(q), h, **options
+        )
+        return self._placed(m_user, m_principal, m_end, q_end, out)
+
+    def motion(self, m0: ArrayLike, q0: ArrayLike) -> BodyMotion:
+        """Free motion of the bodies in closed form, in the user's own body axes.
+
+        Parameters
+        ----------
+        m0 : array_like, shape (..., 3)
+            Angular momentum at time 0, user's body axes.
+        q0 : array_like, shape (..., 4) or (..., 3, 3)
+            Attitude of the user's body axes at time 0, body to space.
+
+        Returns
+        -------
+        motion : BodyMotion
+            ``motion(t)`` gives momentum and attitude at the times `t`.
+
+        Raises
+        ------
+        ValueError
+            As `polhode.TorqueFreeMotion`.
+        """
+        return BodyMotion(self, m0, q0)
+
+    def integrate(
+        self, m0: ArrayLike, q0: ArrayLike, h: ArrayLike, n_steps: int, **options: Any
+    ) -> Any:
+        """Integrate the bodies, with torque or without, in the user's own body axes.
+
+        Parameters
+        ----------
+        m0 : array_like, shape (..., 3)
+            Angular momentum at the start, user's body axes.
+        q0 : array_like, shape (..., 4) or (..., 3, 3)
+            Attitude of the user's body axes at the start, body to space.
+        h : array_like, shape () or (n_steps,)
+            Step length.
+        n_steps : int
+            Number of steps.
+        **options : Any
+            What `polhode.integrate` takes. A torque acts in the user's body axes.
+
+        Returns
+        -------
+        trajectory : Trajectory
+            As `polhode.integrate` gives it, momenta and attitudes in the user's body axes.
+
+        Raises
+        ------
+        ValueError
+            As `polhode.integrate`.
+        """
+        from polhode import integrate
+
+        if self._aligned:
+            return integrate(self._moments, m0, q0, h, n_steps, **options)
+        raise NotImplementedError
+
+    def _set(
+        self, moments: Array, axes: Array, tensor: Array, *, physical: bool, name: str
+    ) -> None:
+        check_inertia(moments, name)
+        if physical:
+            ordered = np.sort(moments, axis=-1)
+            excess = ordered[..., 2] - ordered[..., 1] - ordered[..., 0]
+            refuse(
+                name,
+                moments,
+                excess > TRIANGLE * ordered[..., 2],
+                1,
+                "the largest exceeds the sum of the other two, which no distribution of mass has; "
+                "physical=False takes it all the same",
+            )
+        for array in (moments, axes, tensor):
+            array.flags.writeable = False
+        self._moments, self._axes, self._tensor = moments, axes, tensor
+        self._aligned = bool((axes == np.eye(3)).all())
+        self._turn = None if self._aligned else np.asarray(_core.so3_to_quaternion(axes))
+
+    def _to_principal(self, v: Array) -> Array:
+        if self._aligned:
+            return v
+        return np.asarray(_core.so3_rotate_by_matrix(np.swapaxes(self._axes, -2, -1), v))
+
+    def _from_principal(self, v: Array) -> Array:
+        if self._aligned:
+            return v
+        return np.asarray(_core.so3_rotate_by_matrix(self._axes, v))
+
+    def _attitude_to_principal(self, q: ArrayLike) -> Array:
+        """Attitude of the principal axes: of the user's body axes, after the axes in the body."""
+        attitude = real_array("q", q)
+        core = attitude_core("q", attitude)
+        attitude = components("q", attitude, *core)
+        if self._turn is None:
+            return attitude
+        check_attitude(attitude, core)
+        if attitude.shape[-1] == 4:
+            return np.asarray(_core.so3_multiply(attitude, self._turn))
+        return np.asarray(attitude @ self._axes)
+
+    def _attitude_from_principal(self, attitude: Array) -> Array:
+        if self._turn is None:
+            return attitude
+        if attitude.shape[-1] == 4:
+            return np.asarray(_core.so3_multiply(attitude, _core.so3_conjugate(self._turn)))
+        return np.asarray(attitude @ np.swapaxes(self._axes, -2, -1))
+
+    def _momentum_from_principal(self, m0: Array, principal0: Array, principal: Array) -> Array:
+        # The change is turned, not the momentum: what the axes are off orthonormal by, an eps, then
+        # does not add up over many calls.
+        return np.asarray(m0 + self._from_principal(principal - principal0))
+
+    def _placed(
+        self,
+        m0: Array,
+        principal0: Array,
+        principal: Array,
+        attitude: Array,
+        out: tuple[Array, Array] | None,
+    ) -> tuple[Array, Array]:
+        m = self._momentum_from_principal(m0, principal0, principal)
+        q = self._attitude_from_principal(attitude)
+        if out is None:
+            return m, q
+        m_out, q_out = outputs(out, [("m", m.shape), ("q", q.shape)])
+        m_out[...] = m
+        q_out[...] = q
+        return m_out, q_out
+
+
+class BodyMotion:
+    """Free motion of a `RigidBody`, in the user's own body axes.
+
+    Made by `RigidBody.motion`. Attributes are those of `polhode.TorqueFreeMotion`.
+
+    Parameters
+    ----------
+    body : RigidBody
+        The bodies.
+    m0 : array_like, shape (..., 3)
+        Angular momentum at time 0, user's body axes.
+    q0 : array_like, shape (..., 4) or (..., 3, 3)
+        Attitude of the user's body axes at time 0, body to space.
+    """
+
+    __slots__ = ("_body", "_m0", "_principal", "_principal0")
+
+    def __init__(self, body: RigidBody, m0: ArrayLike, q0: ArrayLike) -> None:
+        from polhode import TorqueFreeMotion
+
+        self._body = body
+        self._m0 = components("m0", m0, 3)
+        self._principal0 = body._to_principal(self._m0)
+        self._principal = TorqueFreeMotion(
+            body.moments, self._principal0, body._attitude_to_principal(q0)
+        )
+
+    def __call__(self, t: ArrayLike) -> tuple[Array, Array]:
+        """Momentum and attitude at the times `t`.
+
+        Parameters
+        ----------
+        t : array_like, shape (...)
+            Times, of either sign. They broadcast against the bodies.
+
+        Returns
+        -------
+        m : ndarray, shape (..., 3)
+            Angular momentum, user's body axes.
+        q : ndarray, shape (..., 4) or (..., 3, 3)
+            Attitude, continuous in `t` from the given one.
+        """
+        m, q = self._principal(t)
+        body = self._body
+        return (
+            body._momentum_from_principal(self._m0, self._principal0, m),
+            body._attitude_from_principal(q),
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._principal, name)
+
+
+def _orthonormal(axes: Array) -> Array:
+    """Axes projected to orthonormal ones, right-handed."""
+    gram = np.swapaxes(axes, -2, -1) @ axes
+    refuse(
+        "axes",
+        axes,
+        ~(np.abs(gram - np.eye(3)) <= ORTHOGONAL).all(axis=(-2, -1)),
+        2,
+        "not orthonormal to 1e-5",
+    )
+    for _ in range(2):  # polar steps: 1e-5 -> 1e-10 -> rounding
+        gram = np.swapaxes(axes, -2, -1) @ axes
+        axes = axes - 0.5 * (axes @ (gram - np.eye(3)))
+    handed = np.where(np.linalg.det(axes) < 0.0, -1.0, 1.0)
+    axes[..., :, 2] *= handed[..., None]
+    return axes
+
+
+def _power_of_two(x: Array) -> Array:
+    """Largest power of two not above x >= 0; 0 for 0."""
+    _, exponent = np.frexp(x)
+    return np.where(x == 0.0, 0.0, np.ldexp(1.0, np.maximum(exponent - 1, -1022)))

@@ -1,0 +1,303 @@
+"""Rotations: unit quaternions, rotation matrices, rotation vectors, and the ways between them.
+
+Quaternions are scalar first, ``(w, x, y, z)``, with the Hamilton product; attitudes take body
+components to space components. A turn by 90 degrees about axis 3 is ``(sqrt(1/2), 0, 0,
+sqrt(1/2))`` and sends (1, 2, 3) to (-2, 1, 3). `q` and `-q` are the same rotation; wherever a
+function makes a quaternion, its docstring says which of the two. Scalar-last quaternions, as
+SciPy's default has them, are turned round by ``numpy.roll(q, 1, axis=-1)``.
+
+Every function takes whole arrays: the last axis (the last two of a matrix) holds the components,
+the others broadcast. Input of any real dtype, results float64. ``out=`` takes a writeable float64
+array of the result's shape, the input itself included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from polhode import _core
+from polhode._arrays import check_attitude, components, outputs
+
+__all__ = ["conjugate", "exp", "log", "multiply", "rotate", "to_matrix", "to_quaternion"]
+
+Array = NDArray[np.float64]
+
+
+def to_matrix(q: ArrayLike, *, out: Array | None = None) -> Array:
+    """Rotation matrix of a quaternion.
+
+    Parameters
+    ----------
+    q : array_like, shape (..., 4)
+        Quaternion, scalar first, of any size but zero; it stands for the rotation ``q / |q|``.
+        ``-q`` gives the same matrix.
+    out : ndarray, shape (..., 3, 3), optional
+        Where to put the result.
+
+    Returns
+    -------
+    Q : ndarray, shape (..., 3, 3)
+        The matrix that takes body components to space components, ``Q @ v``.
+
+    Raises
+    ------
+    ValueError
+        If a quaternion is zero or the last axis has not four components. One with a NaN or an
+        infinity in it is no error: its matrix is NaN.
+
+    Notes
+    -----
+    Entries within 4 eps, orthogonal within 8 eps (eps = 2.2e-16).
+
+    Examples
+    --------
+    >>> from polhode import so3
+    >>> so3.to_matrix([1.0, 0.0, 0.0, 1.0]) @ [1.0, 2.0, 3.0]
+    array([-2.,  1.,  3.])
+    """
+    return _with_quaternion(_core.so3_to_matrix, (components("q", q, 4),), out, 2)
+
+
+def to_quaternion(Q: ArrayLike, *, out: Array | None = None) -> Array:  # noqa: N803
+    """Unit quaternion of a rotation matrix, the one of the two with scalar part >= 0.
+
+    Parameters
+    ----------
+    Q : array_like, shape (..., 3, 3)
+        Rotation matrix. It may be off an orthogonal one by rounding, or by up to 1e-5 in an entry
+        of ``Q.T @ Q``; the quaternion is then off by as much.
+    out : ndarray, shape (..., 4), optional
+        Where to put the result.
+
+    Returns
+    -------
+    q : ndarray, shape (..., 4)
+        Unit quaternion, scalar first, scalar part not negative. At a half turn, where the scalar
+        part is zero, the component of largest size is positive (the first of equal ones). So `q`
+        is continuous in `Q` but across half turns, where no choice is; along a motion take
+        the quaternion from the motion itself, whose sign is continuous.
+
+    Raises
+    ------
+    ValueError
+        If a matrix is no rotation: an entry of ``Q.T @ Q - 1`` above 1e-5, or a negative
+        determinant; the message names the first. One with a NaN or an infinity in it is no error:
+        its quaternion is NaN.
+
+    Notes
+    -----
+    Components within 2 eps for every rotation, half turns included: of the four rows of
+    ``4 q q^T``, which are linear in `Q`, the one with the largest diagonal entry is normalised.
+
+    Examples
+    --------
+    >>> from polhode import so3
+    >>> so3.to_quaternion([[0, 1, 0], [1, 0, 0], [0, 0, -1]]).round(6)
+    array([0.      , 0.707107, 0.707107, 0.      ])
+    """
+    matrix = components("Q", Q, 3, 3)
+    q = _core.so3_to_quaternion(matrix)
+    if np.isnan(q[..., 0]).any():
+        check_attitude(matrix, (3, 3), "Q")
+    return _placed(q, out)
+
+
+def multiply(p: ArrayLike, q: ArrayLike, *, out: Array | None = None) -> Array:
+    """Hamilton product of two quaternions.
+
+    Parameters
+    ----------
+    p, q : array_like, shape (..., 4)
+        Quaternions, scalar first, of any size. They broadcast together.
+    out : ndarray, shape (..., 4), optional
+        Where to put the result.
+
+    Returns
+    -------
+    pq : ndarray, shape (..., 4)
+        ``p q``, not normalised: as a rotation, first `q`, then `p`.
+
+    Raises
+    ------
+    ValueError
+        If a last axis has not four components or the shapes do not broadcast.
+
+    Notes
+    -----
+    Components within 2 eps ``|p| |q|``. ``multiply(p, (1, 0, 0, 0))`` is `p`.
+
+    Examples
+    --------
+    >>> from polhode import so3
+    >>> so3.multiply([0, 1, 0, 0], [0, 0, 1, 0])
+    array([0., 0., 0., 1.])
+    """
+    return _placed(_core.so3_multiply(components("p", p, 4), components("q", q, 4)), out)
+
+
+def conjugate(q: ArrayLike, *, out: Array | None = None) -> Array:
+    """Conjugate of a quaternion, the inverse rotation.
+
+    Parameters
+    ----------
+    q : array_like, shape (..., 4)
+        Quaternion, scalar first, of any size.
+    out : ndarray, shape (..., 4), optional
+        Where to put the result.
+
+    Returns
+    -------
+    q_conjugate : ndarray, shape (..., 4)
+        ``(w, -x, -y, -z)``, exact. For a unit quaternion it takes space components to body
+        components.
+
+    Raises
+    ------
+    ValueError
+        If the last axis has not four components.
+
+    Examples
+    --------
+    >>> from polhode import so3
+    >>> so3.conjugate([1, 2, 3, 4])
+    array([ 1., -2., -3., -4.])
+    """
+    return _placed(_core.so3_conjugate(components("q", q, 4)), out)
+
+
+def rotate(q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+    """Rotate vectors by quaternions: body components to space components.
+
+    Parameters
+    ----------
+    q : array_like, shape (..., 4)
+        Quaternion, scalar first, of any size but zero; it stands for the rotation ``q / |q|``.
+    v : array_like, shape (..., 3)
+        Vector, body components. Broadcasts against `q`.
+    out : ndarray, shape (..., 3), optional
+        Where to put the result.
+
+    Returns
+    -------
+    w : ndarray, shape (..., 3)
+        The same vector in space components, ``q (0, v) q^-1``.
+
+    Raises
+    ------
+    ValueError
+        If a quaternion is zero, a last axis has the wrong length or the shapes do not broadcast.
+
+    Notes
+    -----
+    Within 4 eps ``|v|``, for vectors of any finite size.
+
+    Examples
+    --------
+    >>> from polhode import so3
+    >>> so3.rotate([0.5**0.5, 0.0, 0.0, 0.5**0.5], [1.0, 2.0, 3.0]).round(12)
+    array([-2.,  1.,  3.])
+    """
+    return _with_quaternion(_core.so3_rotate, (components("q", q, 4), components("v", v, 3)), out, 1)
+
+
+def exp(v: ArrayLike, *, out: Array | None = None) -> Array:
+    """Quaternion of a rotation vector.
+
+    Parameters
+    ----------
+    v : array_like, shape (..., 3)
+        Rotation vector: angle in radians times unit axis, of any length up to 2**51.
+    out : ndarray, shape (..., 4), optional
+        Where to put the result.
+
+    Returns
+    -------
+    q : ndarray, shape (..., 4)
+        ``(cos(|v|/2), sin(|v|/2) v/|v|)``, unit, scalar first. Continuous in `v`, with the sign
+        the path from 0 to `v` leads to: a full turn gives -1, two give 1.
+
+    Raises
+    ------
+    ValueError
+        If the last axis has not three components.
+
+    Notes
+    -----
+    Components within ``(2 + |v|/4)`` eps, and the vector part of small turns within 3 eps of itself,
+    however small; NaN where ``|v|`` has no digit of its angle left.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from polhode import so3
+    >>> so3.exp([0.0, 0.0, np.pi / 2]).round(6)
+    array([0.707107, 0.      , 0.      , 0.707107])
+    """
+    return _placed(_core.so3_exp(components("v", v, 3)), out)
+
+
+def log(q: ArrayLike, *, shortest: bool = False, out: Array | None = None) -> Array:
+    """Rotation vector of a quaternion, the inverse of `exp`.
+
+    Parameters
+    ----------
+    q : array_like, shape (..., 4)
+        Quaternion, scalar first, of any size but zero; it stands for ``q / |q|``.
+    shortest : bool, default False
+        Take the shorter of ``log(q)`` and ``log(-q)``, of length at most pi: the same for both, but
+        with a jump where the scalar part changes sign.
+    out : ndarray, shape (..., 3), optional
+        Where to put the result.
+
+    Returns
+    -------
+    v : ndarray, shape (..., 3)
+        Angle in radians times unit axis. Its length is twice the angle between `q` and 1, from 0 to
+        2 pi, so that ``exp(log(q))`` is `q` with its sign. ``log(-q)`` points the other way and is
+        ``2 pi - |log(q)|`` long. Continuous in `q` but at -1, where every axis is as good:
+        ``log(-1)`` is (2 pi, 0, 0).
+
+    Raises
+    ------
+    ValueError
+        If a quaternion is zero or the last axis has not four components.
+
+    Notes
+    -----
+    Relative error of the vector below 4 eps, for turns however small.
+
+    Examples
+    --------
+    >>> from polhode import so3
+    >>> so3.log([0.0, 0.0, 0.0, 1.0]).round(6)
+    array([0.      , 0.      , 3.141593])
+    >>> so3.log([-1.0, 0.0, 0.0, -1.0]).round(6)
+    array([ 0.      ,  0.      , -4.712389])
+    >>> so3.log([-1.0, 0.0, 0.0, -1.0], shortest=True).round(6) + 0.0
+    array([0.      , 0.      , 1.570796])
+    """
+    function = _core.so3_log_shortest if shortest else _core.so3_log
+    return _with_quaternion(function, (components("q", q, 4),), out, 1)
+
+
+def _with_quaternion(
+    function: Callable[..., Any], arguments: tuple[Array, ...], out: Array | None, axes: int
+) -> Array:
+    """Apply `function`, whose first argument is a quaternion; a zero one, NaN there, is refused."""
+    result = function(*arguments)
+    if np.isnan(result[(..., *(0,) * axes)]).any():
+        check_attitude(arguments[0], (4,), "q")
+    return _placed(result, out)
+
+
+def _placed(result: Any, out: Array | None) -> Array:
+    """The result, in `out` where one is given."""
+    if out is None:
+        return np.asarray(result)
+    (target,) = outputs((out,), [("the result", result.shape)])
+    target[...] = result
+    return target
