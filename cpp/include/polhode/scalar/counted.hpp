@@ -97,6 +97,7 @@ class counted {
     friend counted copysign(counted a, counted sign) {
         return polhode::copysign(a.value_, sign.value_);
     }
+    friend counted flip_where(bool mask, counted x) { return mask ? -x : x; }
     friend counted flip_sign(counted a, counted sign) {
         return polhode::flip_sign(a.value_, sign.value_);
     }

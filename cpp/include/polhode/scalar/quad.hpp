@@ -62,6 +62,7 @@ class quad {
     friend quad copysign(quad magnitude, quad sign) {
         return from_bits((magnitude.bits() & ~sign_bit) | (sign.bits() & sign_bit));
     }
+    friend quad flip_where(bool mask, quad x) { return mask ? -x : x; }
     friend quad flip_sign(quad x, quad sign) {
         return from_bits(x.bits() ^ (sign.bits() & sign_bit));
     }
