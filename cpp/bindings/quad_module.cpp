@@ -222,7 +222,7 @@ py::tuple step(const std::string& method,
         Inertia<quad>::of({number(inertia, 0), number(inertia, 1), number(inertia, 2)});
     Vec3<quad> momentum{number(m, 0), number(m, 1), number(m, 2)};
     const double* a = attitude.data();
-    Attitude<quad> Q;
+    Attitude<quad> Q{};
     Q.matrix = matrix;
     if (matrix) {
         for (int k = 0; k < 9; ++k) Q.Q.a[k / 3][k % 3] = quad(a[2 * k], a[2 * k + 1]);
@@ -233,9 +233,11 @@ py::tuple step(const std::string& method,
     polhode::Methods::for_each([&]<class Method>() {
         if (method != Method::info.name) return;
         found = true;
+        quad h(h_high, h_low);
+        int findings = polhode::all_valid;
         for (int i = 0; i < n_steps; ++i) {
-            const FreeStep<quad> s =
-                polhode::batch::advance<Method>(body, momentum, quad(h_high, h_low));
+            Q.make_unit(h, findings);
+            const FreeStep<quad> s = polhode::batch::advance<Method>(body, momentum, h);
             momentum = s.m;
             Q.turn(s.dq);
         }
