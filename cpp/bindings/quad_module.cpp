@@ -90,8 +90,10 @@ void for_each_binary(Visit visit) {
     namespace tf = polhode::torque_free;
     visit("sn_a", +[](T u, T r) -> T { return tf::step_detail::sn_a(u, r); });
     visit("sn_b", +[](T u, T r) -> T { return tf::step_detail::sn_b(u, r); });
+    visit("sn_c", +[](T u, T r) -> T { return tf::step_detail::sn_c(u, r); });
     visit("sn_minus_one_a", +[](T u, T r) -> T { return tf::sn_minus_one_a(u, r); });
     visit("sn_minus_one_b", +[](T u, T r) -> T { return tf::sn_minus_one_b(u, r); });
+    visit("sn_minus_one_c", +[](T u, T r) -> T { return tf::sn_minus_one_c(u, r); });
 }
 
 /// The same for three.
@@ -104,11 +106,16 @@ void for_each_ternary(Visit visit) {
     visit(
         "third_kind_b", +[](T u, T r, T y) -> T { return tf::step_detail::third_kind_b(u, r, y); });
     visit(
+        "third_kind_c", +[](T u, T r, T y) -> T { return tf::step_detail::third_kind_c(u, r, y); });
+    visit(
         "third_kind_minus_one_a",
         +[](T u, T r, T y) -> T { return tf::third_kind_minus_one_a(u, r, y); });
     visit(
         "third_kind_minus_one_b",
         +[](T u, T r, T y) -> T { return tf::third_kind_minus_one_b(u, r, y); });
+    visit(
+        "third_kind_minus_one_c",
+        +[](T u, T r, T y) -> T { return tf::third_kind_minus_one_c(u, r, y); });
 }
 
 /// Applies the named function to rows of pairs.

@@ -37,8 +37,8 @@ Rounded = dict[tuple[int, ...], float]
 
 HEADER_PATH = Path(__file__).parents[1] / "include/polhode/torque_free/step_polynomials.hpp"
 
-#: name of the tier -> (w, weights kept); the square root is used up to x = w^2 of tier b.
-TIERS = {"a": (0.05, 4), "b": (0.15, 6)}
+#: name of the tier -> (w, weights kept); the square root is used up to x = w^2 of tier c.
+TIERS = {"a": (0.05, 4), "b": (0.095, 5), "c": (0.15, 6)}
 SQRT_DEGREE = 6
 #: Weights of the tail that are summed above those kept.
 TAIL = 14
@@ -143,7 +143,7 @@ def economise(series: list[Exact], kept: int, points: tuple[Array, ...]) -> tupl
 
 
 def coefficients() -> tuple[dict[str, Rounded], dict[str, float]]:
-    """All five polynomials by name, and the error of each fit on its grid."""
+    """All the polynomials by name, and the error of each fit on its grid."""
     result: dict[str, Rounded] = {}
     errors: dict[str, float] = {}
     for tier, (w, kept) in TIERS.items():
@@ -153,7 +153,7 @@ def coefficients() -> tuple[dict[str, Rounded], dict[str, float]]:
             ("third_kind", third_kind_series(kept + TAIL), domain(w, with_y=True)),
         ):
             result[f"{name}_{tier}"], errors[f"{name}_{tier}"] = economise(series, kept, points)
-    x = chebyshev_points(0.0, TIERS["b"][0] ** 2, 200)[1:]
+    x = chebyshev_points(0.0, TIERS["c"][0] ** 2, 200)[1:]
     result["sqrt"], errors["sqrt"] = economise(sqrt_series(SQRT_DEGREE + TAIL), SQRT_DEGREE, (x,))
     return result, errors
 
@@ -168,7 +168,7 @@ TOP = """\
 ///
 /// Written by cpp/generate/make_step_polynomials.py, which says how; edit that.
 ///
-/// The base of a step is so short (w <= 0.05 in tier a, w <= 0.15 in tier b) that functions regular
+/// The base of a step is so short (w <= 0.05 in tier a, 0.095 in b, 0.15 in c) that functions regular
 /// for every body, degenerate ones included, carry it.  With v the argument, k the modulus,
 /// s(t) = sn(t v, k)/v and n >= 0 such that 1 + n sn^2 stands under the integral, in the weights
 ///
@@ -190,7 +190,8 @@ namespace torque_free {
 
 /// Largest w of each tier.
 inline constexpr double step_w_a = 0.05;
-inline constexpr double step_w_b = 0.15;
+inline constexpr double step_w_b = 0.095;
+inline constexpr double step_w_c = 0.15;
 
 namespace step_detail {
 
@@ -253,7 +254,7 @@ BOTTOM = """
 
 }  // namespace step_detail
 
-/// sn(v, k)/v - 1 for w <= 0.05 (a) and w <= 0.15 (b).
+/// sn(v, k)/v - 1 for w <= 0.05 (a), 0.095 (b), 0.15 (c).
 template <class T>
 POLHODE_INLINE T sn_minus_one_a(T u, T r) {
     if constexpr (wider_than_double<T>) return step_detail::sn_minus_one_series(u, r);
@@ -264,8 +265,13 @@ POLHODE_INLINE T sn_minus_one_b(T u, T r) {
     if constexpr (wider_than_double<T>) return step_detail::sn_minus_one_series(u, r);
     return step_detail::sn_b(u, r);
 }
+template <class T>
+POLHODE_INLINE T sn_minus_one_c(T u, T r) {
+    if constexpr (wider_than_double<T>) return step_detail::sn_minus_one_series(u, r);
+    return step_detail::sn_c(u, r);
+}
 
-/// W - 1 for w <= 0.05 (a) and w <= 0.15 (b).
+/// W - 1 for w <= 0.05 (a), 0.095 (b), 0.15 (c).
 template <class T>
 POLHODE_INLINE T third_kind_minus_one_a(T u, T r, T y) {
     if constexpr (wider_than_double<T>) {
@@ -279,6 +285,13 @@ POLHODE_INLINE T third_kind_minus_one_b(T u, T r, T y) {
         return step_detail::third_kind_minus_one_series(u, r, y);
     }
     return step_detail::third_kind_b(u, r, y);
+}
+template <class T>
+POLHODE_INLINE T third_kind_minus_one_c(T u, T r, T y) {
+    if constexpr (wider_than_double<T>) {
+        return step_detail::third_kind_minus_one_series(u, r, y);
+    }
+    return step_detail::third_kind_c(u, r, y);
 }
 
 /// Q(x) = (1 - sqrt(1 - x))/x for 0 <= x <= 0.0225, so that 1 - sqrt(1 - x) keeps its digits.

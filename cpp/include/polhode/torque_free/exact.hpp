@@ -115,6 +115,34 @@ struct Doubled {
     Complex<T> E, F, H;
 };
 
+/// sn(v)/v - 1 and W - 1 of the base, by the shortest polynomials that w allows.  Lanes differ in w: a
+/// tier is evaluated where some lane needs it, and each lane takes its own.
+template <class T>
+struct Base {
+    T S, W1;
+};
+template <class T>
+POLHODE_INLINE Base<T> base(T w2, T u, T r, T y) {
+    const mask_t<T> tier_a = w2 <= step_w_a * step_w_a;
+    const mask_t<T> tier_b = w2 <= step_w_b * step_w_b;
+    if (all(tier_a)) return {sn_minus_one_a(u, r), third_kind_minus_one_a(u, r, y)};
+    Base<T> p;
+    if (all(tier_b)) {
+        p = {sn_minus_one_b(u, r), third_kind_minus_one_b(u, r, y)};
+    } else {
+        p = {sn_minus_one_c(u, r), third_kind_minus_one_c(u, r, y)};
+        if (any(tier_b)) {
+            p.S = select(tier_b, sn_minus_one_b(u, r), p.S);
+            p.W1 = select(tier_b, third_kind_minus_one_b(u, r, y), p.W1);
+        }
+    }
+    if (any(tier_a)) {
+        p.S = select(tier_a, sn_minus_one_a(u, r), p.S);
+        p.W1 = select(tier_a, third_kind_minus_one_a(u, r, y), p.W1);
+    }
+    return p;
+}
+
 /// One doubling of the increment.  Small: by differences, which keep 1 - cn and 1 - dn; alone they
 /// lose 1e-9 at 30 rad near the separatrix.  Large: by products, four times the error if always.
 template <bool Small, class T>
@@ -200,13 +228,13 @@ POLHODE_INLINE FreeStep<T> exact_step(const Inertia<T>& body, const Vec3<T>& m, 
     const T K = s.kappa * h;
     const T size = max(s.alpha, s.beta) + s.ny;
     const T w2 = size * (K * K);
-    const mask_t<T> doubles = w2 > step_w_b * step_w_b;
+    const mask_t<T> doubles = w2 > step_w_c * step_w_c;
     const bool any_doubles = any(doubles);
     T J = 0.0;
     T K0 = K;
     if (any_doubles) {
         // Smallest J with w/2^J <= w_b: from the exponent of (w/w_b)^2, in (4^{J-1}, 4^J].
-        J = rint(fma(exponent(w2 * (1.0 / (step_w_b * step_w_b))), T(0.5), T(0.75)));
+        J = rint(fma(exponent(w2 * (1.0 / (step_w_c * step_w_c))), T(0.5), T(0.75)));
         J = select(doubles & (w2 < 0x1p100), J, T(0.0));
         K0 = K * power_of_two(-J);
         K0 = select(doubles & !(w2 < 0x1p100), T(__builtin_nan("")), K0);
@@ -215,20 +243,7 @@ POLHODE_INLINE FreeStep<T> exact_step(const Inertia<T>& body, const Vec3<T>& m, 
     const T u = (s.alpha + s.beta) * K0_2;
     const T r = (s.alpha * K0_2) * (s.beta * K0_2);
     const T y = s.ny * K0_2;
-    T S;   // sn(v)/v - 1
-    T W1;  // W - 1
-    const mask_t<T> tier_a = w2 <= step_w_a * step_w_a;
-    if (all(tier_a)) {
-        S = sn_minus_one_a(u, r);
-        W1 = third_kind_minus_one_a(u, r, y);
-    } else {
-        S = sn_minus_one_b(u, r);
-        W1 = third_kind_minus_one_b(u, r, y);
-        if (any(tier_a)) {
-            S = select(tier_a, sn_minus_one_a(u, r), S);
-            W1 = select(tier_a, third_kind_minus_one_a(u, r, y), W1);
-        }
-    }
+    const auto [S, W1] = base(w2, u, r, y);
     Increment<T> v;
     v.sigma = fma(K0, S, K0);
     const T half_psi = (0.5 * s.G) * fma(K, W1, h * s.g0);

@@ -5,7 +5,7 @@
 ///
 /// Written by cpp/generate/make_step_polynomials.py, which says how; edit that.
 ///
-/// The base of a step is so short (w <= 0.05 in tier a, w <= 0.15 in tier b) that functions regular
+/// The base of a step is so short (w <= 0.05 in tier a, 0.095 in b, 0.15 in c) that functions regular
 /// for every body, degenerate ones included, carry it.  With v the argument, k the modulus,
 /// s(t) = sn(t v, k)/v and n >= 0 such that 1 + n sn^2 stands under the integral, in the weights
 ///
@@ -27,7 +27,8 @@ namespace torque_free {
 
 /// Largest w of each tier.
 inline constexpr double step_w_a = 0.05;
-inline constexpr double step_w_b = 0.15;
+inline constexpr double step_w_b = 0.095;
+inline constexpr double step_w_c = 0.15;
 
 namespace step_detail {
 
@@ -106,6 +107,34 @@ POLHODE_INLINE T third_kind_a(T u, T r, T y) {
 }
 template <class T>
 POLHODE_INLINE T sn_b(T u, T r) {
+    const T a = horner(u, -0.16666666666666444, 0.00833333333217779, -0.0001984125303892065,
+                          2.748493703913473e-06, -3.0153145772109325e-08);
+    const T b_r0 = horner(u, 0.0999999999968099, -0.026190474793134206, 0.0033728388093035226,
+                             -0.0002705432989595999);
+    const T b_r1 = horner(u, 0.008333222152782553, -0.0033014399184369035);
+    return fma(u, a, r * fma(r, b_r1, b_r0));
+}
+template <class T>
+POLHODE_INLINE T third_kind_b(T u, T r, T y) {
+    const T y4 = horner(u, 0.11109133376929509, -0.11871877788801687);
+    T sum = fma(y, -0.08889500509329824, y4);
+    const T y3_r0 = horner(u, -0.14285705470784618, 0.1110944738556593, -0.04164786608611875);
+    const T y3 = fma(r, -0.05321412989715433, y3_r0);
+    sum = fma(y, sum, y3);
+    const T y2_r0 = horner(u, 0.19999999982900946, -0.09523805195117639, 0.022219567299745866,
+                              -0.0032157945710399828);
+    const T y2_r1 = horner(u, 0.0444363595739734, -0.027112698182477538);
+    const T y2 = fma(r, y2_r1, y2_r0);
+    sum = fma(y, sum, y2);
+    const T y1_r0 = horner(u, -0.33333333333322596, 0.06666666663150941, -0.006349203735795261,
+                              0.0003526266931281093, -7.08299571524571e-06);
+    const T y1_r1 = horner(u, -0.028571415356456208, 0.009522540214201881, -0.0015422002790142632);
+    const T y1 = fma(r, fma(r, -0.002380838416306895, y1_r1), y1_r0);
+    sum = fma(y, sum, y1);
+    return y * sum;
+}
+template <class T>
+POLHODE_INLINE T sn_c(T u, T r) {
     const T a = horner(u, -0.16666666666666607, 0.008333333333184959, -0.00019841269010233018,
                           2.755950424082093e-06, -5.168904687088701e-08, 5.016052386642124e-07);
     const T b_r0 = horner(u, 0.09999999999942753, -0.026190476045560393, 0.003373003619774405,
@@ -114,7 +143,7 @@ POLHODE_INLINE T sn_b(T u, T r) {
     return fma(u, a, r * fma(r, fma(r, 0.000695292642091585, b_r1), b_r0));
 }
 template <class T>
-POLHODE_INLINE T third_kind_b(T u, T r, T y) {
+POLHODE_INLINE T third_kind_c(T u, T r, T y) {
     const T y5 = horner(u, -0.0907592358488569, 0.12043355392275257);
     T sum = fma(y, 0.07193372981723752, y5);
     const T y4_r0 = horner(u, 0.11110888839634152, -0.12104279473465765, 0.06170577938747037);
@@ -149,7 +178,7 @@ POLHODE_INLINE T sqrt_q(T x) {
 
 }  // namespace step_detail
 
-/// sn(v, k)/v - 1 for w <= 0.05 (a) and w <= 0.15 (b).
+/// sn(v, k)/v - 1 for w <= 0.05 (a), 0.095 (b), 0.15 (c).
 template <class T>
 POLHODE_INLINE T sn_minus_one_a(T u, T r) {
     if constexpr (wider_than_double<T>) return step_detail::sn_minus_one_series(u, r);
@@ -160,8 +189,13 @@ POLHODE_INLINE T sn_minus_one_b(T u, T r) {
     if constexpr (wider_than_double<T>) return step_detail::sn_minus_one_series(u, r);
     return step_detail::sn_b(u, r);
 }
+template <class T>
+POLHODE_INLINE T sn_minus_one_c(T u, T r) {
+    if constexpr (wider_than_double<T>) return step_detail::sn_minus_one_series(u, r);
+    return step_detail::sn_c(u, r);
+}
 
-/// W - 1 for w <= 0.05 (a) and w <= 0.15 (b).
+/// W - 1 for w <= 0.05 (a), 0.095 (b), 0.15 (c).
 template <class T>
 POLHODE_INLINE T third_kind_minus_one_a(T u, T r, T y) {
     if constexpr (wider_than_double<T>) {
@@ -175,6 +209,13 @@ POLHODE_INLINE T third_kind_minus_one_b(T u, T r, T y) {
         return step_detail::third_kind_minus_one_series(u, r, y);
     }
     return step_detail::third_kind_b(u, r, y);
+}
+template <class T>
+POLHODE_INLINE T third_kind_minus_one_c(T u, T r, T y) {
+    if constexpr (wider_than_double<T>) {
+        return step_detail::third_kind_minus_one_series(u, r, y);
+    }
+    return step_detail::third_kind_c(u, r, y);
 }
 
 /// Q(x) = (1 - sqrt(1 - x))/x for 0 <= x <= 0.0225, so that 1 - sqrt(1 - x) keeps its digits.
