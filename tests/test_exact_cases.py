@@ -137,7 +137,7 @@ def test_reference_reproduces_the_stored_cases(i: int) -> None:
 
 def test_long_run() -> None:
     """2e4 steps of hw = 0.01: energy and spatial momentum do not drift."""
-    rng = np.random.default_rng(20240501)
+    rng = np.random.default_rng(1)
     n = 64
     inertia = np.sort(rng.uniform(1.0, 3.0, (n, 3)), axis=1)
     m0 = rng.normal(size=(n, 3))

@@ -322,6 +322,31 @@ def test_sign_is_that_of_the_continuous_path(name: str) -> None:
     check(f"{name}, |q - q_exact|^2", NAMES, np.sum((q_end - exact) ** 2, -1), 0.1)
 
 
+@every_exact_method
+def test_sign_after_long_steps(name: str) -> None:
+    """One step of up to 300 |m| / I1 ends on the same sheet as 256 short ones.
+
+    Most bodies circle axis 3 with an azimuth that librates, or are near doing so: there the sign
+    depends on more than the length of the step.
+    """
+    rng = np.random.default_rng(5)
+    count = 4000
+    inertia = np.stack([rng.uniform(0.1, 1.0, count), np.ones(count), rng.uniform(1.0, 2.0, count)])
+    m = rng.normal(size=(count, 3)) * [0.1, 1.0, 0.5]
+    m /= np.linalg.norm(m, axis=1)[:, None]
+    q = np.array([0.6, -0.48, 0.0, 0.64])
+    h = inertia[0] * 10 ** rng.uniform(0.0, 2.5, count) * rng.choice([-1.0, 1.0], count)
+    _, once = step(name, inertia.T, m, q, h)
+    _, often = step(name, inertia.T, m, q, h / 256, n_steps=256)
+    cosine = np.sum(once * often, -1)
+    # Beside the separatrix a few runs have forgotten their start; they say nothing.
+    assert (np.abs(cosine) > 0.999).mean() > 0.99
+    wrong = np.flatnonzero(cosine < -0.999)
+    assert len(wrong) == 0, f"{name}: wrong sign in {len(wrong)} bodies, first " + str(
+        [(inertia.T[i].tolist(), m[i].tolist(), float(h[i])) for i in wrong[:3]]
+    )
+
+
 # --- changes of axes and units ---
 
 

@@ -122,7 +122,7 @@ def test_f14_full_tensor_of_the_apollo_model() -> None:
     m0 = np.array(given["I_matrix"]) @ given["omega0"]
     got = body.step(m0, IDENTITY, given["t"])
     # Two moments differ by 2 %: rounding the tensor turns the axes and changes the rates.
-    assert_state("F14", got, answer, 2e-13)
+    assert_state("F14", got, answer, 5e-14)
 
 
 def test_f17_all_octants_and_orders() -> None:
