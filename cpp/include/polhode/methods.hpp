@@ -13,6 +13,7 @@
 
 #include "polhode/method_info.hpp"
 #include "polhode/torque_free/exact.hpp"
+#include "polhode/torque_free/frb.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 
@@ -25,6 +26,15 @@ struct Exact {
     }
 };
 
+struct Frb {
+    static constexpr MethodInfo info{"frb", 0, "exact", "energy casimir momentum_spatial", true, "",
+                                     "[CZ08] Algorithm 2"};
+    template <class T>
+    POLHODE_INLINE static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
+        return torque_free::frb_step(body, m, h);
+    }
+};
+
 template <class... Methods>
 struct MethodList {
     /// Calls visit.template operator()<Method>() for every method.
@@ -34,6 +44,6 @@ struct MethodList {
     }
 };
 
-using Methods = MethodList<Exact>;
+using Methods = MethodList<Exact, Frb>;
 
 POLHODE_NAMESPACE_END
