@@ -14,6 +14,7 @@
 #include "polhode/method_info.hpp"
 #include "polhode/torque_free/exact.hpp"
 #include "polhode/torque_free/frb.hpp"
+#include "polhode/torque_free/gauss.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 
@@ -35,6 +36,20 @@ struct Frb {
     }
 };
 
+/// gauss1 ... gauss10: P nodes.
+template <int P>
+struct Gauss {
+    static constexpr const char* names[] = {"gauss1", "gauss2", "gauss3", "gauss4", "gauss5",
+                                            "gauss6", "gauss7", "gauss8", "gauss9", "gauss10"};
+    static constexpr MethodInfo info{names[P - 1], 2 * P, "semi-exact",
+                                     "energy casimir momentum_spatial", true, "",
+                                     "[CZ08] eq. (20)"};
+    template <class T>
+    POLHODE_INLINE static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
+        return torque_free::gauss_step(body, m, h, P);
+    }
+};
+
 template <class... Methods>
 struct MethodList {
     /// Calls visit.template operator()<Method>() for every method.
@@ -44,6 +59,7 @@ struct MethodList {
     }
 };
 
-using Methods = MethodList<Exact, Frb>;
+using Methods = MethodList<Exact, Frb, Gauss<1>, Gauss<2>, Gauss<3>, Gauss<4>, Gauss<5>, Gauss<6>,
+                           Gauss<7>, Gauss<8>, Gauss<9>, Gauss<10>>;
 
 POLHODE_NAMESPACE_END
