@@ -9,7 +9,9 @@
 ///     template <class T>
 ///     static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h);
 ///
-/// in sorted axes, m scaled to a largest component in [1, 2).  A new method is one kernel and one row.
+/// in sorted axes, the largest component of m within 2^20 of 1.  A new method is one kernel and one
+/// row.  Kernels that take much longer than a loop over arrays say `shares_loop` (batch.hpp), which
+/// keeps compilation short.
 
 #include "polhode/method_info.hpp"
 #include "polhode/torque_free/exact.hpp"
@@ -30,8 +32,9 @@ struct Exact {
 struct Frb {
     static constexpr MethodInfo info{"frb", 0, "exact", "energy casimir momentum_spatial", true, "",
                                      "[CZ08] Algorithm 2"};
+    static constexpr bool shares_loop = true;
     template <class T>
-    POLHODE_INLINE static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
+    static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
         return torque_free::frb_step(body, m, h);
     }
 };
@@ -44,8 +47,9 @@ struct Gauss {
     static constexpr MethodInfo info{names[P - 1], 2 * P, "semi-exact",
                                      "energy casimir momentum_spatial", true, "",
                                      "[CZ08] eq. (20)"};
+    static constexpr bool shares_loop = true;
     template <class T>
-    POLHODE_INLINE static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
+    static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
         return torque_free::gauss_step(body, m, h, P);
     }
 };

@@ -25,6 +25,7 @@
 #include "polhode/elliptic/agm.hpp"
 #include "polhode/elliptic/carlson.hpp"
 #include "polhode/inertia.hpp"
+#include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/elementary.hpp"
 #include "polhode/scalar/sincos.hpp"
 
@@ -90,7 +91,7 @@ struct Modulus {
         : k2(k2_),
           kc2(kc2_),
           separatrix(kc2_ < 1e-280),
-          agm(select(separatrix, T(1.0), sqrt(kc2_)), epsilon_v<T> < 0x1p-60 ? 1e-9 : 1e-4) {}
+          agm(select(separatrix, T(1.0), sqrt(kc2_)), wider_than_double<T> ? 1e-9 : 1e-4) {}
 
     /// dn where cn = c, without the cancellation of 1 - k2 sn^2.
     POLHODE_INLINE T dn(T c) const { return sqrt(fma(k2 * c, c, kc2)); }
@@ -120,7 +121,7 @@ struct Modulus {
         // F(phi, k) = (phi - k^2/8 sin 2 phi + O(k^4)) / AGM at the end of the sequence.
         const T kappa = agm.last_c / agm.limit;
         const T correction = 0.25 * (kappa * kappa) * (s * c) / fma(s, s, c * c);
-        const T angle = fma(2.0 * turns, T(pi), atan2(s, c) - correction);
+        const T angle = fma(4.0 * turns, half_pi<T>(), atan2(s, c) - correction);
         return angle * power_of_two(-agm.count) / agm.limit;
     }
 
@@ -153,7 +154,7 @@ struct Modulus {
         }
         // w/pi is within a half of the half turns, and cos is negative after an odd number of them.
         const T odd = select(c < 0.0, copysign(1.0, s), T(0.0));
-        T half_turns = fma(2.0, rint(0.5 * fma(w, T(1 / pi), -odd)), odd);
+        T half_turns = fma(2.0, rint(0.5 * fma(w, T(0x1.45f306dc9c883p-2), -odd)), odd);
         if (any(separatrix)) {
             const T bounded = copysign(min(abs(u), 300.0), u);
             const Hyperbolic limit = hyperbolic(select(separatrix, bounded, T(0.0)) + 0.0 * u);
@@ -192,15 +193,13 @@ struct Modulus {
     }
 
 private:
-    static constexpr double pi = 0x1.921fb54442d18p+1;
-
     struct Hyperbolic {
         T tanh, sech;
     };
     /// From e^-|u| - 1, which keeps a small u.
     POLHODE_INLINE static Hyperbolic hyperbolic(T u) {
         T e, e_1;
-        if constexpr (epsilon_v<T> < 0x1p-60) {
+        if constexpr (wider_than_double<T>) {
             e = exp(-abs(u));
             e_1 = expm1(-abs(u));
         } else {
@@ -315,7 +314,7 @@ template <class T>
 T ellpi(T sigma, T ny, T c2, T d2) {
     const T y = ny * sigma * sigma;
     const mask_t<T> pole = c2 + d2 == 0.0;
-    return (-1.0 / 3.0) * y * sigma *
+    return ratio<T>(-1, 3) * y * sigma *
            elliptic::detail::rf_rj_positive(c2, select(pole, T(1.0), d2), T(1.0), 1.0 + y).rj;
 }
 
@@ -380,7 +379,8 @@ template <class T>
     // The middle of the increment.  On the separatrix the integral grows linearly once sn = 1.
     const T w = 0.5 * motion.v;
     const mask_t<T> separatrix = motion.modulus.separatrix;
-    const T w_near = select(separatrix & (abs(w) > 36.0), copysign(36.0, w), w);
+    constexpr double far = wider_than_double<T> ? 80.0 : 36.0;
+    const T w_near = select(separatrix & (abs(w) > far), copysign(far, w), w);
     const Jacobi<T> x = motion.modulus.at(w_near);
     const T K = (0.5 * s.kappa) * h;
     const mask_t<T> still = w == 0.0;

@@ -11,6 +11,8 @@ POLHODE_NAMESPACE_BEGIN
 namespace torque_free {
 namespace frb_detail {
 
+inline constexpr double one_over_two_pi = 0x1.45f306dc9c883p-3;  // to count turns
+
 /// The amplitude as it runs from phi0 to phi1 = phi0 + change.
 template <class T>
 struct Sweep {
@@ -31,9 +33,8 @@ POLHODE_INLINE Sweep<T> sweep(const Modulus<T>& modulus, T s0, T c0, T v) {
     r.cos = fma(x.c, P, sc0 * d0 * x.s * one_d);
     const T angle = atan2(r.sin, r.cos);
     // Amplitude and (pi/2) u/K differ by less than a quarter turn at either end.
-    constexpr double two_pi = 0x1.921fb54442d18p+2;
-    const T turns = rint(fma(modulus.agm.limit, v, -angle) * (1 / two_pi));
-    r.change = fma(select(modulus.separatrix, T(0.0), turns), T(two_pi), angle);
+    const T turns = rint(fma(modulus.agm.limit, v, -angle) * one_over_two_pi);
+    r.change = fma(select(modulus.separatrix, T(0.0), 4.0 * turns), half_pi<T>(), angle);
     return r;
 }
 
@@ -89,8 +90,7 @@ template <class T>
     const T G = norm(m), s0 = motion.s0, c0 = motion.c0;
 
     const Sweep<T> phi = sweep(motion.modulus, s0, c0, motion.v);
-    const T mean =
-        eint_gauss({nodes}, motion.modulus, s.c1, s.c2, s0, c0, phi.change);
+    const T mean = eint_gauss({nodes}, motion.modulus, s.c1, s.c2, s0, c0, phi.change);
     // change/v, which goes to dn as v goes to 0; on axis 2 both dn are left out.
     const T d0 = motion.modulus.dn(c0);
     const mask_t<T> still = motion.v == 0.0;
@@ -101,9 +101,8 @@ template <class T>
     // from phi, so its whole turns are those of phi.
     const T s1 = fma(s0, phi.cos, c0 * phi.sin), c1 = fma(c0, phi.cos, -(s0 * phi.sin));
     const T angle = atan2(sqrt(s.c1) * phi.sin, fma(s.c1 * c0, c1, s0 * s1));
-    constexpr double two_pi = 0x1.921fb54442d18p+2;
-    const T turns = rint((phi.change - angle) * (1 / two_pi));
-    const T azimuth = fma(turns, T(two_pi), angle);
+    const T turns = rint((phi.change - angle) * one_over_two_pi);
+    const T azimuth = fma(4.0 * turns, half_pi<T>(), angle);
 
     const T psi = fma(G, fma(h, s.inverse_I3, third), -azimuth);
     const SinCos<T> y = sincos(0.5 * psi);
