@@ -139,16 +139,14 @@ struct Modulus {
         T s = fma(delta, x.cos, x.sin), c = fma(-delta, x.sin, x.cos);
         T d = fma(-2.0 * q, s * s, T(1.0));
         for (int n = agm.steps; n >= 1; --n) {
-            T s2 = s * s, c2 = c * c;
+            const T s2 = s * s;
             // Roundings of cn near 1 would double with each step; there cn^2 is 1 - sn^2.
-            const mask_t<T> small = s2 < 0.5;
-            const T exact_c2 = select(small, 1.0 - s2, c2);
-            c = fma(c * (exact_c2 - c2), 1.5 - exact_c2, c);
-            c2 = exact_c2;
+            const T c2 = select(s2 < 0.5, 1.0 - s2, c * c);
+            const T better_c = fma(c * (c2 - c * c), 1.5 - c2, c);
             const T c_n = agm.c(n);
             const mask_t<T> reached = agm.reaches(n);
             const T inverse = 1.0 / fma(c_n, s2, agm.a[n]);
-            c = select(reached, agm.a[n] * inverse * (c * d), c);
+            c = select(reached, agm.a[n] * inverse * (better_c * d), c);
             s = select(reached, agm.a[n - 1] * inverse * s, s);
             d = select(reached, fma(c_n, c2, agm.b[n - 1]) * inverse, d);
         }
@@ -307,67 +305,55 @@ POLHODE_INLINE Quaternion<T> turned_frame(const Labelled<T>& s, const Vec3<T>& n
 
 /// ellpi: Pi(phi, n, k) - F(phi, k) for |phi| <= pi/2 by Carlson's R_J  [CZ08] Sec. 3.4,
 ///
-///     (n/3) s^3 R_J(c^2, 1 - k2 s^2, 1, 1 - n s^2)
+///     (n/3) s^3 R_J(c^2, 1 - k2 s^2, 1, 1 - n s^2),
 ///
-/// divided by sqrt(c1) d3, which may vanish: with sigma = s/(sqrt(c1) d3) and n s^2 = -ny sigma^2.
+/// times `scale`, with which n s^2 = -ny (scale s)^2.
 template <class T>
-T ellpi(T sigma, T ny, T c2, T d2) {
+T ellpi(T s, T c2, T d2, T scale, T ny) {
+    const T sigma = scale * s;
     const T y = ny * sigma * sigma;
-    const mask_t<T> pole = c2 + d2 == 0.0;
+    const T d2_safe = select(c2 + d2 == 0.0, T(1.0), d2);
     return ratio<T>(-1, 3) * y * sigma *
-           elliptic::detail::rf_rj_positive(c2, select(pole, T(1.0), d2), T(1.0), 1.0 + y).rj;
+           elliptic::detail::rf_rj_positive(c2, d2_safe, T(1.0), 1.0 + y).rj;
 }
 
-/// ellint_pi: the same for any amplitude, with the complete integral as often as phi has half turns.
-///
-/// The report takes the difference of two integrals, at the amplitudes of both ends; it cancels, to
-/// nothing for a nearly symmetric body.  Here there is one, over the increment w of the argument;
-/// the step's kernel puts in the rest by the addition theorem.
-///
-/// @param K  sigma/sn, times w
+/// ellint_pi: the same for any amplitude, with the complete integral as often as it has half turns.
 template <class T>
-POLHODE_INLINE T ellint_pi(const Modulus<T>& modulus, const Jacobi<T>& x, T w, T sigma, T K, T ny) {
-    T value = ellpi(select(x.c < 0.0, -sigma, sigma), ny, x.c * x.c, x.d * x.d);
+POLHODE_INLINE T ellint_pi(const Modulus<T>& modulus, const Jacobi<T>& x, T scale, T ny) {
+    T value = ellpi(select(x.c < 0.0, -x.s, x.s), x.c * x.c, x.d * x.d, scale, ny);
     const mask_t<T> turned = x.half_turns != 0.0;
     if (any(turned)) {
-        const T one = K / select(turned, w, T(1.0));  // sigma where sn = 1
-        const T complete =
-            ellpi(select(turned, one, T(0.0)), ny, T(0.0), select(turned, modulus.kc2, T(1.0)));
+        const T complete = ellpi(T(1.0), T(0.0), select(turned, modulus.kc2, T(1.0)),
+                                 select(turned, scale, T(0.0)), ny);
         value = select(turned, fma(2.0 * x.half_turns, complete, value), value);
     }
     return value;
 }
 
-/// One exact step of free rotation, m' = m x I^-1 m, q' = q (0, I^-1 m)/2.
+/// One step of free rotation as in Algorithm 2 of [CZ08] with the frame (1).
 ///
-/// @param body  the body
-/// @param m     momentum along the body's sorted axes, largest component of size about 1; zero
-///              returns the identity
-/// @param h     time step, either sign
-/// @return      momentum and dq along the sorted axes.  dq is the end of the continuous path that
-///              starts at 1, not made positive.  NaN where the phase or the angle reaches 2^50, or
-///              where the input is not finite.
+/// The angle of eq. (16) about the momentum is written
 ///
-/// Error: at most 8 eps (1 + angle), angle = |h| |m/I|, plus four times what half an ulp of the input
-/// does (tests/test_frb.py).
+///     psi = G (h/I1 + 2 (kappa/lambda) (Pi - F)(am w, n, k)) + arg f,     w = lambda h / 2.
 ///
-/// Method: [CZ08] Algorithm 2 with the frame (1).  The angle psi of eq. (16) is written
+/// The report takes Pi at the amplitudes of both ends, and their difference cancels, to nothing for
+/// a nearly symmetric body.  Here Pi(u0 + 2 w) - Pi(u0) is two integrals over w and an arctangent by
+/// the addition theorem DLMF 19.11.5; f is the complex number in which that arctangent and the two of
+/// eq. (16) are one.  Of the two n that differ by the label of the frame's axes, -c2/c1 and
+/// -d1^2/d3^2 = k^2/n, the smaller is taken; then nothing large cancels for a thin rod.
 ///
-///     psi = G (h/I1 + 2 (kappa/lambda) (Pi - F)(w)) + arg f,     w = lambda h / 2,
-///
-/// where Pi(u0 + v) - Pi(u0) is two integrals over w by the addition theorem DLMF 19.11.5, whose
-/// arctangents and the two of f in (16) are the argument of one complex number.  Of the two n that
-/// differ by the label of the axes, -c2/c1 and -d1^2/d3^2 = k^2/n, the smaller one is taken; then
-/// nothing large cancels for a thin rod.
-template <class T>
-[[gnu::noinline]] FreeStep<T> frb_step(const Inertia<T>& body, const Vec3<T>& m, T h) {
+/// @param third_kind  (Pi - F)(am w, n, k) times `scale`, of (modulus, functions at w, scale, ny), where
+///                    scale = 1/(sqrt(c1) d3) and n = -ny scale^2; scale is 0 where lambda h is
+template <class T, class ThirdKind>
+POLHODE_INLINE FreeStep<T> step_by_third_kind(const Inertia<T>& body, const Vec3<T>& m, T h,
+                                              const ThirdKind& third_kind) {
     using namespace frb_detail;
     using Complex = frb_detail::Complex<T>;
     const Circulation<T> motion = egellip_step(body, m, h);
     const Vec3<T> n_body = motion.label.to_body(motion.n);
     const T G = norm(m);
 
-    // The label of the frame: n sn^2 = -ny sigma^2 with ny = c2 d3^2 of its axes.
+    // The label of the frame.
     const T m2_2 = m.y * m.y;
     const T y1 = body.c1 * fma(m.x, m.x, body.c1 * m2_2);
     const T y3 = body.c2 * fma(m.z, m.z, body.c2 * m2_2);
@@ -376,33 +362,32 @@ template <class T>
     const Vec3<T> n = s.to_label(n_body);
     const T a1 = s.a.x, a2 = s.a.y, a3 = s.a.z;
 
-    // The middle of the increment.  On the separatrix the integral grows linearly once sn = 1.
+    // The middle of the increment; sigma = sn w/(sqrt(c1) d3), which has a limit as lambda h goes to 0.
     const T w = 0.5 * motion.v;
     const mask_t<T> separatrix = motion.modulus.separatrix;
-    constexpr double far = wider_than_double<T> ? 80.0 : 36.0;
+    constexpr double far = wider_than_double<T> ? 80.0 : 36.0;  // where tanh is 1
     const T w_near = select(separatrix & (abs(w) > far), copysign(far, w), w);
     const Jacobi<T> x = motion.modulus.at(w_near);
     const T K = (0.5 * s.kappa) * h;
     const mask_t<T> still = w == 0.0;
-    const T sigma = K * select(still, T(1.0), x.s / select(still, T(1.0), w));
-    T third = ellint_pi(motion.modulus, x, w, sigma, K, ny);
-    if (any(separatrix)) {
-        const T y = ny * sigma * sigma;
-        third = select(separatrix, fma((w_near - w) * (sigma / select(still, T(1.0), x.s)),
-                                       y / (1.0 + y), third), third);
-    }
+    const T scale = select(still, T(0.0), K / select(still, T(1.0), w));
+    const T sigma = select(still, K, scale * x.s);
+    const T sigma2 = sigma * sigma;
+    const T y = ny * sigma2;
+    T third = third_kind(motion.modulus, x, scale, ny);
+    // On the separatrix the integral grows linearly from there on.
+    if (any(separatrix)) third = fma((w_near - w) * scale, y / (1.0 + y), third);
     const SinCos<T> turn = sincos(G * fma(0.5 * h, s.inverse_I1, third));
 
     // cn and dn of the frame's label, then sn/lambda and cn of the whole step by doubling.
     const mask_t<T> same = (s.swapped & motion.label.swapped) | !(s.swapped | motion.label.swapped);
     const T c = select(same, x.c, x.d), d = select(same, x.d, x.c);
-    const T sigma2 = sigma * sigma, cd = c * d;
+    const T cd = c * d;
     const T inverse_R = 1.0 / fma(s.c1 * s.d3_2 * sigma2 * d, d, c * c);
     const T sigma_h = (sigma + sigma) * (cd * inverse_R);
     const T side = fma(s.c1 * a3, a3, -(s.c2 * (a1 * a1)));
     const T c_h = fma(cd, cd, -(side * sigma2)) * inverse_R;
     // The two integrals over w make one over 2 w less twice the argument of U - i V; U > 0.
-    const T y = ny * sigma2;
     const T U = fma(y, fma(cd + cd, cd * inverse_R, T(1.0)), T(1.0)), V = y * (G * sigma_h);
     // Half the change of azimuth, where the azimuth circulates.
     const mask_t<T> librates = !(same | separatrix);
@@ -425,6 +410,26 @@ template <class T>
                        select(obtuse, copysign(size - g.re, g.im), g.im)};
     const Complex y_turn = Complex{turn.cos, turn.sin} * half * Complex{H.re, -H.im}.rescaled();
     return {n_body, turned_frame(s, n, G, y_turn.re, y_turn.im)};
+}
+
+/// One exact step of free rotation, m' = m x I^-1 m, q' = q (0, I^-1 m)/2.
+///
+/// @param body  the body
+/// @param m     momentum along the body's sorted axes, largest component within 2^20 of 1; zero
+///              returns the identity
+/// @param h     time step, either sign
+/// @return      momentum and dq along the sorted axes.  dq is the end of the continuous path that
+///              starts at 1, not made positive.  NaN where the phase or the angle reaches 2^50, of
+///              which no digit is right, or where the input is not finite.
+///
+/// Error: at most 8 eps (1 + angle), angle = |h| |m/I|, plus four times what half an ulp of the input
+/// does, for every body and momentum (tests/test_frb.py).
+template <class T>
+[[gnu::noinline]] FreeStep<T> frb_step(const Inertia<T>& body, const Vec3<T>& m, T h) {
+    return step_by_third_kind(
+        body, m, h, [](const Modulus<T>& modulus, const Jacobi<T>& x, const T& scale, const T& ny) {
+            return ellint_pi(modulus, x, scale, ny);
+        });
 }
 
 }  // namespace torque_free
