@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -393,9 +395,8 @@ class RigidBody:
             return step(self._moments, m, q, h, out=out, **options)
         m_user = components("m", m, 3)
         m_principal = self._to_principal(m_user)
-        m_end, q_end = step(
-            self._moments, m_principal, self._attitude_to_principal(q), h, **options
-        )
+        attitude = self._attitude_to_principal(q)
+        m_end, q_end = step(self._moments, m_principal, attitude, h, **options)
         return self._placed(m_user, m_principal, m_end, q_end, out)
 
     def motion(self, m0: ArrayLike, q0: ArrayLike) -> BodyMotion:
@@ -421,7 +422,15 @@ class RigidBody:
         return BodyMotion(self, m0, q0)
 
     def integrate(
-        self, m0: ArrayLike, q0: ArrayLike, h: ArrayLike, n_steps: int, **options: Any
+        self,
+        m0: ArrayLike,
+        q0: ArrayLike,
+        h: ArrayLike,
+        n_steps: int,
+        *,
+        torque: Any = None,
+        callback: Callable[..., Any] | None = None,
+        **options: Any,
     ) -> Any:
         """Integrate the bodies, with torque or without, in the user's own body axes.
 
@@ -435,8 +444,12 @@ class RigidBody:
             Step length.
         n_steps : int
             Number of steps.
+        torque : model, list of models or callable, optional
+            As `polhode.integrate` takes it; it sees and gives components in the user's body axes.
+        callback : callable, optional
+            As `polhode.integrate` takes it, called in the user's body axes.
         **options : Any
-            What `polhode.integrate` takes. A torque acts in the user's body axes.
+            Whatever else `polhode.integrate` takes.
 
         Returns
         -------
@@ -447,12 +460,46 @@ class RigidBody:
         ------
         ValueError
             As `polhode.integrate`.
+        TypeError
+            If a torque can't be turned to the principal axes: it is no model and no callable.
         """
         from polhode import integrate
 
         if self._aligned:
-            return integrate(self._moments, m0, q0, h, n_steps, **options)
-        raise NotImplementedError
+            return integrate(
+                self._moments, m0, q0, h, n_steps, torque=torque, callback=callback, **options
+            )
+        m_user = components("m0", m0, 3)
+        principal0 = self._to_principal(m_user)
+
+        def turned_back(trajectory: Any) -> Any:
+            result = copy.copy(trajectory)
+            m = self._momentum_from_principal(m_user, principal0, trajectory.m)
+            object.__setattr__(result, "m", m)
+            object.__setattr__(result, "q", self._attitude_from_principal(trajectory.q))
+            return result
+
+        def seen(step: int, t: float, m: Array, attitude: Array) -> Any:
+            assert callback is not None
+            m = self._momentum_from_principal(m_user, principal0, m)
+            return callback(step, t, m, self._attitude_from_principal(attitude))
+
+        try:
+            trajectory = integrate(
+                self._moments,
+                principal0,
+                self._attitude_to_principal(q0),
+                h,
+                n_steps,
+                torque=self._torque_to_principal(torque),
+                callback=None if callback is None else seen,
+                **options,
+            )
+        except BaseException as error:
+            if hasattr(error, "trajectory"):
+                error.trajectory = turned_back(error.trajectory)
+            raise
+        return turned_back(trajectory)
 
     def _set(
         self, moments: Array, axes: Array, tensor: Array, *, physical: bool, name: str
@@ -503,6 +550,23 @@ class RigidBody:
         if attitude.shape[-1] == 4:
             return np.asarray(_core.so3_multiply(attitude, _core.so3_conjugate(self._turn)))
         return np.asarray(attitude @ np.swapaxes(self._axes, -2, -1))
+
+    def _torque_to_principal(self, torque: Any) -> Any:
+        """The torque in principal axes: of a model by its `in_axes`, of a callable around it."""
+        if torque is None:
+            return None
+        if isinstance(torque, list | tuple):
+            return [self._torque_to_principal(one) for one in torque]
+        if hasattr(torque, "in_axes"):
+            return torque.in_axes(self._axes)
+        if not callable(torque):
+            raise TypeError(f"torque must be a model or a callable, not {type(torque).__name__}")
+
+        def turned(t: float, m: Array, attitude: Array) -> Array:
+            user = torque(t, self._from_principal(m), self._attitude_from_principal(attitude))
+            return self._to_principal(components("torque", user, 3))
+
+        return turned
 
     def _momentum_from_principal(self, m0: Array, principal0: Array, principal: Array) -> Array:
         # The change is turned, not the momentum: what the axes are off orthonormal by, an eps, then
