@@ -4,14 +4,15 @@ from fractions import Fraction
 
 import mpmath as mp
 import numpy as np
-import polhode as ph
 import pytest
 from numpy.typing import NDArray
+
+import polhode as ph
 from polhode import so3
 
 EPS = 2.0**-52
 Array = NDArray[np.float64]
-BARS = [1.0, 0.0, 0.0, 0.0]
+IDENTITY = [1.0, 0.0, 0.0, 0.0]
 
 
 def rotations(count: int, seed: int = 1) -> Array:
@@ -141,11 +142,11 @@ def test_rod_at_45_degrees() -> None:
     np.testing.assert_allclose(np.abs(body.axes[:, 0]), [0.5**0.5, 0.5**0.5, 0], atol=1e-15)
     assert body.axes[0, 0] * body.axes[1, 0] < 0
     np.testing.assert_allclose(body.omega([0.1, 0.1, 0]), [0.5, 0.5, 0], atol=1e-14)
-    m, q = body.step([0.1, 0.1, 0.0], BARS, 3.0)
+    m, q = body.step([0.1, 0.1, 0.0], IDENTITY, 3.0)
     expected = [0.4882960708991749564, 0.617076554061336827, 0.617076554061336827, 0]
     np.testing.assert_allclose(q, expected, atol=1e-14)
     np.testing.assert_allclose(m, [0.1, 0.1, 0], atol=1e-15)
-    for act in (body.omega, body.energy, lambda m: body.step(m, BARS, 1.0)):
+    for act in (body.omega, body.energy, lambda m: body.step(m, IDENTITY, 1.0)):
         with pytest.raises(ValueError, match="zero"):
             act([0.1, -0.1, 0.0])
 
@@ -160,7 +161,7 @@ def test_products_of_inertia_have_the_tensors_sign() -> None:
     np.testing.assert_allclose(smallest_of_the_plane, [1, 0.5, 0], atol=4 * EPS)
     m0 = body.momentum([0.1, 1.0, 0.2])
     np.testing.assert_allclose(m0, [-0.55, 5.9, 0.5], rtol=1e-15)
-    m, q = body.step(m0, BARS, 5.0)
+    m, q = body.step(m0, IDENTITY, 5.0)
     expected_m = [-3.9336265874452473110, 4.3373425490969856126, 1.0375651701636505780]
     expected_q = [
         -0.68204987155384744592,
@@ -183,7 +184,7 @@ def test_full_tensor_of_the_apollo_model() -> None:
     np.testing.assert_allclose(body.moments, moments, rtol=4 * EPS)
     m0 = body.momentum([0.01, 0.02, 0.03])
     np.testing.assert_allclose(m0, [371.481, 801.749, 1120.827], rtol=1e-15)
-    m, q = body.step(m0, BARS, 600.0)
+    m, q = body.step(m0, IDENTITY, 600.0)
     expected_m = [802.33585306085434592, 1101.6939981226771882, 423.76912309013469002]
     np.testing.assert_allclose(m, expected_m, rtol=1e-12)
     expected_q = np.array(
@@ -221,7 +222,7 @@ def test_rod_with_a_rounded_moment_is_accepted() -> None:
     # Public case I01 (drake issue 19544): after a shift of 20 m the moments differ by 3.2e-13.
     body = ph.RigidBody.from_moments([0.0, 0.083, 0.08300000000002683])
     np.testing.assert_array_equal(body.moments, [0.0, 0.083, 0.08300000000002683])
-    m, q = body.step([0.0, 0.083, 0.0], BARS, 1.0)
+    m, q = body.step([0.0, 0.083, 0.0], IDENTITY, 1.0)
     np.testing.assert_allclose(q, [0.87758256189037271612, 0, 0.479425538604203, 0], atol=1e-15)
 
 
@@ -270,9 +271,7 @@ def test_not_physical_bodies_on_demand() -> None:
     moments = [1, 1.0127, 3.3062]
     with pytest.raises(ValueError, match="physical=False"):
         ph.RigidBody.from_moments(moments)
-    np.testing.assert_array_equal(
-        ph.RigidBody(np.diag(moments), physical=False).moments, moments
-    )
+    np.testing.assert_array_equal(ph.RigidBody(np.diag(moments), physical=False).moments, moments)
 
 
 def test_indefinite_and_asymmetric_tensors_are_refused() -> None:
@@ -388,9 +387,7 @@ def test_principal_body_axes_pass_unchanged() -> None:
     rng = np.random.default_rng(14)
     m, q = rng.standard_normal((20, 3)), rng.standard_normal((20, 4))
     body = ph.RigidBody.from_moments([1.0, 1.5, 2.2])
-    for ours, plain in zip(
-        body.step(m, q, 0.3), ph.step([1.0, 1.5, 2.2], m, q, 0.3), strict=True
-    ):
+    for ours, plain in zip(body.step(m, q, 0.3), ph.step([1.0, 1.5, 2.2], m, q, 0.3), strict=True):
         assert ours.tobytes() == plain.tobytes()
 
 
@@ -401,7 +398,7 @@ def test_many_calls_do_not_drift() -> None:
     rng = np.random.default_rng(16)
     m = rng.standard_normal((8, 3))
     m /= np.linalg.norm(m, axis=1)[:, None]
-    q = np.broadcast_to(np.array(BARS), (8, 4)).copy()
+    q = np.broadcast_to(np.array(IDENTITY), (8, 4)).copy()
     energy, spatial = body.energy(m), ph.momentum_spatial(m, q)
     for _ in range(3000):
         m, q = body.step(m, q, 0.1)
@@ -413,9 +410,9 @@ def test_many_calls_do_not_drift() -> None:
 def test_no_step_changes_nothing() -> None:
     body = ph.RigidBody(tensors(np.array([[1.0, 1.5, 2.2]])))
     m0 = np.array([[0.3, 0.5, 0.8]])
-    m, q = body.step(m0, [BARS], 0.0)
+    m, q = body.step(m0, [IDENTITY], 0.0)
     np.testing.assert_array_equal(m, m0)
-    np.testing.assert_allclose(q, [BARS], atol=2 * EPS)
+    np.testing.assert_allclose(q, [IDENTITY], atol=2 * EPS)
 
 
 def test_out_of_a_step() -> None:
@@ -435,7 +432,7 @@ def test_out_of_a_step() -> None:
 def test_batches_of_bodies_and_states_broadcast() -> None:
     body = ph.RigidBody(tensors(np.array([[1.0, 1.5, 2.2]] * 4))[:, None])
     assert body.shape == (4, 1)
-    m, q = body.step(np.ones((5, 3)), BARS, 0.1)
+    m, q = body.step(np.ones((5, 3)), IDENTITY, 0.1)
     assert m.shape == (4, 5, 3)
     assert q.shape == (4, 5, 4)
     empty = ph.RigidBody(np.zeros((0, 3, 3)))
@@ -444,6 +441,6 @@ def test_batches_of_bodies_and_states_broadcast() -> None:
     assert single.moments.dtype == np.float64
     m = np.ones((5, 3))
     m[3, 0] = np.nan
-    m, q = body.step(m, BARS, 0.1)
+    m, q = body.step(m, IDENTITY, 0.1)
     assert np.isnan(m[:, 3]).all()
     assert np.isfinite(np.delete(m, 3, axis=1)).all()

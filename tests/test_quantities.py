@@ -3,8 +3,9 @@
 from fractions import Fraction
 
 import numpy as np
-import polhode as ph
 import pytest
+
+import polhode as ph
 from polhode import so3
 
 EPS = 2.0**-52

@@ -4,6 +4,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+
 from polhode import so3
 
 EPS = 2.0**-52

@@ -30,8 +30,9 @@ EPS = float(np.finfo(np.float64).eps)
 # Relative to the largest entry, or the largest moment.
 ASYMMETRY = 1e-9
 TRIANGLE = 1e-9
-# What the rounding of a full tensor's entries makes of a zero moment: 3 eps measured for tensors
-# formed as A diag A^T or J (1 - u u^T), and the solver adds 3.  A diagonal tensor has no such noise.
+# What the rounding of a full tensor's entries makes of a zero moment: 3 eps measured, the solver's
+# part included, for tensors formed as A diag A^T or J (1 - u u^T), four times that for sums of a
+# thousand points taken one after another.  A diagonal tensor has no such noise.
 ZERO_OF_FULL_TENSOR = 16 * EPS
 
 
@@ -72,9 +73,9 @@ class RigidBody:
     Notes
     -----
     Moments are within 4 eps of the largest (eps = 2.2e-16), axes orthonormal within 4 eps and
-    ``tensor @ axes - axes * moments`` within 8 eps of the largest moment, for equal and nearly equal
-    moments too, where the axes are one choice of many. A diagonal tensor gives its entries and
-    the body axes exactly. Method: cyclic Jacobi. The sign of an axis has no meaning; where moments
+    ``tensor @ axes - axes * moments`` within 8 eps of the largest moment, for equal and nearly
+    equal moments too, where the axes are one choice of many. A diagonal tensor gives its entries
+    and the body axes exactly. Method: cyclic Jacobi. The sign of an axis has no meaning; where moments
     change places to ascend, one of their axes is reversed to keep the triad right-handed.
 
     A rod is a body with one zero moment. The zero of a full tensor comes out of rounding as
@@ -305,7 +306,9 @@ class RigidBody:
         Examples
         --------
         >>> import polhode as ph
-        >>> ph.RigidBody([[0.1, 0.1, 0], [0.1, 0.1, 0], [0, 0, 0.2]]).omega([0.1, 0.1, 0]).round(12)
+        >>> ph.RigidBody([[0.1, 0.1, 0], [0.1, 0.1, 0], [0, 0, 0.2]]).omega(
+        ...     [0.1, 0.1, 0]
+        ... ).round(12)
         array([0.5, 0.5, 0. ])
         """
         principal = self._to_principal(components("m", m, 3))

@@ -62,7 +62,7 @@ def to_matrix(q: ArrayLike, *, out: Array | None = None) -> Array:
     return _with_quaternion(_core.so3_to_matrix, (components("q", q, 4),), out, 2)
 
 
-def to_quaternion(Q: ArrayLike, *, out: Array | None = None) -> Array:  # noqa: N803
+def to_quaternion(Q: ArrayLike, *, out: Array | None = None) -> Array:
     """Unit quaternion of a rotation matrix, the one of the two with scalar part >= 0.
 
     Parameters
@@ -201,7 +201,9 @@ def rotate(q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
     >>> so3.rotate([0.5**0.5, 0.0, 0.0, 0.5**0.5], [1.0, 2.0, 3.0]).round(12)
     array([-2.,  1.,  3.])
     """
-    return _with_quaternion(_core.so3_rotate, (components("q", q, 4), components("v", v, 3)), out, 1)
+    return _with_quaternion(
+        _core.so3_rotate, (components("q", q, 4), components("v", v, 3)), out, 1
+    )
 
 
 def exp(v: ArrayLike, *, out: Array | None = None) -> Array:
