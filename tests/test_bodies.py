@@ -172,7 +172,7 @@ def test_products_of_inertia_have_the_tensors_sign() -> None:
     np.testing.assert_allclose(m, expected_m, rtol=1e-13)
     sign = np.sign(q[0] * expected_q[0])  # the case's values are up to sign
     np.testing.assert_allclose(sign * q, expected_q, rtol=0, atol=1e-13)
-    far = ph.RigidBody.from_points([1, 1, 2, 2], np.array(points) + [1e3, -2e3, 5e2])
+    far = ph.RigidBody.from_points([1, 1, 2, 2], np.add(points, [1e3, -2e3, 5e2]))
     np.testing.assert_allclose(far.tensor, body.tensor, atol=1e-12)
 
 
@@ -222,7 +222,7 @@ def test_rod_with_a_rounded_moment_is_accepted() -> None:
     # Public case I01 (drake issue 19544): after a shift of 20 m the moments differ by 3.2e-13.
     body = ph.RigidBody.from_moments([0.0, 0.083, 0.08300000000002683])
     np.testing.assert_array_equal(body.moments, [0.0, 0.083, 0.08300000000002683])
-    m, q = body.step([0.0, 0.083, 0.0], IDENTITY, 1.0)
+    _, q = body.step([0.0, 0.083, 0.0], IDENTITY, 1.0)
     np.testing.assert_allclose(q, [0.87758256189037271612, 0, 0.479425538604203, 0], atol=1e-15)
 
 
@@ -307,7 +307,7 @@ def test_moments_and_axes_as_given() -> None:
     np.testing.assert_allclose(mirrored.axes, axes, atol=8 * EPS)
     rough = ph.RigidBody.from_moments([3.0, 1.0, 2.5], axes * (1 + 1e-6))
     np.testing.assert_allclose(rough.axes, axes, atol=8 * EPS)
-    with pytest.raises(ValueError, match="axes.*orthonormal"):
+    with pytest.raises(ValueError, match=r"axes.*orthonormal"):
         ph.RigidBody.from_moments([3.0, 1.0, 2.5], 1.1 * axes)
     with pytest.raises(ValueError, match="read-only"):
         body.moments[0] = 1

@@ -94,7 +94,7 @@ def step_count(n_steps: int) -> int:
     return count
 
 
-def refuse(name: str, array: NDArray[Any], bad: NDArray[np.bool_], core: int, why: str) -> None:
+def refuse(name: str, array: NDArray[Any], bad: Any, core: int, why: str) -> None:
     """Raise for the first True of `bad`, if there is one."""
     if not bad.any():
         return
