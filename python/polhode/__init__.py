@@ -1,18 +1,27 @@
 """Rigid bodies moved exactly, in batches over NumPy arrays."""
 
-from polhode import _core
+from polhode import _core, so3
 from polhode._build import build_info, get_cmake_dir, get_include
 from polhode._methods import Method, methods
 from polhode._steps import step
+from polhode.bodies import RigidBody
+from polhode.quantities import casimir, energy, momentum, momentum_spatial, omega
 
 __version__: str = _core.build["version"]
 
 __all__ = [
     "Method",
+    "RigidBody",
     "__version__",
     "build_info",
+    "casimir",
+    "energy",
     "get_cmake_dir",
     "get_include",
     "methods",
+    "momentum",
+    "momentum_spatial",
+    "omega",
+    "so3",
     "step",
 ]
