@@ -1,6 +1,6 @@
 """Rigid bodies moved exactly, in batches over NumPy arrays."""
 
-from polhode import _core
+from polhode import _core, elliptic
 from polhode._build import build_info, get_cmake_dir, get_include
 from polhode._methods import Method, methods
 from polhode._steps import step
@@ -11,6 +11,7 @@ __all__ = [
     "Method",
     "__version__",
     "build_info",
+    "elliptic",
     "get_cmake_dir",
     "get_include",
     "methods",
