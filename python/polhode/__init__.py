@@ -1,6 +1,6 @@
 """Rigid bodies moved exactly, in batches over NumPy arrays."""
 
-from polhode import _core, so3
+from polhode import _core, elliptic, so3
 from polhode._build import build_info, get_cmake_dir, get_include
 from polhode._methods import Method, methods
 from polhode._steps import step
@@ -16,6 +16,7 @@ __all__ = [
     "build_info",
     "casimir",
     "energy",
+    "elliptic",
     "get_cmake_dir",
     "get_include",
     "methods",
