@@ -212,12 +212,14 @@ def _free_motion(driver: str, problem: _problem.Problem) -> tuple[Array, Array, 
 
 
 def _write(out: Path, t: Array, m: Array, attitude: Array) -> None:
-    name = "q" if attitude.ndim == 2 else "Q"
+    quaternion = attitude.ndim == 2
     if out.suffix == ".npz":
-        arrays = {"t": t, "m": m, name: attitude}
-        np.savez(out, allow_pickle=False, **arrays)
+        if quaternion:
+            np.savez(out, t=t, m=m, q=attitude)
+        else:
+            np.savez(out, t=t, m=m, Q=attitude)
         return
-    if name == "q":
+    if quaternion:
         columns = [f"q{i}" for i in range(4)]
     else:
         columns = [f"Q{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3)]

@@ -201,9 +201,7 @@ def rotate(q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
     >>> so3.rotate([0.5**0.5, 0.0, 0.0, 0.5**0.5], [1.0, 2.0, 3.0]).round(12)
     array([-2.,  1.,  3.])
     """
-    return _with_quaternion(
-        _core.so3_rotate, (components("q", q, 4), components("v", v, 3)), out, 1
-    )
+    return _with_quaternion(_core.so3_rotate, (components("q", q, 4), components("v", v, 3)), out, 1)
 
 
 def exp(v: ArrayLike, *, out: Array | None = None) -> Array:
