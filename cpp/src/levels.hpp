@@ -72,12 +72,18 @@ struct TorqueFreeTable {
                             std::ptrdiff_t end);
 };
 
+struct MotionTable {
+    UfuncLoop facts;
+    void (*evaluate)(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t end);
+};
+
 struct Level {
     const char* name;
     const EllipticTable* elliptic;
     const TorqueFreeTable* torque_free;
     const AttitudesTable* attitudes;
     const BodiesTable* bodies;
+    const MotionTable* motion;
 };
 
 /// The level in use, chosen at import: the best that the processor has, or POLHODE_ISA.

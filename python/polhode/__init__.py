@@ -6,12 +6,15 @@ from polhode._methods import Method, methods
 from polhode._steps import step
 from polhode.bodies import RigidBody
 from polhode.quantities import casimir, energy, momentum, momentum_spatial, omega
+from polhode.motion import Regime, TorqueFreeMotion
 
 __version__: str = _core.build["version"]
 
 __all__ = [
     "Method",
     "RigidBody",
+    "Regime",
+    "TorqueFreeMotion",
     "__version__",
     "build_info",
     "casimir",
