@@ -145,13 +145,14 @@ def test_a_free_body_says_what_it_does_not_use(capsys, tmp_path):
     assert errors == f"{file}: example0 is a free body: u0 not used\n"
 
 
-def test_coefficients_of_ones_own(capsys, tmp_path):
-    """Strang's method written out is the method "strang"."""
-    file = write(tmp_path / "p.toml", **TOP, a=[0.5], b=[1.0])
+@pytest.mark.parametrize(("a", "b"), [([0.5], [1.0]), ([0.5, 0.5], [1.0])])
+def test_coefficients_of_ones_own(capsys, tmp_path, a, b):
+    """Strang's method written out, by its half or as a whole."""
+    file = write(tmp_path / "p.toml", **TOP, a=a, b=b)
     assert run(capsys, "example1", file, "--out", tmp_path / "s.npz")[0] == 0
     top = ph.torques.HeavyTop(u0=TOP["u0"])
     trajectory = ph.integrate(
-        TOP["inertia"], TOP["m0"], TOP["Q0"], 0.25, 20, torque=top, splitting="strang"
+        TOP["inertia"], TOP["m0"], TOP["Q0"], 0.25, 20, torque=top, splitting=([0.5, 0.5], [1.0])
     )
     with np.load(tmp_path / "s.npz") as states:
         np.testing.assert_allclose(states["m"], trajectory.m, rtol=0, atol=20 * 8 * EPS)
@@ -232,6 +233,7 @@ def test_the_file_that_the_faults_start_from_is_good(capsys, tmp_path):
         ("t_end = 5.0", "t_end = 5.0\na = [0.5]\nb = [0.9]", 8, "b"),
         ("t_end = 5.0", "t_end = 5.0\na = [0.4]\nb = [1.0]", 7, "a"),
         ("t_end = 5.0", "t_end = 5.0\na = [0.5]\nb = [0.5, 0.5]", 8, "b"),
+        ("t_end = 5.0", "t_end = 5.0\na = [1.0]\nb = [0.5, 0.25, 0.25]", 8, "b"),
         ("t_end = 5.0", "t_end = 5.0\n[body]\nmass = 1", 7, "body"),
     ],
 )

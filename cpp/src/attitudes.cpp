@@ -93,10 +93,13 @@ POLHODE_NAMESPACE_END
 namespace polhode::dispatch {
 using namespace POLHODE_LEVEL;
 extern const AttitudesTable POLHODE_TABLE(attitudes);
-const AttitudesTable POLHODE_TABLE(attitudes) = {
-    core_loop::Loop<ToMatrix>::run,  core_loop::Loop<ToQuaternion>::run,
-    core_loop::Loop<Multiply>::run,  core_loop::Loop<Conjugate>::run,
-    core_loop::Loop<Rotate>::run,    core_loop::Loop<RotateByMatrix>::run,
-    core_loop::Loop<Exp>::run,       core_loop::Loop<Log>::run,
-    core_loop::Loop<LogShortest>::run};
+const AttitudesTable POLHODE_TABLE(attitudes) = {core_loop::Loop<ToMatrix>::run,
+                                                 core_loop::Loop<ToQuaternion>::run,
+                                                 core_loop::Loop<Multiply>::run,
+                                                 core_loop::Loop<Conjugate>::run,
+                                                 core_loop::Loop<Rotate>::run,
+                                                 core_loop::Loop<RotateByMatrix>::run,
+                                                 core_loop::Loop<Exp>::run,
+                                                 core_loop::Loop<Log>::run,
+                                                 core_loop::Loop<LogShortest>::run};
 }  // namespace polhode::dispatch

@@ -1,5 +1,6 @@
 /// @file
-/// The inner loops of principal axes and of the quantities, compiled once per instruction-set level.
+/// The inner loops of principal axes and of the quantities, compiled once per instruction-set
+/// level.
 
 #include "core_loop.hpp"
 #include "levels.hpp"
@@ -63,7 +64,9 @@ POLHODE_NAMESPACE_END
 namespace polhode::dispatch {
 using namespace POLHODE_LEVEL;
 extern const BodiesTable POLHODE_TABLE(bodies);
-const BodiesTable POLHODE_TABLE(bodies) = {
-    core_loop::Loop<SymmetricEigen>::run, core_loop::Loop<Momentum>::run,
-    core_loop::Loop<Omega>::run, core_loop::Loop<Energy>::run, core_loop::Loop<Casimir>::run};
+const BodiesTable POLHODE_TABLE(bodies) = {core_loop::Loop<SymmetricEigen>::run,
+                                           core_loop::Loop<Momentum>::run,
+                                           core_loop::Loop<Omega>::run,
+                                           core_loop::Loop<Energy>::run,
+                                           core_loop::Loop<Casimir>::run};
 }  // namespace polhode::dispatch

@@ -44,7 +44,9 @@ struct Places {
 
 /// `steps` walks over the core strides of the operands, in their order.
 template <int N, int M>
-void place(const Core (&cores)[M], int first_operand, const std::intptr_t*& steps,
+void place(const Core (&cores)[M],
+           int first_operand,
+           const std::intptr_t*& steps,
            Places<N>& places) {
     int k = 0;
     for (int operand = 0; operand < M; ++operand) {
@@ -97,8 +99,12 @@ struct Loop {
     /// Elements first ... first + count - 1, at most one per lane of T.  Lanes without an element
     /// repeat the first one.
     template <class T>
-    static void block(char* const* args, const std::intptr_t* steps, const Places<inputs>& from,
-                      const Places<outputs>& to, std::intptr_t first, int count) {
+    static void block(char* const* args,
+                      const std::intptr_t* steps,
+                      const Places<inputs>& from,
+                      const Places<outputs>& to,
+                      std::intptr_t first,
+                      int count) {
         constexpr int lanes = lanes_v<T>;
         alignas(64) double buffer[(inputs > outputs ? inputs : outputs) * lanes];
         for (int k = 0; k < inputs; ++k) {
@@ -121,7 +127,9 @@ struct Loop {
         }
     }
 
-    static void run(char** args, const std::intptr_t* dimensions, const std::intptr_t* steps,
+    static void run(char** args,
+                    const std::intptr_t* dimensions,
+                    const std::intptr_t* steps,
                     void*) {
         Places<inputs> from;
         Places<outputs> to;

@@ -13,7 +13,8 @@ namespace polhode::dispatch {
     extern const EllipticTable elliptic_##name;      \
     extern const TorqueFreeTable torque_free_##name; \
     extern const AttitudesTable attitudes_##name;    \
-    extern const BodiesTable bodies_##name;
+    extern const BodiesTable bodies_##name;          \
+    extern const MotionTable motion_##name;
 
 #if defined(POLHODE_HAS_X86_LEVELS)
 POLHODE_DECLARE_LEVEL(v2)
@@ -33,7 +34,8 @@ struct Candidate {
 };
 
 #define POLHODE_LEVEL_ROW(name)                                                          \
-    {#name, &elliptic_##name, &torque_free_##name, &attitudes_##name, &bodies_##name}
+    {#name, &elliptic_##name, &torque_free_##name, &attitudes_##name, &bodies_##name, \
+     &motion_##name}
 
 /// Best level first.
 template <class Visit>

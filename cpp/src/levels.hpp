@@ -17,9 +17,23 @@ namespace polhode::dispatch {
 using UfuncLoop = void (*)(char** args, const std::intptr_t* dimensions,
                            const std::intptr_t* steps, void* data);
 
-/// One loop per ufunc of polhode.elliptic.
+/// One loop per ufunc of polhode.elliptic; those of k2 twice, without and with kc2 as last input.
 struct EllipticTable {
+    UfuncLoop agm;
     UfuncLoop rf;
+    UfuncLoop rc;
+    UfuncLoop rd;
+    UfuncLoop rj;
+    UfuncLoop jacobi;
+    UfuncLoop jacobi_kc2;
+    UfuncLoop ellip_f;
+    UfuncLoop ellip_f_kc2;
+    UfuncLoop ellip_k;
+    UfuncLoop ellip_k_kc2;
+    UfuncLoop ellip_pi;
+    UfuncLoop ellip_pi_kc2;
+    UfuncLoop ellip_pi_complete;
+    UfuncLoop ellip_pi_complete_kc2;
 };
 
 /// One loop per gufunc of polhode.so3.
@@ -58,12 +72,18 @@ struct TorqueFreeTable {
                             std::ptrdiff_t end);
 };
 
+struct MotionTable {
+    UfuncLoop facts;
+    void (*evaluate)(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t end);
+};
+
 struct Level {
     const char* name;
     const EllipticTable* elliptic;
     const TorqueFreeTable* torque_free;
     const AttitudesTable* attitudes;
     const BodiesTable* bodies;
+    const MotionTable* motion;
 };
 
 /// The level in use, chosen at import: the best that the processor has, or POLHODE_ISA.

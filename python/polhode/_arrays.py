@@ -48,6 +48,13 @@ def batch_shape(name: str, array: NDArray[Any], *core: int) -> tuple[int, ...]:
     return array.shape[: array.ndim - n]
 
 
+def components(name: str, value: ArrayLike, *core: int) -> Array:
+    """`value` as an array of doubles whose last axes are `core`."""
+    array = real_array(name, value)
+    batch_shape(name, array, *core)
+    return array.astype(np.float64, copy=False)
+
+
 def attitude_core(name: str, array: NDArray[Any]) -> tuple[int, ...]:
     """(4,) for quaternions, (3, 3) for rotation matrices."""
     if array.ndim >= 1 and array.shape[-1] == 4:
@@ -87,7 +94,7 @@ def step_count(n_steps: int) -> int:
     return count
 
 
-def _refuse(name: str, array: NDArray[Any], bad: NDArray[np.bool_], core: int, why: str) -> None:
+def refuse(name: str, array: NDArray[Any], bad: Any, core: int, why: str) -> None:
     """Raise for the first True of `bad`, if there is one."""
     if not bad.any():
         return
@@ -106,16 +113,16 @@ def check_inertia(inertia: NDArray[Any], name: str = "inertia") -> bool:
     1e-9 of the larger (a rod).  The triangle inequality is not asked for.
     """
     moments = inertia.astype(np.float64, copy=False)
-    _refuse(
+    refuse(
         name, inertia, ~np.isfinite(moments).all(axis=-1), 1, "moments of inertia must be finite"
     )
     ordered = np.sort(moments, axis=-1)
     smallest, middle, largest = ordered[..., 0], ordered[..., 1], ordered[..., 2]
     zero = ZERO_MOMENT * largest
-    _refuse(
+    refuse(
         name, inertia, (smallest < -zero) | (largest < 0), 1, "a moment of inertia is negative"
     )
-    _refuse(
+    refuse(
         name,
         inertia,
         middle <= zero,
@@ -123,7 +130,7 @@ def check_inertia(inertia: NDArray[Any], name: str = "inertia") -> bool:
         "two moments of inertia are zero; a body has at most one zero moment (a rod)",
     )
     rod = smallest <= zero
-    _refuse(
+    refuse(
         name,
         inertia,
         rod & (largest - middle > ROD_EQUAL * largest),
@@ -146,14 +153,14 @@ def check_rod_momentum(inertia: NDArray[Any], m: NDArray[Any], name: str = "m") 
             np.sum((momenta / np.where(largest > 0, largest, 1)) ** 2, axis=-1, keepdims=True)
         )
         bad = (zero & (size > ROD_MOMENTUM * norm) & np.isfinite(momenta)).any(axis=-1)
-    _refuse(name, momenta, bad, 1, "momentum about an axis whose moment of inertia is zero")
+    refuse(name, momenta, bad, 1, "momentum about an axis whose moment of inertia is zero")
 
 
 def check_attitude(q: NDArray[Any], core: tuple[int, ...], name: str = "q") -> None:
     """Refuse zero quaternions and matrices that are no rotations.  What is not finite may pass."""
     values = q.astype(np.float64, copy=False)
     if core == (4,):
-        _refuse(name, q, (values == 0).all(axis=-1), 1, "a zero quaternion is no attitude")
+        refuse(name, q, (values == 0).all(axis=-1), 1, "a zero quaternion is no attitude")
         return
     finite = np.isfinite(values).all(axis=(-2, -1))
     safe = np.where(finite[..., None, None], values, np.eye(3))
@@ -161,8 +168,8 @@ def check_attitude(q: NDArray[Any], core: tuple[int, ...], name: str = "q") -> N
         off = np.abs(np.swapaxes(safe, -1, -2) @ safe - np.eye(3)).max(axis=(-2, -1))
         off = np.where(np.isnan(off), np.inf, off)
         turned = np.where(off > ORTHOGONAL, 1.0, np.linalg.det(safe))
-    _refuse(name, q, off > ORTHOGONAL, 2, "no rotation matrix: Q^T Q is more than 1e-5 from 1")
-    _refuse(name, q, turned < 0, 2, "no rotation matrix: its determinant is -1")
+    refuse(name, q, off > ORTHOGONAL, 2, "no rotation matrix: Q^T Q is more than 1e-5 from 1")
+    refuse(name, q, turned < 0, 2, "no rotation matrix: its determinant is -1")
 
 
 def chunks(shape: tuple[int, ...], limit: int = CHUNK) -> Iterator[tuple[slice, ...]]:

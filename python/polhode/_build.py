@@ -70,8 +70,8 @@ def build_info() -> dict[str, object]:
         ``version`` of polhode, ``compiler`` that built the core, ``isa`` the instruction-set level
         in use, ``isa_supported`` those that this processor can run, best first, ``isa_forced`` what
         the environment variable POLHODE_ISA asks for or None, ``threads_default`` what
-        ``threads=None`` means (POLHODE_NUM_THREADS as a string where it is set, else 1), ``cores``,
-        ``python``, ``numpy`` and ``platform``.
+        ``threads=None`` means (POLHODE_NUM_THREADS or 1), ``cores``, ``python``, ``numpy`` and
+        ``platform``.
 
     Examples
     --------
@@ -79,13 +79,14 @@ def build_info() -> dict[str, object]:
     >>> info["version"] == ph.__version__, info["isa"] in info["isa_supported"]
     (True, True)
     """
+    threads = os.environ.get("POLHODE_NUM_THREADS") or "1"
     return {
         "version": _core.build["version"],
         "compiler": _core.build["compiler"],
         "isa": _core.build["isa"],
         "isa_supported": _core.build["isa_supported"].split(),
         "isa_forced": os.environ.get("POLHODE_ISA") or None,
-        "threads_default": os.environ.get("POLHODE_NUM_THREADS") or 1,
+        "threads_default": int(threads) if threads.lstrip("-").isdigit() else threads,
         "cores": os.cpu_count(),
         "python": platform.python_version(),
         "numpy": np.__version__,

@@ -197,7 +197,8 @@ def _free_motion(driver: str, problem: _problem.Problem) -> tuple[Array, Array, 
     """States at 0, h, 2 h, ... of a free body, by the driver's routine."""
     attitude = problem.attitude0
     if driver == "example0":
-        step, attitude = ph.frb_step, ph.so3.to_matrix(attitude) if attitude.ndim == 1 else attitude
+        step = ph.frb_step
+        attitude = ph.so3.to_matrix(attitude) if attitude.ndim == 1 else attitude
     else:
         step = ph.quat_step
         attitude = ph.so3.to_quaternion(attitude) if attitude.ndim == 2 else attitude
@@ -211,11 +212,14 @@ def _free_motion(driver: str, problem: _problem.Problem) -> tuple[Array, Array, 
 
 
 def _write(out: Path, t: Array, m: Array, attitude: Array) -> None:
-    name = "q" if attitude.ndim == 2 else "Q"
+    quaternion = attitude.ndim == 2
     if out.suffix == ".npz":
-        np.savez(out, t=t, m=m, **{name: attitude})
+        if quaternion:
+            np.savez(out, t=t, m=m, q=attitude)
+        else:
+            np.savez(out, t=t, m=m, Q=attitude)
         return
-    if name == "q":
+    if quaternion:
         columns = [f"q{i}" for i in range(4)]
     else:
         columns = [f"Q{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3)]

@@ -45,7 +45,8 @@ class Problem:
     n_steps : int
         Their number; h n_steps is the file's t_end.
     splitting : tuple of two lists, or None
-        First half of the coefficients a and b, None for the driver's own.
+        Coefficients of the free steps and of the kicks of a whole step, as `integrate` takes them;
+        None for the driver's own.
     unused : tuple of str
         Fields that the file gives and the driver has no use for.
     """
@@ -164,17 +165,30 @@ def _splitting(file: _File) -> tuple[list[float], list[float]] | None:
         other = "b" if given == ["a"] else "a"
         raise file.fault(given[0], f"given without {other}: a method needs both")
     a, b = (file.numbers(field, file.values[field]) for field in ("a", "b"))
+    if all(_adds_to_one(values) for values in (a, b)):
+        if abs(len(a) - len(b)) > 1:
+            raise file.fault("b", f"cannot alternate: {len(b)} numbers to the {len(a)} of a")
+        return a, b
+    # The first half of a symmetric method that begins with a free step.  The last number of the
+    # list that reaches the middle of the step stands alone, all others stand for two.
     if len(a) - len(b) not in (0, 1):
         raise file.fault(
             "b", f"must have as many numbers as a, which has {len(a)}, or one fewer, not {len(b)}"
         )
-    # The longer list holds the coefficient in the middle of the step, which stands alone.
     middle = "a" if len(a) > len(b) else "b"
-    for field, half in (("a", a), ("b", b)):
-        total = 2 * math.fsum(half) - (half[-1] if field == middle else 0.0)
-        if abs(total - 1) > 1e-12:
-            raise file.fault(field, f"the coefficients of a whole step must add to 1, not {total}")
-    return a, b
+    whole = {
+        field: half[: -1 if field == middle else None] + half[::-1]
+        for field, half in (("a", a), ("b", b))
+    }
+    for field, values in whole.items():
+        if not _adds_to_one(values):
+            total = math.fsum(values)
+            raise file.fault(field, f"the numbers of a whole step must add to 1, not {total}")
+    return whole["a"], whole["b"]
+
+
+def _adds_to_one(values: list[float]) -> bool:
+    return abs(math.fsum(values) - 1) <= 1e-12
 
 
 def read(path: Path, *, torque: bool) -> Problem:

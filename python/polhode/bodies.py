@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,8 +30,9 @@ EPS = float(np.finfo(np.float64).eps)
 # Relative to the largest entry, or the largest moment.
 ASYMMETRY = 1e-9
 TRIANGLE = 1e-9
-# What the rounding of a full tensor's entries makes of a zero moment: 3 eps measured for tensors
-# formed as A diag A^T or J (1 - u u^T), and the solver adds 3.  A diagonal tensor has no such noise.
+# What the rounding of a full tensor's entries makes of a zero moment: 3 eps measured, the solver's
+# part included, for tensors formed as A diag A^T or J (1 - u u^T), four times that for sums of a
+# thousand points taken one after another.  A diagonal tensor has no such noise.
 ZERO_OF_FULL_TENSOR = 16 * EPS
 
 
@@ -70,10 +73,10 @@ class RigidBody:
     Notes
     -----
     Moments are within 4 eps of the largest (eps = 2.2e-16), axes orthonormal within 4 eps and
-    ``tensor @ axes - axes * moments`` within 8 eps of the largest moment, for equal and nearly equal
-    moments too, where the axes are one choice of many. A diagonal tensor gives its entries and
-    the body axes exactly. Method: cyclic Jacobi. The sign of an axis has no meaning; where moments
-    change places to ascend, one of their axes is reversed to keep the triad right-handed.
+    ``tensor @ axes - axes * moments`` within 8 eps of the largest moment, for equal and nearly
+    equal moments too, where the axes are one choice of many. A diagonal tensor gives its entries
+    and the body axes exactly. Method: cyclic Jacobi. The sign of an axis has no meaning; where
+    moments change places to ascend, one of their axes is reversed to keep the triad right-handed.
 
     A rod is a body with one zero moment. The zero of a full tensor comes out of rounding as
     some eps of the largest moment of either sign, so within 16 eps of the largest it counts as zero
@@ -92,30 +95,28 @@ class RigidBody:
 
     def __init__(self, tensor: ArrayLike, *, physical: bool = True) -> None:
         given = components("tensor", tensor, 3, 3)
-        refuse("tensor", given, ~np.isfinite(given).all(axis=(-2, -1)), 2, "not finite")
-        largest = np.abs(given).max(axis=(-2, -1))
+        name = "principal moments of tensor"
         transposed = np.swapaxes(given, -2, -1)
-        refuse(
-            "tensor",
-            given,
-            np.abs(given - transposed).max(axis=(-2, -1)) > ASYMMETRY * largest,
-            2,
-            "not symmetric to 1e-9 of its largest entry",
-        )
-        symmetric = 0.5 * given + 0.5 * transposed
+        if bool((given == transposed).all()):  # false for NaN too
+            symmetric = given.copy()
+        else:
+            symmetric = _symmetric_half(given, transposed)
         moments, axes = _core.symmetric_eigen(symmetric)
-        off_diagonal = symmetric[..., [0, 0, 1], [1, 2, 2]].any(axis=-1)
-        zero = np.where(off_diagonal, ZERO_OF_FULL_TENSOR, ZERO_MOMENT)
-        zero = (zero * np.abs(moments).max(axis=-1))[..., None]
-        moments[np.abs(moments) <= zero] = 0.0
-        refuse(
-            "principal moments of tensor",
-            moments,
-            (moments < 0.0).any(axis=-1),
-            1,
-            "the tensor is indefinite, a body has no negative moment",
-        )
-        self._set(moments, axes, symmetric, physical=physical, name="principal moments of tensor")
+        least, largest = moments[..., 0], moments[..., 2]
+        # Nothing near zero, the usual case, needs no look body by body.  False for an infinite
+        # tensor, whose moments are NaN.
+        if not bool((least > ZERO_OF_FULL_TENSOR * largest).all()):
+            _refuse_infinite(given)
+            off_diagonal = symmetric[..., [0, 0, 1], [1, 2, 2]].any(axis=-1)
+            zero = np.where(off_diagonal, ZERO_OF_FULL_TENSOR, ZERO_MOMENT)
+            zero = (zero * np.maximum(np.abs(least), np.abs(largest)))[..., None]
+            moments[np.abs(moments) <= zero] = 0.0
+            why = "the tensor is indefinite, a body has no negative moment"
+            refuse(name, moments, (moments < 0.0).any(axis=-1), 1, why)
+            check_inertia(moments, name)
+        if physical:
+            _refuse_unphysical(name, moments, least, moments[..., 1], largest)
+        self._set(moments, axes, symmetric)
 
     @classmethod
     def from_moments(
@@ -161,15 +162,12 @@ class RigidBody:
             batch = np.broadcast_shapes(values.shape[:-1], triads.shape[:-2])
             values = np.broadcast_to(values, (*batch, 3)).copy()
             triads = np.broadcast_to(triads, (*batch, 3, 3)).copy()
+        if physical:
+            ordered = np.sort(values, axis=-1)
+            _refuse_unphysical("moments", values, *np.moveaxis(ordered, -1, 0))
         tensor = (triads * values[..., None, :]) @ np.swapaxes(triads, -2, -1)
         body = cls.__new__(cls)
-        body._set(
-            values,
-            triads,
-            0.5 * tensor + 0.5 * np.swapaxes(tensor, -2, -1),
-            physical=physical,
-            name="moments",
-        )
+        body._set(values, triads, 0.5 * tensor + 0.5 * np.swapaxes(tensor, -2, -1))
         return body
 
     @classmethod
@@ -303,7 +301,9 @@ class RigidBody:
         Examples
         --------
         >>> import polhode as ph
-        >>> ph.RigidBody([[0.1, 0.1, 0], [0.1, 0.1, 0], [0, 0, 0.2]]).omega([0.1, 0.1, 0]).round(12)
+        >>> ph.RigidBody([[0.1, 0.1, 0], [0.1, 0.1, 0], [0, 0, 0.2]]).omega(
+        ...     [0.1, 0.1, 0]
+        ... ).round(12)
         array([0.5, 0.5, 0. ])
         """
         principal = self._to_principal(components("m", m, 3))
@@ -393,9 +393,8 @@ class RigidBody:
             return step(self._moments, m, q, h, out=out, **options)
         m_user = components("m", m, 3)
         m_principal = self._to_principal(m_user)
-        m_end, q_end = step(
-            self._moments, m_principal, self._attitude_to_principal(q), h, **options
-        )
+        attitude = self._attitude_to_principal(q)
+        m_end, q_end = step(self._moments, m_principal, attitude, h, **options)
         return self._placed(m_user, m_principal, m_end, q_end, out)
 
     def motion(self, m0: ArrayLike, q0: ArrayLike) -> BodyMotion:
@@ -421,7 +420,15 @@ class RigidBody:
         return BodyMotion(self, m0, q0)
 
     def integrate(
-        self, m0: ArrayLike, q0: ArrayLike, h: ArrayLike, n_steps: int, **options: Any
+        self,
+        m0: ArrayLike,
+        q0: ArrayLike,
+        h: ArrayLike,
+        n_steps: int,
+        *,
+        torque: Any = None,
+        callback: Callable[..., Any] | None = None,
+        **options: Any,
     ) -> Any:
         """Integrate the bodies, with torque or without, in the user's own body axes.
 
@@ -435,8 +442,12 @@ class RigidBody:
             Step length.
         n_steps : int
             Number of steps.
+        torque : model, list of models or callable, optional
+            As `polhode.integrate` takes it; it sees and gives components in the user's body axes.
+        callback : callable, optional
+            As `polhode.integrate` takes it, called in the user's body axes.
         **options : Any
-            What `polhode.integrate` takes. A torque acts in the user's body axes.
+            Whatever else `polhode.integrate` takes.
 
         Returns
         -------
@@ -447,33 +458,61 @@ class RigidBody:
         ------
         ValueError
             As `polhode.integrate`.
+        TypeError
+            If a torque can't be turned to the principal axes: it is no model and no callable.
         """
         from polhode import integrate
 
         if self._aligned:
-            return integrate(self._moments, m0, q0, h, n_steps, **options)
-        raise NotImplementedError
-
-    def _set(
-        self, moments: Array, axes: Array, tensor: Array, *, physical: bool, name: str
-    ) -> None:
-        check_inertia(moments, name)
-        if physical:
-            ordered = np.sort(moments, axis=-1)
-            excess = ordered[..., 2] - ordered[..., 1] - ordered[..., 0]
-            refuse(
-                name,
-                moments,
-                excess > TRIANGLE * ordered[..., 2],
-                1,
-                "the largest exceeds the sum of the other two, which no distribution of mass has; "
-                "physical=False takes it all the same",
+            return integrate(
+                self._moments, m0, q0, h, n_steps, torque=torque, callback=callback, **options
             )
+        m_user = components("m0", m0, 3)
+        principal0 = self._to_principal(m_user)
+
+        def turned_back(trajectory: Any) -> Any:
+            result = copy.copy(trajectory)
+            m = self._momentum_from_principal(m_user, principal0, trajectory.m)
+            object.__setattr__(result, "m", m)
+            object.__setattr__(result, "q", self._attitude_from_principal(trajectory.q))
+            return result
+
+        def seen(step: int, t: float, m: Array, attitude: Array) -> Any:
+            assert callback is not None
+            m = self._momentum_from_principal(m_user, principal0, m)
+            return callback(step, t, m, self._attitude_from_principal(attitude))
+
+        try:
+            trajectory = integrate(
+                self._moments,
+                principal0,
+                self._attitude_to_principal(q0),
+                h,
+                n_steps,
+                torque=self._torque_to_principal(torque),
+                callback=None if callback is None else seen,
+                **options,
+            )
+        except BaseException as error:
+            if hasattr(error, "trajectory"):
+                error.trajectory = turned_back(error.trajectory)
+            raise
+        return turned_back(trajectory)
+
+    def _set(self, moments: Array, axes: Array, tensor: Array) -> None:
         for array in (moments, axes, tensor):
             array.flags.writeable = False
         self._moments, self._axes, self._tensor = moments, axes, tensor
-        self._aligned = bool((axes == np.eye(3)).all())
-        self._turn = None if self._aligned else np.asarray(_core.so3_to_quaternion(axes))
+        # One body's axes tell, as a rule, that they are not all the body axes.
+        first = axes.reshape(-1, 3, 3)[:1]
+        self._aligned = bool((first == np.eye(3)).all() and (axes == np.eye(3)).all())
+        self._turn: Array | None = None
+
+    def _turned(self) -> Array:
+        """Quaternions of the axes, made when first asked for."""
+        if self._turn is None:
+            self._turn = np.asarray(_core.so3_to_quaternion(self._axes))
+        return self._turn
 
     def _to_principal(self, v: Array) -> Array:
         if self._aligned:
@@ -490,19 +529,36 @@ class RigidBody:
         attitude = real_array("q", q)
         core = attitude_core("q", attitude)
         attitude = components("q", attitude, *core)
-        if self._turn is None:
+        if self._aligned:
             return attitude
         check_attitude(attitude, core)
         if attitude.shape[-1] == 4:
-            return np.asarray(_core.so3_multiply(attitude, self._turn))
+            return np.asarray(_core.so3_multiply(attitude, self._turned()))
         return np.asarray(attitude @ self._axes)
 
     def _attitude_from_principal(self, attitude: Array) -> Array:
-        if self._turn is None:
+        if self._aligned:
             return attitude
         if attitude.shape[-1] == 4:
-            return np.asarray(_core.so3_multiply(attitude, _core.so3_conjugate(self._turn)))
+            return np.asarray(_core.so3_multiply(attitude, _core.so3_conjugate(self._turned())))
         return np.asarray(attitude @ np.swapaxes(self._axes, -2, -1))
+
+    def _torque_to_principal(self, torque: Any) -> Any:
+        """The torque in principal axes: of a model by its `in_axes`, of a callable around it."""
+        if torque is None:
+            return None
+        if isinstance(torque, list | tuple):
+            return [self._torque_to_principal(one) for one in torque]
+        if hasattr(torque, "in_axes"):
+            return torque.in_axes(self._axes)
+        if not callable(torque):
+            raise TypeError(f"torque must be a model or a callable, not {type(torque).__name__}")
+
+        def turned(t: float, m: Array, attitude: Array) -> Array:
+            user = torque(t, self._from_principal(m), self._attitude_from_principal(attitude))
+            return self._to_principal(components("torque", user, 3))
+
+        return turned
 
     def _momentum_from_principal(self, m0: Array, principal0: Array, principal: Array) -> Array:
         # The change is turned, not the momentum: what the axes are off orthonormal by, an eps, then
@@ -578,6 +634,29 @@ class BodyMotion:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._principal, name)
+
+
+def _refuse_infinite(tensor: Array) -> None:
+    refuse("tensor", tensor, ~np.isfinite(tensor).all(axis=(-2, -1)), 2, "not finite")
+
+
+def _symmetric_half(tensor: Array, transposed: Array) -> Array:
+    """The mean of tensors and their transposes, where they differ by rounding only."""
+    _refuse_infinite(tensor)
+    difference = np.abs(tensor - transposed).max(axis=(-2, -1))
+    bad = difference > ASYMMETRY * np.abs(tensor).max(axis=(-2, -1))
+    refuse("tensor", tensor, bad, 2, "not symmetric to 1e-9 of its largest entry")
+    return np.asarray(0.5 * tensor + 0.5 * transposed)
+
+
+def _refuse_unphysical(
+    name: str, moments: Array, least: Array, middle: Array, largest: Array
+) -> None:
+    why = (
+        "the largest exceeds the sum of the other two, which no distribution of mass has; "
+        "physical=False takes it all the same"
+    )
+    refuse(name, moments, (largest - middle) - least > TRIANGLE * largest, 1, why)
 
 
 def _orthonormal(axes: Array) -> Array:

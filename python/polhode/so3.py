@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polhode import _core
-from polhode._arrays import check_attitude, components, outputs
+from polhode._arrays import broadcast, check_attitude, components, outputs
 
 __all__ = ["conjugate", "exp", "log", "multiply", "rotate", "to_matrix", "to_quaternion"]
 
@@ -62,7 +62,7 @@ def to_matrix(q: ArrayLike, *, out: Array | None = None) -> Array:
     return _with_quaternion(_core.so3_to_matrix, (components("q", q, 4),), out, 2)
 
 
-def to_quaternion(Q: ArrayLike, *, out: Array | None = None) -> Array:  # noqa: N803
+def to_quaternion(Q: ArrayLike, *, out: Array | None = None) -> Array:
     """Unit quaternion of a rotation matrix, the one of the two with scalar part >= 0.
 
     Parameters
@@ -136,7 +136,9 @@ def multiply(p: ArrayLike, q: ArrayLike, *, out: Array | None = None) -> Array:
     >>> so3.multiply([0, 1, 0, 0], [0, 0, 1, 0])
     array([0., 0., 0., 1.])
     """
-    return _placed(_core.so3_multiply(components("p", p, 4), components("q", q, 4)), out)
+    left, right = components("p", p, 4), components("q", q, 4)
+    broadcast({"p": left.shape[:-1], "q": right.shape[:-1]})
+    return _placed(_core.so3_multiply(left, right), out)
 
 
 def conjugate(q: ArrayLike, *, out: Array | None = None) -> Array:
@@ -201,7 +203,9 @@ def rotate(q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
     >>> so3.rotate([0.5**0.5, 0.0, 0.0, 0.5**0.5], [1.0, 2.0, 3.0]).round(12)
     array([-2.,  1.,  3.])
     """
-    return _with_quaternion(_core.so3_rotate, (components("q", q, 4), components("v", v, 3)), out, 1)
+    arguments = components("q", q, 4), components("v", v, 3)
+    broadcast({"q": arguments[0].shape[:-1], "v": arguments[1].shape[:-1]})
+    return _with_quaternion(_core.so3_rotate, arguments, out, 1)
 
 
 def exp(v: ArrayLike, *, out: Array | None = None) -> Array:
@@ -227,8 +231,8 @@ def exp(v: ArrayLike, *, out: Array | None = None) -> Array:
 
     Notes
     -----
-    Components within ``(2 + |v|/4)`` eps, and the vector part of small turns within 3 eps of itself,
-    however small; NaN where ``|v|`` has no digit of its angle left.
+    Components within ``(2 + |v|/4)`` eps, and the vector part of small turns within 3 eps of
+    itself, however small; NaN where ``|v|`` has no digit of its angle left.
 
     Examples
     --------

@@ -35,6 +35,20 @@ struct StepArguments {
     bool matrix;  ///< attitude is (3, 3), else a quaternion
 };
 
+/// A free motion of a batch at given times.  `repeated` and `beyond` hold the constants of
+/// torque_free::Repetition, three each.
+struct MotionArguments {
+    View inertia;
+    View m;
+    View attitude;
+    View repeated;
+    View beyond;
+    View t;
+    MutableView m_out;
+    MutableView attitude_out;
+    bool matrix;  ///< attitude is (3, 3), else a quaternion
+};
+
 /// What a look over the inertias and attitudes of a batch finds.
 enum Finding : int { all_valid = 0, some_invalid = 1, some_rod = 2 };
 

@@ -19,7 +19,8 @@ namespace so3 {
 /// by it is exact.
 template <class T>
 POLHODE_INLINE T safe_factor(T size) {
-    const T factor = select(size < 0x1p-300, T(0x1p600), select(size <= 0x1p300, T(1.0), T(0x1p-600)));
+    const T factor =
+        select(size < 0x1p-300, T(0x1p600), select(size <= 0x1p300, T(1.0), T(0x1p-600)));
     return select(size <= 0x1.fffffffffffffp1023, factor, T(__builtin_nan("")));
 }
 
@@ -93,8 +94,8 @@ POLHODE_INLINE Quaternion<T> to_quaternion(const Mat3<T>& m) {
     largest = max(yy, largest);
     q = select(zz > largest, Quaternion<T>{wz, xz, yz, zz}, q);
     const T one_over_norm = 1.0 / sqrt(dot(q, q));
-    const T factor = select(is_rotation(m), select(q.w < 0.0, -one_over_norm, one_over_norm),
-                            T(__builtin_nan("")));
+    const T factor = select(
+        is_rotation(m), select(q.w < 0.0, -one_over_norm, one_over_norm), T(__builtin_nan("")));
     // 0 + turns a -0 into 0.
     return {0.0 + factor * q.w, 0.0 + factor * q.x, 0.0 + factor * q.y, 0.0 + factor * q.z};
 }
@@ -146,10 +147,10 @@ POLHODE_INLINE Quaternion<T> exp(const Vec3<T>& v) {
 /// @param q  any finite quaternion but zero; NaN for zero
 /// @return   relative error of the vector within 4 eps
 ///
-/// Continuous in q but at q = -1, where the turn is 2 pi and its axis undefined: (2 pi, 0, 0) there.
-/// log(-q) is the same rotation the other way round, longer by 2 pi - 2 |log q|.
-/// Method: twice the angle of (w, |qv|), along qv; qv is scaled by itself, so that the angle of a q
-/// next to 1 keeps all its digits, however small.
+/// Continuous in q but at q = -1, where the turn is 2 pi and its axis undefined: (2 pi, 0, 0)
+/// there. log(-q) is the same rotation the other way round, longer by 2 pi - 2 |log q|. Method:
+/// twice the angle of (w, |qv|), along qv; qv is scaled by itself, so that the angle of a q next to
+/// 1 keeps all its digits, however small.
 template <class T>
 POLHODE_INLINE Vec3<T> log(const Quaternion<T>& q) {
     const T largest = max_abs(q);

@@ -17,10 +17,11 @@ namespace detail {
 /// The turn in the plane of axes p and q that makes a_pq zero, where it is not negligible;
 /// r is the third axis.  t is the tangent of the angle, at most 45 degrees.
 template <class T>
-POLHODE_INLINE void jacobi_rotation(T& app, T& aqq, T& apq, T& arp, T& arq, Mat3<T>& v, int p,
-                                    int q) {
+POLHODE_INLINE void jacobi_rotation(
+    T& app, T& aqq, T& apq, T& arp, T& arq, Mat3<T>& v, int p, int q) {
     // Negligible against sqrt(app aqq), not against the largest entry: that keeps the relative
-    // error of small moments small (Demmel and Veselic 1992).  An apq whose square underflows is negligible too.
+    // error of small moments small (Demmel and Veselic 1992).  An apq whose square underflows is
+    // negligible too.
     const mask_t<T> turn = apq * apq > 0x1p-108 * abs(app * aqq);
     if (!any(turn)) return;
     const T difference = aqq - app;
@@ -63,19 +64,21 @@ POLHODE_INLINE void ordered(T& p_moment, T& q_moment, Mat3<T>& v, int p, int q) 
 /// Principal moments, ascending, and principal axes, right-handed, of a symmetric tensor.
 ///
 /// @param m  symmetric, finite, of any size; only the upper triangle is read.  NaN in gives NaN out
-/// @return   moments within 4 eps of the largest, and of a positive definite tensor D B D, D diagonal,
+/// @return   moments within 4 eps of the largest, and of a positive definite tensor D B D, D
+/// diagonal,
 ///           B of unit diagonal and well conditioned, each within 8 eps of itself; axes orthonormal
 ///           within 4 eps, A V = V diag within 8 eps of the largest moment, for equal and nearly
-///           equal moments too.  A diagonal tensor gives back its entries and the axes themselves (up to
-///           sign) bit for bit (tests/test_bodies.py)
+///           equal moments too.  A diagonal tensor gives back its entries and the axes themselves
+///           (up to sign) bit for bit (tests/test_bodies.py)
 ///
-/// Method: cyclic Jacobi, on the tensor divided by a power of two; at the end one Newton-Schulz step
-/// takes the rounding of the product of rotations out of the axes.  Cost: three to five sweeps of
-/// three rotations, of two divisions and two square roots each.
+/// Method: cyclic Jacobi, on the tensor divided by a power of two; at the end one Newton-Schulz
+/// step takes the rounding of the product of rotations out of the axes.  Cost: three to five sweeps
+/// of three rotations, of two divisions and two square roots each.
 template <class T>
 POLHODE_INLINE PrincipalAxes<T> symmetric_eigen(const Mat3<T>& m) {
     const T largest = max_abs(Vec3<T>{max_abs(Vec3<T>{m.a[0][0], m.a[1][1], m.a[2][2]}),
-                                      max_abs(Vec3<T>{m.a[0][1], m.a[0][2], m.a[1][2]}), T(0.0)});
+                                      max_abs(Vec3<T>{m.a[0][1], m.a[0][2], m.a[1][2]}),
+                                      T(0.0)});
     const T scale = min(max(power_of_two_below(largest), 0x1p-1020), 0x1p1020);
     const T inverse = power_of_two_reciprocal(scale);
     T a00 = inverse * m.a[0][0], a11 = inverse * m.a[1][1], a22 = inverse * m.a[2][2];

@@ -204,24 +204,10 @@ POLHODE_INLINE void double_increment(const Motion<T>& s, const mask_t<T>& active
 
 }  // namespace exact_detail
 
-/// One exact step of free rotation, m' = m x I^-1 m, q' = q (0, I^-1 m)/2.
-///
-/// @param body  the body
-/// @param m     momentum along the body's sorted axes, largest component of size about 1 (any
-///              between 1e-20 and 1e20 will do); zero returns the identity
-/// @param h     time step, either sign
-/// @return      momentum and dq along the sorted axes.  dq is the end of the continuous path that
-///              starts at 1, not made positive.  Error of either at most a few eps (1 + angle),
-///              angle = |h| |m/I|, plus what one ulp of the input does (tests/test_exact_cases.py).
-///              NaN where the angle or the phase reaches 2^50 (no digit is left), or where the input is
-///              not finite.
-///
-/// The paper's symbols: the frame p takes m to the third axis by the shortest rotation [CZ08]
-/// Sec. 1.4 (1), dq = p(0)^-1 y p(h), y a turn by psi; psi' = G/I3 + kappa d1^2/(G + |m3|).
+/// The exact step of the motion `s` that has momentum m along the sorted axes: see `exact_step`.
 template <class T>
-POLHODE_INLINE FreeStep<T> exact_step(const Inertia<T>& body, const Vec3<T>& m, T h) {
+POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& s, const Vec3<T>& m, T h) {
     using namespace exact_detail;
-    const Motion<T> s = Motion<T>::of(body, m);
     const auto& [a1, a2, a3] = s.a;
 
     // Base: the increment of 2^-J of the step.
@@ -331,6 +317,25 @@ POLHODE_INLINE FreeStep<T> exact_step(const Inertia<T>& body, const Vec3<T>& m, 
     const T quotient = w0 * inverse_w;
     const T scalar = fma(fma(-quotient, norm_w, w0), inverse_w, quotient);
     return {m + s.to_body(D), {scalar, wv.x * inverse_w, wv.y * inverse_w, wv.z * inverse_w}};
+}
+
+/// One exact step of free rotation, m' = m x I^-1 m, q' = q (0, I^-1 m)/2.
+///
+/// @param body  the body
+/// @param m     momentum along the body's sorted axes, largest component of size about 1 (any
+///              between 1e-20 and 1e20 will do); zero returns the identity
+/// @param h     time step, either sign
+/// @return      momentum and dq along the sorted axes.  dq is the end of the continuous path that
+///              starts at 1, not made positive.  Error of either at most a few eps (1 + angle),
+///              angle = |h| |m/I|, plus what one ulp of the input does (tests/test_exact_cases.py).
+///              NaN where the angle or the phase reaches 2^50 (no digit is left), or where the input is
+///              not finite.
+///
+/// The paper's symbols: the frame p takes m to the third axis by the shortest rotation [CZ08]
+/// Sec. 1.4 (1), dq = p(0)^-1 y p(h), y a turn by psi; psi' = G/I3 + kappa d1^2/(G + |m3|).
+template <class T>
+POLHODE_INLINE FreeStep<T> exact_step(const Inertia<T>& body, const Vec3<T>& m, T h) {
+    return exact_flow(exact_detail::Motion<T>::of(body, m), m, h);
 }
 
 }  // namespace torque_free

@@ -1,0 +1,228 @@
+#pragma once
+
+/// @file
+/// Free rotation at any time: the exact step for the rest of a half period, and what whole half
+/// periods do, in closed form.
+///
+/// Half a period tau takes m to S m, S the half turn about the axis that m circles (the axis of dn),
+/// and free rotation commutes with S.  With s the quaternion of that half turn,
+///
+///     m(t) = S^n m(r),    q(t) = q0 y^n dq(r) s^n,      t = n tau + r,  |r| <= tau/2,
+///
+/// where m(r), dq(r) are the exact step from m0, and y is a turn by chi about m0: the momentum is
+/// fixed in space, so after tau the body differs from S by a turn about it only.  s^2 = -1 and n chi
+/// is not reduced by whole turns, so q is the end of the continuous path from q0.
+///
+/// A time of any length costs what a step of a quarter period does, and three operations more.
+
+#include "polhode/torque_free/exact.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace torque_free {
+
+/// How the momentum moves in the body frame.
+enum class Regime : int {
+    axis1 = 1,       ///< circles the axis of the least moment
+    separatrix = 2,  ///< goes from one end of the axis of the middle moment to the other
+    axis3 = 3,       ///< circles the axis of the greatest moment
+    permanent = 4,   ///< stands still: on an axis, zero, in the equal plane of a symmetric body, a rod
+    sphere = 5,      ///< stands still: all moments are equal
+};
+
+/// What a motion repeats.
+template <class T>
+struct Repetition {
+    T half_period;          ///< tau; 0 where nothing is repeated
+    T inverse_half_period;  ///< 1/tau; 0 where nothing is repeated
+    T half_chi;             ///< chi/2; 0 where nothing is repeated
+    T reach;                ///< the exact step is taken over this time at most;
+    T half_rate;            ///< beyond it the body turns about m, at twice this rate
+    T circles_axis1;        ///< 1 where m circles axis 1, else 0
+
+    static constexpr int fields = 6;
+};
+
+/// A motion as a whole.
+template <class T>
+struct MotionFacts {
+    Repetition<T> repetition;
+    T period;  ///< of m, 2 tau; infinite where m stands still or does not return
+    T regime;  ///< a `Regime` as a number; AXIS3 where m is not finite
+};
+
+namespace motion_detail {
+
+/// lambda t after which a motion on the separatrix is taken to be on axis 2, a constant of the
+/// format: sech is 1e-130 there, and its fourth power is still a normal number.
+inline constexpr double separatrix_reach = 300;
+
+template <class T>
+struct CompleteIntegrals {
+    T agm;    ///< of A and B
+    T third;  ///< see below
+};
+
+/// agm(A, B) and the complete integral of the third kind
+///
+///     integral over 0 ... pi/2 of (a A^2 cos^2 + b p sin^2)
+///                                 / ((A^2 cos^2 + p^2 sin^2) sqrt(A^2 cos^2 + B^2 sin^2))
+///
+/// for A, B, p > 0 and a, b >= 0, relative error a few eps: Bulirsch's cel [Bul69], homogeneous and
+/// with means for sums.  All terms are positive.  The error of the last line is that of A - B
+/// squared; at most 14 rounds for B/A > 1e-300.
+template <class T>
+POLHODE_INLINE CompleteIntegrals<T> complete_integrals(T A, T B, T p, T a, T b) {
+    mask_t<T> active = A == A;  // NaN: nothing to wait for
+    while (any(active)) {
+        const T AB = A * B;
+        const T inverse_p = 1.0 / p;
+        const T q = AB * inverse_p;
+        const T next_a = 0.5 * fma(b, inverse_p, a);
+        const T next_b = 0.5 * fma(a, q, b);
+        const mask_t<T> more = active & (abs(A - B) > 0x1p-26 * A);
+        a = select(active, next_a, a);
+        b = select(active, next_b, b);
+        p = select(active, 0.5 * (p + q), p);
+        const T mean = 0.5 * (A + B);
+        B = select(active, sqrt(AB), B);
+        A = select(active, mean, A);
+        active = more;
+    }
+    constexpr double half_pi = 0x1.921fb54442d18p+0;
+    return {A, half_pi * (fma(a, A, b) / (A * (A + p)))};
+}
+
+}  // namespace motion_detail
+
+/// Regime, period and repetition of the motion of `body` that has momentum m at some time.
+///
+/// @param body  the body
+/// @param m     momentum along the body's sorted axes, largest component of size about 1; zero is
+///              allowed
+///
+/// PERMANENT and SPHERE are decided exactly.  SEPARATRIX is where the two terms of
+///
+///     D = I3 (I2 - I1) m1^2 - I1 (I3 - I2) m3^2     (= I2 (I3 - I1) (c2 m1^2 - c1 m3^2))
+///
+/// agree to 2 eps of their sum, which is the rounding error of D: four roundings a term.  Its sign
+/// is the side.  m2 is not in it, so a momentum near axis 2 loses nothing.
+///
+///     tau = pi / (kappa agm(A, B)),   A^2 = max(c1 d3^2, c2 d1^2),   B^2 = |c2 m1^2 - c1 m3^2|
+///     chi = |m| (tau/I3 + 2 N)
+///
+/// with N of `complete_integrals`: p = d3, a = 1, b = c1 d3 about axis 3, p = d1, a = 0, b = c1 d1
+/// about axis 1: [CZ08] (16) over half a period, so combined that nothing is subtracted.  kappa, d1,
+/// d3 as in [Gus10] Sec. 4.2.
+template <class T>
+POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>& m) {
+    const T zero = 0.0;
+    const T I2 = body.I2;
+    // D with the powers of two of the moments and of m1, m3 taken out: neither may underflow.
+    const T unit = power_of_two_reciprocal(power_of_two_below(body.I3));
+    const T larger = max(abs(m.x), abs(m.z));
+    const T unit_m = min(max(power_of_two_below(larger), 0x1p-1000), 0x1p1000);
+    const T inverse_m = power_of_two_reciprocal(unit_m);
+    const T x1 = inverse_m * m.x;
+    const T x3 = inverse_m * m.z;
+    const T D1 = ((unit * body.I3) * (unit * (I2 - body.I1))) * (x1 * x1);
+    const T D3 = ((unit * body.I1) * (unit * (body.I3 - I2))) * (x3 * x3);
+    const T D = D1 - D3;
+
+    const mask_t<T> has1 = m.x != 0.0;
+    const mask_t<T> has2 = m.y != 0.0;
+    const mask_t<T> has3 = m.z != 0.0;
+    const mask_t<T> unequal12 = body.I1 != I2;
+    const mask_t<T> unequal13 = body.I1 != body.I3;
+    const mask_t<T> unequal23 = I2 != body.I3;
+    const mask_t<T> has_moments = body.I1 != 0.0;  // not a rod
+    const mask_t<T> moves =
+        has_moments &
+        ((unequal12 & has1 & has2) | (unequal13 & has1 & has3) | (unequal23 & has2 & has3));
+    const mask_t<T> separatrix = moves & (abs(D) <= 2 * epsilon_v<T> * (D1 + D3));
+    const mask_t<T> repeats = moves & !separatrix;
+    const mask_t<T> axis1 = D > 0.0;
+
+    const T m2m2 = m.y * m.y;
+    const T d = sqrt(select(axis1, fma(m.x, m.x, body.c1 * m2m2), fma(m.z, m.z, body.c2 * m2m2)));
+    const T A = sqrt(select(axis1, body.c2, body.c1)) * d;
+    const T B = unit_m * sqrt(abs(D) / ((unit * I2) * (unit * (body.I3 - body.I1))));
+    const T one = 1.0;
+    const auto integrals = motion_detail::complete_integrals(
+        select(repeats, A, one), select(repeats, B, one), select(repeats, d, one),
+        select(axis1, zero, one), select(repeats, body.c1 * d, one));
+
+    constexpr double pi = 0x1.921fb54442d18p+1;
+    const T G = norm(m);
+    const T frequency = body.kappa * integrals.agm;
+    const T tau = pi / frequency;
+    const T half_chi = G * fma(0.5 * tau, body.inverse_I3, integrals.third);
+
+    // Standing still: a turn about m at |omega| = 2 energy/|m|.  On the separatrix the step is good
+    // until sech^2 is nothing; from there m is on axis 2.
+    const T inverse_G = select(G == 0.0, zero, 1.0 / G);
+    const T spin = fma(m.x * m.x, body.inverse_I1, fma(m.z * m.z, body.inverse_I3, m2m2 / I2));
+    const T huge = 0x1p1000;
+    MotionFacts<T> facts;
+    facts.repetition.half_period = select(repeats, tau, zero);
+    facts.repetition.inverse_half_period = select(repeats, frequency * (1 / pi), zero);
+    facts.repetition.half_chi = select(repeats, half_chi, zero);
+    facts.repetition.reach =
+        select(separatrix, motion_detail::separatrix_reach / (body.kappa * A), select(moves, huge, zero));
+    facts.repetition.half_rate =
+        0.5 * select(separatrix, G / I2, select(moves, zero, spin * inverse_G));
+    facts.repetition.circles_axis1 = select(axis1, one, zero);
+    const auto number = [](Regime regime) { return T(static_cast<int>(regime)); };
+    facts.period = select(repeats, 2.0 * tau, T(__builtin_inf()));
+    facts.regime = select(axis1, number(Regime::axis1), number(Regime::axis3));
+    facts.regime = select(separatrix, number(Regime::separatrix), facts.regime);
+    facts.regime = select(!moves, number(Regime::permanent), facts.regime);
+    facts.regime = select(unequal13, facts.regime, number(Regime::sphere));
+    return facts;
+}
+
+/// The motion of `motion_facts` at time t: momentum and dq, q(t) = q0 dq, along the sorted axes.
+///
+/// @param exact  exact_detail::Motion::of the same body and m
+/// @param m      momentum at time 0
+/// @param t      time, either sign
+/// @return       error at most 4 eps (1 + angle), angle = |t| |m/I|, plus four times what half an
+///               ulp of the input does (tests/test_motion.py).  NaN where t or a constant is not
+///               finite, beyond 2^50 half periods, and where the body has turned by 2^51.
+template <class T>
+POLHODE_INLINE FreeStep<T> motion_at(const exact_detail::Motion<T>& exact,
+                                     const Repetition<T>& repetition, const Vec3<T>& m, T t) {
+    const T half_periods = t * repetition.inverse_half_period;
+    T n = rint(half_periods);
+    if (any(!(abs(half_periods) < 0x1p50))) {
+        n = select(abs(half_periods) < 0x1p50, n, T(__builtin_nan("")));
+    }
+    const T rest = fma(-n, repetition.half_period, t);
+    const T r = max(-repetition.reach, min(repetition.reach, rest));  // NaN stays
+    FreeStep<T> step = exact_flow(exact, m, r);
+    const mask_t<T> beyond = r != t;
+    if (!any(beyond)) return step;
+
+    const T inverse_G = select(exact.G == 0.0, T(0.0), 1.0 / exact.G);
+    const SinCos<T> half =
+        sincos(fma(n, repetition.half_chi, (rest - r) * repetition.half_rate));
+    const T sine = half.sin * inverse_G;
+    const Quaternion<T> turned =
+        Quaternion<T>{half.cos, sine * m.x, sine * m.y, sine * m.z} * step.dq;
+    // s is i sign(m1) about axis 1, -k sign(m3) about axis 3; s^2 = -1.
+    const mask_t<T> odd = is_odd(n);
+    const mask_t<T> axis1 = repetition.circles_axis1 != 0.0;
+    const Quaternion<T>& p = turned;
+    Quaternion<T> by_s = select<T>(axis1, {-p.x, p.w, p.z, -p.y}, {p.z, -p.y, p.x, -p.w});
+    by_s = select<T>(select(axis1, m.x, m.z) < 0.0, T(-1.0) * by_s, by_s);
+    Quaternion<T> dq = select<T>(odd, by_s, turned);
+    dq = select<T>(has_bit_1(n), T(-1.0) * dq, dq);
+    step.dq = select<T>(beyond, dq, step.dq);
+    const mask_t<T> odd1 = odd & axis1;
+    const mask_t<T> odd3 = odd & !axis1;
+    step.m = {select(odd3, -step.m.x, step.m.x), select(odd, -step.m.y, step.m.y),
+              select(odd1, -step.m.z, step.m.z)};
+    return step;
+}
+
+}  // namespace torque_free
+POLHODE_NAMESPACE_END

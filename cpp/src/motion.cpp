@@ -1,0 +1,95 @@
+/// @file
+/// Free motion at given times, compiled once per instruction-set level.
+
+#include "core_loop.hpp"
+#include "levels.hpp"
+#include "polhode/batch.hpp"
+#include "polhode/torque_free/motion.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace {
+
+using torque_free::MotionFacts;
+using torque_free::Repetition;
+
+/// One pack of bodies and their momenta at time 0: along the sorted axes, with the powers of two of
+/// m taken out.
+template <class T>
+struct Bodies {
+    Inertia<T> body;
+    Vec3<T> m;
+    T scale;         ///< of m; m t is a product that keeps
+    mask_t<T> sane;  ///< m is finite
+
+    POLHODE_INLINE static Bodies of(const Vec3<T>& inertia, const Vec3<T>& m) {
+        Bodies b;
+        b.body = Inertia<T>::of(inertia);
+        const T largest = max_abs(m);
+        b.sane = largest <= 0x1.fffffffffffffp1023;
+        b.scale = min(max(power_of_two_below(largest), 0x1p-1022), 0x1p1022);
+        b.m = b.body.sorted_momentum(power_of_two_reciprocal(b.scale) * m);
+        return b;
+    }
+};
+
+/// Inertia, m -> three rows: tau, 1/tau, chi/2; reach, rate/2, circles axis 1; period, regime, 0.
+struct Facts {
+    static constexpr core_loop::Core in[] = {core_loop::Core::vector, core_loop::Core::vector};
+    static constexpr core_loop::Core out[] = {core_loop::Core::matrix};
+    template <class T>
+    POLHODE_INLINE static void apply(const T* x, T* y) {
+        const Bodies<T> b = Bodies<T>::of(core_loop::vector(x), core_loop::vector(x + 3));
+        const MotionFacts<T> facts = torque_free::motion_facts(b.body, b.m);
+        const Repetition<T>& r = facts.repetition;
+        core_loop::store(Vec3<T>{r.half_period, r.inverse_half_period, r.half_chi}, y);
+        core_loop::store(Vec3<T>{r.reach, r.half_rate, r.circles_axis1}, y + 3);
+        const T period = select(b.sane, facts.period / b.scale, T(__builtin_nan("")));
+        core_loop::store(Vec3<T>{period, facts.regime, T(0.0)}, y + 6);
+    }
+};
+
+/// Times, or bodies, begin ... end - 1 of one row of a batch.
+void evaluate(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    using T = batch_real;
+    if (begin >= end) return;
+    const MotionArguments& a = arguments;
+    // One body at many times: its constants are worked out once.
+    const bool shared = a.inertia.body == 0 && a.m.body == 0 && a.repeated.body == 0 &&
+                        a.beyond.body == 0 && a.attitude.body == 0;
+    Bodies<T> bodies;
+    torque_free::exact_detail::Motion<T> exact;
+    Repetition<T> repetition;
+    batch::Attitude<T> start;
+    T poison;
+    const auto load = [&](std::ptrdiff_t i, int count) {
+        bodies = Bodies<T>::of(batch::load_vec3<T>(a.inertia, i, count),
+                               batch::load_vec3<T>(a.m, i, count));
+        exact = torque_free::exact_detail::Motion<T>::of(bodies.body, bodies.m);
+        const Vec3<T> repeated = batch::load_vec3<T>(a.repeated, i, count);
+        const Vec3<T> beyond = batch::load_vec3<T>(a.beyond, i, count);
+        repetition = {repeated.x, repeated.y, repeated.z, beyond.x, beyond.y, beyond.z};
+        start = batch::Attitude<T>::load(a.attitude, a.matrix, i, count);
+        poison = select(bodies.sane, T(0.0), T(__builtin_nan("")));
+        int findings = all_valid;  // attitudes are looked at where the motion is made
+        start.make_unit(poison, findings);
+    };
+    for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
+        const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
+        if (!shared || i == begin) load(i, shared ? 1 : count);
+        const T t = batch::load_scalar<T>(a.t, i, count) * bodies.scale + poison;
+        const FreeStep<T> s = torque_free::motion_at(exact, repetition, bodies.m, t);
+        batch::Attitude<T> attitude = start;
+        attitude.turn(bodies.body.order.from_sorted(s.dq));
+        batch::store_vec3(a.m_out, i, count, bodies.scale * bodies.body.order.from_sorted(s.m));
+        attitude.store(a.attitude_out, i, count);
+    }
+}
+
+}  // namespace
+POLHODE_NAMESPACE_END
+
+namespace polhode::dispatch {
+extern const MotionTable POLHODE_TABLE(motion);
+const MotionTable POLHODE_TABLE(motion) = {
+    POLHODE_LEVEL::core_loop::Loop<POLHODE_LEVEL::Facts>::run, POLHODE_LEVEL::evaluate};
+}  // namespace polhode::dispatch

@@ -1,0 +1,299 @@
+"""Elliptic functions and integrals of real arguments, over whole arrays.
+
+The parameter is ``k2``, the square of the modulus k (SciPy's ``m``); ``kc2 = 1 - k2`` may be given
+beside it, which keeps the digits that ``1 - k2`` loses as k2 -> 1. The characteristic ``n`` of the
+third kind has the sign of Abramowitz & Stegun: ``1 - n sin^2`` is in the denominator.
+
+`agm`, `rf`, `rc`, `rd` and `rj` are NumPy ufuncs; each other function has two of them behind it,
+without and with `kc2`, and passes ``out=``, ``where=``, ``casting=`` on. Arguments broadcast; any
+real dtype, computed and returned as float64. A result has the same bits wherever its element
+stands in an array.
+
+A NaN argument gives NaN. Outside its domain a function is NaN; limits at the edge of the domain
+are said in each docstring. No function warns.
+
+Examples
+--------
+>>> from polhode import elliptic
+>>> sn, cn, dn, am = elliptic.jacobi([0.5, 2.0], 0.75)
+>>> sn.round(6)
+array([0.468198, 0.990568])
+>>> elliptic.ellip_f(am, 0.75).round(6)
+array([0.5, 2. ])
+>>> float(elliptic.rf(0.0, 1.0, 2.0).round(12))
+1.311028777146
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from polhode import _core
+
+__all__ = [
+    "agm",
+    "ellip_f",
+    "ellip_k",
+    "ellip_pi",
+    "ellip_pi_complete",
+    "jacobi",
+    "rc",
+    "rd",
+    "rf",
+    "rj",
+]
+
+Array = NDArray[np.float64]
+
+agm: np.ufunc = _core.agm
+rf: np.ufunc = _core.rf
+rc: np.ufunc = _core.rc
+rd: np.ufunc = _core.rd
+rj: np.ufunc = _core.rj
+
+_core.describe(
+    agm,
+    """Arithmetic-geometric mean of two non-negative numbers.
+
+Error below 4 eps (eps = 2.2e-16). Limits: 0 where one number is 0 and the other finite, inf where
+one is inf and the other positive, NaN for (0, inf) and where one is negative.""",
+)
+_core.describe(
+    rf,
+    """Carlson's R_F(x, y, z) = 1/2 int_0^inf dt / sqrt((t+x)(t+y)(t+z)).
+
+x, y, z >= 0, at most one of them zero. Error below 4 eps (eps = 2.2e-16). Limits: inf where two are
+zero, 0 where one is inf; NaN where one is negative. Source: DLMF 19.16.1, 19.36.1.""",
+)
+_core.describe(
+    rc,
+    """Carlson's R_C(x, y) = R_F(x, y, y); for y < 0 its Cauchy principal value.
+
+x >= 0. Error below 4 eps (eps = 2.2e-16). Limits: inf at y = 0, 0 where one is inf; NaN where x is
+negative. Source: DLMF 19.2.17, 19.2.20.""",
+)
+_core.describe(
+    rd,
+    """Carlson's R_D(x, y, z) = R_J(x, y, z, z).
+
+x, y >= 0, at most one of them zero, z > 0. Error below 4 eps (eps = 2.2e-16). Limits: inf where
+z = 0 or x = y = 0, 0 where one is inf; NaN where one is negative. Source: DLMF 19.16.5, 19.36.2.""",
+)
+_core.describe(
+    rj,
+    """Carlson's R_J(x, y, z, p) = 3/2 int_0^inf dt / ((t+p) sqrt((t+x)(t+y)(t+z))).
+
+x, y, z >= 0, at most one of them zero; for p < 0 the Cauchy principal value. Error below 8 eps
+(eps = 2.2e-16), for p < 0 of the largest term in it: it has zeros there. Limits: inf at p = 0;
+inf, or -inf for p < 0, where two of x, y, z are zero; 0 where one is inf; NaN where x, y or z is
+negative. Source: DLMF 19.16.2, 19.21.12, 19.36.2.""",
+)
+
+
+def jacobi(
+    u: ArrayLike, k2: ArrayLike, /, kc2: ArrayLike | None = None, **ufunc_kwargs: Any
+) -> tuple[Array, Array, Array, Array]:
+    """Jacobi elliptic functions sn, cn, dn and the amplitude am.
+
+    Parameters
+    ----------
+    u : array_like
+        Argument, any real.
+    k2 : array_like
+        Parameter k^2, any finite real: negative, 1 and above 1 too.
+    kc2 : array_like, optional
+        Its complement ``1 - k2``, where it is known better than by subtraction.
+    **ufunc_kwargs
+        Arguments of a ufunc, such as ``out=`` (a tuple of four) and ``where=``.
+
+    Returns
+    -------
+    sn, cn, dn, am : ndarray
+        ``sn = sin am``, ``cn = cos am``, ``dn = sqrt(1 - k2 sn^2)`` with its sign. `am` is
+        continuous in `u`: unbounded for k2 < 1, the Gudermannian at k2 = 1, within ``asin(1/k)``
+        above.
+
+    Notes
+    -----
+    Error of sn, cn and am: at most 4 eps (1 + s), s = ``|u| max(1, sqrt |k2|)``, eps = 2.2e-16; of
+    dn that times ``max(1, |dn|)``. At k2 = 1 the functions are tanh and sech, for `u` of any size,
+    infinite included. Otherwise NaN for s >= 2^50, where no digit is left, and for infinite k2.
+    Source: DLMF 22.7, 22.17, 22.20.
+
+    Examples
+    --------
+    >>> from polhode import elliptic
+    >>> [float(x.round(6)) for x in elliptic.jacobi(2.0, 4.0)]
+    [-0.2901, 0.956996, -0.814474, -0.294331]
+
+    The digits of a parameter near 1 are in its complement:
+
+    >>> [float(x.round(6)) for x in elliptic.jacobi(30.0, 1.0, 1e-20)]
+    [0.974853, -0.222849, 0.222849, 1.795533]
+    """
+    if kc2 is None:
+        return cast("tuple[Array, Array, Array, Array]", _core.jacobi(u, k2, **ufunc_kwargs))
+    return cast("tuple[Array, Array, Array, Array]", _core.jacobi_kc2(u, k2, kc2, **ufunc_kwargs))
+
+
+def ellip_f(
+    phi: ArrayLike, k2: ArrayLike, /, kc2: ArrayLike | None = None, **ufunc_kwargs: Any
+) -> Array:
+    """Incomplete elliptic integral of the first kind, ``int_0^phi dt / sqrt(1 - k2 sin^2 t)``.
+
+    Parameters
+    ----------
+    phi : array_like
+        Amplitude in radians, any real.
+    k2 : array_like
+        Parameter k^2, any real with ``k2 sin^2 phi <= 1``.
+    kc2 : array_like, optional
+        Its complement ``1 - k2``, where it is known better than by subtraction.
+    **ufunc_kwargs
+        Arguments of a ufunc, such as ``out=`` and ``where=``.
+
+    Returns
+    -------
+    ndarray
+        F(phi, k), the inverse of am.
+
+    Notes
+    -----
+    Error at most 4 eps (eps = 2.2e-16), where half an ulp of the arguments does not do more (near
+    ``k2 sin^2 phi = 1`` it does). At k2 = 1, +-inf from a quarter turn on. For k2 > 1 the integral
+    ends where ``k2 sin^2 phi = 1``; values of that up to 4 eps above 1 count as 1, beyond the
+    result is NaN. NaN for 2^50 <= ``|phi|`` < inf, +-inf at phi = +-inf (k2 <= 1).
+    Source: DLMF 19.25.5.
+
+    Examples
+    --------
+    >>> from polhode import elliptic
+    >>> elliptic.ellip_f([0.5, 0.3], [0.75, 11.0]).round(6)
+    array([0.516211, 0.421861])
+    """
+    if kc2 is None:
+        return cast("Array", _core.ellip_f(phi, k2, **ufunc_kwargs))
+    return cast("Array", _core.ellip_f_kc2(phi, k2, kc2, **ufunc_kwargs))
+
+
+def ellip_k(k2: ArrayLike, /, kc2: ArrayLike | None = None, **ufunc_kwargs: Any) -> Array:
+    """Complete elliptic integral of the first kind, K = F(pi/2, k).
+
+    Parameters
+    ----------
+    k2 : array_like
+        Parameter k^2, at most 1.
+    kc2 : array_like, optional
+        Its complement ``1 - k2``, where it is known better than by subtraction.
+    **ufunc_kwargs
+        Arguments of a ufunc, such as ``out=`` and ``where=``.
+
+    Returns
+    -------
+    ndarray
+        K, the quarter period of sn and cn.
+
+    Notes
+    -----
+    Error at most 4 eps (eps = 2.2e-16). inf at k2 = 1, NaN above, 0 at k2 = -inf.
+    Source: DLMF 19.8.5.
+
+    Examples
+    --------
+    >>> from polhode import elliptic
+    >>> float(elliptic.ellip_k(0.5).round(12))
+    1.854074677301
+    """
+    if kc2 is None:
+        return cast("Array", _core.ellip_k(k2, **ufunc_kwargs))
+    return cast("Array", _core.ellip_k_kc2(k2, kc2, **ufunc_kwargs))
+
+
+def ellip_pi(
+    n: ArrayLike,
+    phi: ArrayLike,
+    k2: ArrayLike,
+    /,
+    kc2: ArrayLike | None = None,
+    **ufunc_kwargs: Any,
+) -> Array:
+    """Incomplete elliptic integral of the third kind.
+
+    ``Pi(n; phi, k) = int_0^phi dt / ((1 - n sin^2 t) sqrt(1 - k2 sin^2 t))``; past a pole (n > 1)
+    its Cauchy principal value.
+
+    Parameters
+    ----------
+    n : array_like
+        Characteristic, any real.
+    phi : array_like
+        Amplitude in radians, any real.
+    k2 : array_like
+        Parameter k^2, any real with ``k2 sin^2 phi <= 1``.
+    kc2 : array_like, optional
+        Its complement ``1 - k2``, where it is known better than by subtraction.
+    **ufunc_kwargs
+        Arguments of a ufunc, such as ``out=`` and ``where=``.
+
+    Returns
+    -------
+    ndarray
+        Pi(n; phi, k).
+
+    Notes
+    -----
+    Error at most 8 eps (eps = 2.2e-16) where half an ulp of the arguments does not do more; past a
+    pole, of the larger of the two terms whose difference the principal value is. +-inf on the pole
+    ``n sin^2 phi = 1``, and from a quarter turn on for n = 1; 0 at n = +-inf. The domain of `phi`
+    and k2 is that of `ellip_f`. Source: DLMF 19.25.14, 19.21.12.
+
+    Examples
+    --------
+    >>> from polhode import elliptic
+    >>> elliptic.ellip_pi([0.4, 1.0], [np.pi, 1.0], 0.5).round(6)
+    array([4.893661, 1.731992])
+    """
+    if kc2 is None:
+        return cast("Array", _core.ellip_pi(n, phi, k2, **ufunc_kwargs))
+    return cast("Array", _core.ellip_pi_kc2(n, phi, k2, kc2, **ufunc_kwargs))
+
+
+def ellip_pi_complete(
+    n: ArrayLike, k2: ArrayLike, /, kc2: ArrayLike | None = None, **ufunc_kwargs: Any
+) -> Array:
+    """Complete elliptic integral of the third kind, Pi(n; pi/2, k).
+
+    Parameters
+    ----------
+    n : array_like
+        Characteristic, any real; for n > 1 the result is the Cauchy principal value.
+    k2 : array_like
+        Parameter k^2, at most 1.
+    kc2 : array_like, optional
+        Its complement ``1 - k2``, where it is known better than by subtraction.
+    **ufunc_kwargs
+        Arguments of a ufunc, such as ``out=`` and ``where=``.
+
+    Returns
+    -------
+    ndarray
+        Pi(n, k).
+
+    Notes
+    -----
+    Error at most 8 eps (eps = 2.2e-16) where half an ulp of the arguments does not do more. inf at
+    n = 1; at k2 = 1 inf for n <= 1 and -inf for n > 1; NaN for k2 > 1; 0 at n = +-inf.
+    Source: DLMF 19.25.2, 19.21.12.
+
+    Examples
+    --------
+    >>> from polhode import elliptic
+    >>> float(elliptic.ellip_pi_complete(-0.5, -0.5).round(12))
+    1.16784751713
+    """
+    if kc2 is None:
+        return cast("Array", _core.ellip_pi_complete(n, k2, **ufunc_kwargs))
+    return cast("Array", _core.ellip_pi_complete_kc2(n, k2, kc2, **ufunc_kwargs))

@@ -1,0 +1,221 @@
+"""Torque-free motion in closed form, at any times."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from polhode import _arrays, _core
+from polhode._arrays import Array, Operand
+
+
+class Regime(enum.IntEnum):
+    """How the angular momentum moves in the body frame.
+
+    Attributes
+    ----------
+    AXIS1
+        It circles the axis of the least moment, whatever the index of that axis.
+    SEPARATRIX
+        It goes from one end of the axis of the middle moment to the other and never returns.
+    AXIS3
+        It circles the axis of the greatest moment, whatever the index of that axis.
+    PERMANENT
+        It stands still: on a principal axis, zero, across the axis of a symmetric body, a rod.
+    SPHERE
+        It stands still because all moments are equal.
+    """
+
+    AXIS1 = 1
+    SEPARATRIX = 2
+    AXIS3 = 3
+    PERMANENT = 4
+    SPHERE = 5
+
+
+class TorqueFreeMotion:
+    """Free motion of rigid bodies, m' = m x omega, q' = q (0, omega)/2, omega = m/inertia.
+
+    What the motion repeats is worked out once; any time then costs no more than a quarter period.
+
+    Parameters
+    ----------
+    inertia : array_like, shape (..., 3)
+        Principal moments of inertia in the order of the body axes, as `step` takes them.
+    m0 : array_like, shape (..., 3)
+        Angular momentum at time 0, body frame.
+    q0 : array_like, shape (..., 4) or (..., 3, 3)
+        Attitude at time 0, body to space: unit quaternions, scalar first, or rotation matrices.
+        Brought to unit norm (orthogonality) where it is more than a few eps off.  All three
+        broadcast together and are copied.
+
+    Raises
+    ------
+    ValueError
+        Shapes that do not fit; a moment that is negative, not finite, or a second zero; momentum
+        about the axis of a rod; a zero quaternion; a matrix that is no rotation.  The message
+        names the first bad index and value.
+    TypeError
+        Arguments that are not real numbers.
+
+    Notes
+    -----
+    Units are any consistent set; eps = 2^-52.  m/|m| and q err by at most 4 eps (1 + angle),
+    angle = |t| |omega|, plus four times what half an ulp in each of the inputs does, out to a
+    million periods and more.  NaN or infinity in a body's m0, q0 or t makes that result NaN and no
+    other, and so does t beyond 2^50 half periods, of which no digit would be right.  A result does
+    not depend on the other bodies and times, bit for bit.
+
+    PERMANENT and SPHERE are decided exactly.  With moments I1 <= I2 <= I3, SEPARATRIX is where
+    I3 (I2 - I1) m1^2 and I1 (I3 - I2) m3^2 agree to 2 eps of their sum, the rounding error of their
+    difference; its sign decides between AXIS1 (positive) and AXIS3.  A motion that close to the
+    separatrix is taken to stay at the axis of the middle moment once it is there.
+
+    After half a period of m the body has made half a turn about the axis that m circles and some
+    turn about m, in closed form: [CZ08] equation (16) with complete integrals.  The exact step does
+    the rest.
+
+    Examples
+    --------
+    >>> import numpy as np, polhode as ph
+    >>> motion = ph.TorqueFreeMotion([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0])
+    >>> motion.regime.name, round(float(motion.period), 6)
+    ('AXIS3', 23.218341)
+    >>> m, q = motion(np.array([0.0, 1.0, 1e6]) * motion.period)
+    >>> m.round(6) + 0.0
+    array([[0.3, 0.5, 0.8],
+           [0.3, 0.5, 0.8],
+           [0.3, 0.5, 0.8]])
+    """
+
+    __slots__ = ("_beyond", "_facts", "_inertia", "_m0", "_q0", "_repeated", "_shape")
+
+    def __init__(self, inertia: ArrayLike, m0: ArrayLike, q0: ArrayLike) -> None:
+        bodies = Operand("inertia", inertia, 3)
+        momenta = Operand("m0", m0, 3)
+        attitudes = _arrays.attitude_operand("q0", q0)
+        self._shape = _arrays.broadcast({o.name: o.batch for o in (bodies, momenta, attitudes)})
+        _arrays.check_bodies(bodies, momenta, attitudes, self._shape)
+        self._inertia, self._m0, self._q0 = (
+            np.array(o.array, np.float64, order="C") for o in (bodies, momenta, attitudes)
+        )
+        facts = _core.motion_facts(self._inertia, self._m0)
+        self._repeated = np.ascontiguousarray(facts[..., 0, :])
+        self._beyond = np.ascontiguousarray(facts[..., 1, :])
+        self._facts = np.ascontiguousarray(facts[..., 2, :2])
+
+    def __call__(
+        self,
+        t: ArrayLike,
+        *,
+        out: tuple[Array, Array] | None = None,
+        threads: int | None = None,
+    ) -> tuple[Array, Array]:
+        """Momentum and attitude at times `t`.
+
+        Parameters
+        ----------
+        t : array_like, shape (...)
+            Times, of either sign.  They broadcast against the bodies: shape (T, 1) with N bodies
+            gives all T times of all N.
+        out : tuple of two float64 arrays, optional
+            Where the results go, of the results' shapes.
+        threads : int, optional
+            Number of threads; None is POLHODE_NUM_THREADS or 1, -1 all cores.
+
+        Returns
+        -------
+        m : ndarray, shape (..., 3)
+            Angular momentum, body frame.
+        q : ndarray, shape (..., 4) or (..., 3, 3)
+            Attitude.  A quaternion is the end of the continuous path that starts at q0; it is never
+            made positive.
+
+        Raises
+        ------
+        ValueError
+            Shapes that do not broadcast; an `out` that does not fit.
+        TypeError
+            Times that are not real numbers.
+
+        Examples
+        --------
+        A quarter turn about the third axis, at one radian per second, and five of them:
+
+        >>> import numpy as np, polhode as ph
+        >>> motion = ph.TorqueFreeMotion(
+        ...     [1.0, 2.0, 3.0], [0.0, 0.0, 3.0], [1.0, 0.0, 0.0, 0.0]
+        ... )
+        >>> m, q = motion([np.pi / 2, 5 * np.pi / 2])
+        >>> q.round(6)
+        array([[ 0.707107,  0.      ,  0.      ,  0.707107],
+               [-0.707107,  0.      ,  0.      , -0.707107]])
+        """
+        cores = _arrays.thread_count(threads)
+        times = _arrays.real_array("t", t)
+        shape = _arrays.broadcast({"t": times.shape, "bodies": self._shape})
+        core = self._q0.shape[self._q0.ndim - (1 if self._q0.shape[-1] == 4 else 2) :]
+        results = _arrays.outputs(out, [("m", (*shape, 3)), ("q", shape + core)])
+        if out is not None and any(np.shares_memory(times, result) for result in results):
+            times = times.copy()
+        for at in self._pieces(times, shape):
+            piece = np.asarray(np.broadcast_to(times, shape)[at] if at else times, np.float64)
+            self._evaluate(piece, at, shape, [result[at] for result in results], cores)
+        return results[0], results[1]
+
+    @staticmethod
+    def _pieces(times: NDArray[Any], shape: tuple[int, ...]) -> Any:
+        """The whole, or pieces that keep what is converted small."""
+        if times.dtype == np.float64 and times.dtype.isnative and times.flags.aligned:
+            return [()]
+        return _arrays.chunks(shape)
+
+    def _evaluate(
+        self,
+        t: Array,
+        at: tuple[slice, ...],
+        shape: tuple[int, ...],
+        results: list[Array],
+        threads: int,
+    ) -> None:
+        constants = [self._inertia, self._m0, self._q0, self._repeated, self._beyond]
+        if at:
+            cores = (1, 1, 1 if self._q0.shape[-1] == 4 else 2, 1, 1)
+            constants = [
+                np.broadcast_to(a, shape + a.shape[a.ndim - n :])[at]
+                for a, n in zip(constants, cores, strict=True)
+            ]
+        if not _core.motion_at(*constants, t, *results, threads):
+            # Times or outputs that the core cannot reach, such as fields of a packed record.
+            fresh = [np.empty(result.shape) for result in results]
+            _core.motion_at(*constants, np.array(t), *fresh, threads)
+            for result, values in zip(results, fresh, strict=True):
+                result[...] = values
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the batch of bodies; () for one."""
+        return self._shape
+
+    @property
+    def period(self) -> Array:
+        """Period of m in the body frame; inf where m does not return or does not move."""
+        return np.broadcast_to(self._facts[..., 0], self._shape).copy()[()]
+
+    @property
+    def regime(self) -> Any:
+        """How m moves: an array of `Regime`, one `Regime` for a single body.
+
+        Without meaning where m0 is not finite.
+        """
+        members = np.array([Regime.SPHERE, *Regime], dtype=object)
+        numbers = self._facts[..., 1].astype(np.intp)
+        return np.broadcast_to(members[numbers], self._shape).copy()[()]
+
+    def __repr__(self) -> str:
+        if self._shape:
+            return f"<TorqueFreeMotion: {self._shape} bodies>"
+        return f"<TorqueFreeMotion: {self.regime.name}, period {self.period:.6g}>"

@@ -1,0 +1,446 @@
+"""Principal axes of full tensors, and motion in the user's own body axes."""
+
+from fractions import Fraction
+
+import mpmath as mp
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import polhode as ph
+from polhode import so3
+
+EPS = 2.0**-52
+Array = NDArray[np.float64]
+IDENTITY = [1.0, 0.0, 0.0, 0.0]
+
+
+def rotations(count: int, seed: int = 1) -> Array:
+    return so3.to_matrix(np.random.default_rng(seed).standard_normal((count, 4)))
+
+
+def tensors(moments: Array, seed: int = 1) -> Array:
+    axes = rotations(len(moments), seed)
+    full = (axes * moments[:, None, :]) @ np.swapaxes(axes, -1, -2)
+    return 0.5 * (full + np.swapaxes(full, -1, -2))
+
+
+def families() -> dict[str, Array]:
+    rng = np.random.default_rng(11)
+    one = np.ones((200, 1))
+    return {
+        "generic": 1 + rng.uniform(0, 1, (200, 3)),
+        "sphere": one * [1.0, 1.0, 1.0],
+        "nearly a sphere": 1 + 1e-14 * rng.standard_normal((200, 3)),
+        "symmetric, long": one * [0.5, 1.0, 1.0],
+        "symmetric, flat": one * [1.0, 1.0, 1.7],
+        "nearly symmetric": one * [1.0, 1.0 + 1e-9, 1.7],
+        "flat": one * [1.0, 2.0, 3.0],
+        "rod": one * [0.0, 1.0, 1.0],
+        "slender": one * [1e-9, 1.0, 1.0],
+        "tiny": 1e-150 * (1 + rng.uniform(0, 1, (200, 3))),
+        "huge": 1e150 * (1 + rng.uniform(0, 1, (200, 3))),
+    }
+
+
+@pytest.mark.parametrize("name", families())
+def test_principal_axes(name: str) -> None:
+    moments = families()[name]
+    tensor = tensors(moments)
+    body = ph.RigidBody(tensor)
+    largest = np.abs(body.moments).max(axis=-1)
+    # Measured 2.0: what one polar step leaves is its own rounding.
+    gram = np.swapaxes(body.axes, -1, -2) @ body.axes
+    assert np.abs(gram - np.eye(3)).max() < 4 * EPS
+    np.testing.assert_allclose(np.linalg.det(body.axes), 1, rtol=0, atol=8 * EPS)
+    # Measured 2.5; 3 are the test's own products.  The zero of a rod is set, by up to 3 eps more.
+    off = tensor @ body.axes - body.axes * body.moments[:, None, :]
+    assert (np.abs(off).max(axis=(-1, -2)) < 8 * EPS * largest).all()
+    # Of the moments the tensors were made of: 4 eps of ours and 5 of forming the tensor.
+    error = np.abs(body.moments - np.sort(moments, axis=-1)).max(axis=-1)
+    assert (error < 9 * EPS * largest).all()
+    assert (np.diff(body.moments, axis=-1) >= 0).all()
+    np.testing.assert_array_equal(body.tensor, tensor)
+
+
+def test_moments_within_4_eps_of_the_largest() -> None:
+    mp.mp.dps = 40
+    for tensor in tensors(1 + np.random.default_rng(3).uniform(0, 1, (40, 3)), seed=4):
+        exact = sorted(mp.eigsy(mp.matrix(tensor.tolist()), eigvals_only=True))
+        moments = ph.RigidBody(tensor).moments
+        error = max(abs(a - mp.mpf(float(b))) for a, b in zip(exact, moments, strict=True))
+        assert error < 4 * EPS * moments[2]
+
+
+def test_small_moments_of_graded_tensors_keep_their_digits() -> None:
+    # D B D with B of unit diagonal and well conditioned: each moment within some eps of itself,
+    # where a method that is only backward stable has lost 1e-12 and 1e-24 of the largest.
+    mp.mp.dps = 60
+    scale = np.array([1.0, 1e-6, 1e-12])
+    inner = np.array([[1.0, 0.3, -0.2], [0.3, 1.0, 0.4], [-0.2, 0.4, 1.0]])
+    tensor = scale[:, None] * inner * scale
+    exact = sorted(mp.eigsy(mp.matrix(tensor.tolist()), eigvals_only=True))
+    from polhode import _core
+
+    moments, _ = _core.symmetric_eigen(tensor)
+    for a, b in zip(exact, moments, strict=True):
+        assert abs(mp.mpf(float(b)) / a - 1) < 8 * EPS
+
+
+def test_diagonal_tensors_give_entries_and_axes_exactly() -> None:
+    body = ph.RigidBody(np.diag([1.1, 2.2, 3.3]))
+    np.testing.assert_array_equal(body.moments, [1.1, 2.2, 3.3])
+    np.testing.assert_array_equal(body.axes, np.eye(3))
+    for order in ([2, 0, 1], [1, 0, 2], [2, 1, 0], [0, 2, 1]):
+        diagonal = np.array([1.1, 2.2, 3.3])[order]
+        body = ph.RigidBody(np.diag(diagonal))
+        np.testing.assert_array_equal(body.moments, [1.1, 2.2, 3.3])
+        np.testing.assert_array_equal(np.abs(body.axes).T @ diagonal, [1.1, 2.2, 3.3])
+        assert np.linalg.det(body.axes) == 1
+    equal = ph.RigidBody(2.5 * np.eye(3))
+    np.testing.assert_array_equal(equal.axes, np.eye(3))
+
+
+def test_scaling_by_powers_of_two_is_exact() -> None:
+    tensor = tensors(families()["generic"])
+    body = ph.RigidBody(tensor)
+    for exponent in (-498, 498):
+        scaled = ph.RigidBody(np.ldexp(tensor, exponent))
+        assert scaled.moments.tobytes() == np.ldexp(body.moments, exponent).tobytes()
+        assert scaled.axes.tobytes() == body.axes.tobytes()
+
+
+def test_a_tensor_does_not_depend_on_its_neighbours() -> None:
+    every = np.concatenate([tensors(moments[:3]) for moments in families().values()])
+    body = ph.RigidBody(every)
+    for i in range(len(every)):
+        alone = ph.RigidBody(every[i])
+        assert alone.moments.tobytes() == body.moments[i].tobytes()
+        assert alone.axes.tobytes() == body.axes[i].tobytes()
+    assert ph.RigidBody(every[::-1]).axes[::-1].tobytes() == body.axes.tobytes()
+
+
+def test_zero_of_a_rod_comes_out_of_rounding_as_zero() -> None:
+    rng = np.random.default_rng(5)
+    u = rng.standard_normal((2000, 3))
+    u /= np.linalg.norm(u, axis=1)[:, None]
+    body = ph.RigidBody(0.3 * (np.eye(3) - u[:, :, None] * u[:, None, :]))
+    assert (body.moments[:, 0] == 0).all()
+    along = np.abs(np.sum(body.axes[:, :, 0] * u, axis=1))
+    np.testing.assert_allclose(along, 1, atol=8 * EPS)
+    # A slender body is none: twice the width of that zero, and any width where it is diagonal.
+    slender = tensors(np.array([[32 * EPS, 1.0, 1.0]]))
+    assert ph.RigidBody(slender).moments[0, 0] > 0
+    assert ph.RigidBody(np.diag([1.0, 5 * EPS, 1.0])).moments[0] == 5 * EPS
+    assert ph.RigidBody(np.diag([1.0, 4 * EPS, 1.0])).moments[0] == 0
+
+
+def test_rod_at_45_degrees() -> None:
+    # Public case I07 (isaac-sim urdf-importer-extension issue 2).
+    body = ph.RigidBody([[0.1, 0.1, 0], [0.1, 0.1, 0], [0, 0, 0.2]])
+    np.testing.assert_allclose(body.moments, [0, 0.2, 0.2], atol=1e-16)
+    np.testing.assert_allclose(np.abs(body.axes[:, 0]), [0.5**0.5, 0.5**0.5, 0], atol=1e-15)
+    assert body.axes[0, 0] * body.axes[1, 0] < 0
+    np.testing.assert_allclose(body.omega([0.1, 0.1, 0]), [0.5, 0.5, 0], atol=1e-14)
+    m, q = body.step([0.1, 0.1, 0.0], IDENTITY, 3.0)
+    expected = [0.4882960708991749564, 0.617076554061336827, 0.617076554061336827, 0]
+    np.testing.assert_allclose(q, expected, atol=1e-14)
+    np.testing.assert_allclose(m, [0.1, 0.1, 0], atol=1e-15)
+    for act in (body.omega, body.energy, lambda m: body.step(m, IDENTITY, 1.0)):
+        with pytest.raises(ValueError, match="zero"):
+            act([0.1, -0.1, 0.0])
+
+
+def test_products_of_inertia_have_the_tensors_sign() -> None:
+    # Public case I08 (jsbsim issue 235, trimesh pull 1074, jsk_aerial_robot pull 511).
+    points = [[1, 0.5, 0], [-1, -0.5, 0], [0, 0, 1], [0, 0, -1]]
+    body = ph.RigidBody.from_points([1, 1, 2, 2], points)
+    np.testing.assert_array_equal(body.tensor, [[4.5, -1, 0], [-1, 6, 0], [0, 0, 2.5]])
+    np.testing.assert_allclose(body.moments, [2.5, 4.0, 6.5], rtol=2 * EPS)
+    smallest_of_the_plane = body.axes[:, 1] / body.axes[0, 1]
+    np.testing.assert_allclose(smallest_of_the_plane, [1, 0.5, 0], atol=4 * EPS)
+    m0 = body.momentum([0.1, 1.0, 0.2])
+    np.testing.assert_allclose(m0, [-0.55, 5.9, 0.5], rtol=1e-15)
+    m, q = body.step(m0, IDENTITY, 5.0)
+    expected_m = [-3.9336265874452473110, 4.3373425490969856126, 1.0375651701636505780]
+    expected_q = [
+        -0.68204987155384744592,
+        -0.23383563195184048989,
+        0.61568501878976107185,
+        0.31790065677962219566,
+    ]
+    np.testing.assert_allclose(m, expected_m, rtol=1e-13)
+    sign = np.sign(q[0] * expected_q[0])  # the case's values are up to sign
+    np.testing.assert_allclose(sign * q, expected_q, rtol=0, atol=1e-13)
+    far = ph.RigidBody.from_points([1, 1, 2, 2], np.add(points, [1e3, -2e3, 5e2]))
+    np.testing.assert_allclose(far.tensor, body.tensor, atol=1e-12)
+
+
+def test_full_tensor_of_the_apollo_model() -> None:
+    # Public case F14 (NASA six-degree-of-freedom check cases), omega0 = (0.01, 0.02, 0.03), 600 s.
+    tensor = [[36502.7, -27.1, 233.2], [-27.1, 38372.4, 1152.4], [233.2, 1152.4, 36514.9]]
+    body = ph.RigidBody(tensor)
+    moments = [35883.67577621536816, 36580.193703577015578, 38926.130520207616262]
+    np.testing.assert_allclose(body.moments, moments, rtol=4 * EPS)
+    m0 = body.momentum([0.01, 0.02, 0.03])
+    np.testing.assert_allclose(m0, [371.481, 801.749, 1120.827], rtol=1e-15)
+    m, q = body.step(m0, IDENTITY, 600.0)
+    expected_m = [802.33585306085434592, 1101.6939981226771882, 423.76912309013469002]
+    np.testing.assert_allclose(m, expected_m, rtol=1e-12)
+    expected_q = np.array(
+        [
+            0.18792310717678693307,
+            -0.37785408100417506317,
+            -0.72431826540349917725,
+            -0.54522862146110624740,
+        ]
+    )
+    sign = np.sign(q[0] * expected_q[0])
+    np.testing.assert_allclose(sign * q, expected_q, rtol=0, atol=1e-12)
+
+
+def test_slender_cylinder_upright() -> None:
+    # Public case F19 (JoltPhysics issue 487): moments per unit mass, tilted 10 degrees.
+    body = ph.RigidBody(np.diag([33.583333333333336, 0.5, 33.583333333333336]))
+    q0 = [0.9961946980917455, 0.0, 0.0, 0.08715574274765818]
+    m, q = body.step([18.32077760207304, 1.5469324010307122, 0.0], q0, 2.0)
+    expected_m = [17.999399383188984164, 1.5469324010307121675, -3.4165060791804812006]
+    expected_q = np.array(
+        [
+            -0.85517473884809491398,
+            -0.51760996607432233694,
+            -0.0087844939875926654938,
+            -0.026056126381591895648,
+        ]
+    )
+    np.testing.assert_allclose(m, expected_m, rtol=1e-13)
+    sign = np.sign(q[0] * expected_q[0])
+    np.testing.assert_allclose(sign * q, expected_q, rtol=0, atol=1e-13)
+
+
+def test_rod_with_a_rounded_moment_is_accepted() -> None:
+    # Public case I01 (drake issue 19544): after a shift of 20 m the moments differ by 3.2e-13.
+    body = ph.RigidBody.from_moments([0.0, 0.083, 0.08300000000002683])
+    np.testing.assert_array_equal(body.moments, [0.0, 0.083, 0.08300000000002683])
+    _, q = body.step([0.0, 0.083, 0.0], IDENTITY, 1.0)
+    np.testing.assert_allclose(q, [0.87758256189037271612, 0, 0.479425538604203, 0], atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "moments",
+    [
+        [0.000245, 0.000248, 0.000006],  # public case I02 (drake issue 16058)
+        [1, 2, 3],  # public case I05 (basilisk pull 1527), to here and below
+        [1, 2, 3.0000000000000004],
+        [0, 2, 2],
+        [-1e-18, 2, 2],
+        [1, 2, 3 * (1 + 0.9e-9)],
+    ],
+)
+def test_bodies_on_the_boundary_are_accepted(moments: list[float]) -> None:
+    diagonal = ph.RigidBody(np.diag(moments))
+    np.testing.assert_allclose(diagonal.moments, np.sort(moments), atol=1e-17)
+    ph.RigidBody.from_moments(moments)
+    turned = rotations(1)[0]
+    body = ph.RigidBody(turned @ np.diag(moments) @ turned.T)
+    np.testing.assert_allclose(body.moments, np.sort(moments), atol=9 * EPS * max(moments))
+
+
+@pytest.mark.parametrize(
+    ("moments", "message"),
+    [
+        ([1, 1, 3], "sum of the other two"),  # public case I05
+        ([1, 2, 3 * (1 + 1.2e-9)], "sum of the other two"),
+        ([np.nan, 1, 1], "finite"),
+        ([0, 0, 0], "two moments"),
+        ([0, 0, 1], "two moments"),
+        ([-0.0012366, -0.0011895, 0.0003312], "negative"),  # public case I11
+        ([0, 1, 2], "equal"),
+    ],
+)
+def test_what_is_no_body_is_refused(moments: list[float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ph.RigidBody.from_moments(moments)
+    with pytest.raises(ValueError, match=message):
+        ph.RigidBody(np.diag(moments))
+    with pytest.raises(ValueError, match=r"\[2\]"):
+        ph.RigidBody([np.eye(3), np.eye(3), np.diag(moments)])
+
+
+def test_not_physical_bodies_on_demand() -> None:
+    moments = [1, 1.0127, 3.3062]
+    with pytest.raises(ValueError, match="physical=False"):
+        ph.RigidBody.from_moments(moments)
+    np.testing.assert_array_equal(ph.RigidBody(np.diag(moments), physical=False).moments, moments)
+
+
+def test_indefinite_and_asymmetric_tensors_are_refused() -> None:
+    # Public case I11 (robot_descriptions issue 29): six numbers in the wrong slots.
+    wrong = [[16616.493, -2240.0581, 0], [-2240.0581, -2240.0581, 16616.324], [0, 16616.324, 0]]
+    with pytest.raises(ValueError, match=r"-17851\.90.*negative"):
+        ph.RigidBody(wrong)
+    with pytest.raises(ValueError, match=r"\[1\].*-17851\.90.*negative"):
+        ph.RigidBody([np.eye(3), wrong])
+    tensor = np.array([[4.5, -1.0, 0.0], [-1.0, 6.0, 0.0], [0.0, 0.0, 2.5]])
+    tensor[0, 1] += 0.9e-9 * 6
+    body = ph.RigidBody(tensor)
+    assert body.tensor[0, 1] == body.tensor[1, 0]
+    tensor[0, 1] += 0.2e-9 * 6
+    with pytest.raises(ValueError, match="symmetric"):
+        ph.RigidBody(tensor)
+    with pytest.raises(ValueError, match=r"tensor\[1\].*finite"):
+        ph.RigidBody([np.eye(3), np.diag([1, np.inf, 1])])
+    with pytest.raises(ValueError, match=r"\.\.\., 3, 3"):
+        ph.RigidBody([1, 2, 3])
+
+
+def test_moments_and_axes_as_given() -> None:
+    axes = rotations(5)
+    body = ph.RigidBody.from_moments([3.0, 1.0, 2.5], axes)
+    assert body.shape == (5,)
+    np.testing.assert_array_equal(body.moments, np.broadcast_to([3.0, 1.0, 2.5], (5, 3)))
+    np.testing.assert_allclose(body.axes, axes, atol=8 * EPS)
+    again = ph.RigidBody(body.tensor)
+    np.testing.assert_allclose(again.moments[0], [1.0, 2.5, 3.0], rtol=8 * EPS)
+    # Left-handed triads, such as numpy.linalg.eigh may give, and ones off by 1e-6.
+    mirrored = ph.RigidBody.from_moments([3.0, 1.0, 2.5], axes * [1, 1, -1])
+    np.testing.assert_allclose(mirrored.axes, axes, atol=8 * EPS)
+    rough = ph.RigidBody.from_moments([3.0, 1.0, 2.5], axes * (1 + 1e-6))
+    np.testing.assert_allclose(rough.axes, axes, atol=8 * EPS)
+    with pytest.raises(ValueError, match=r"axes.*orthonormal"):
+        ph.RigidBody.from_moments([3.0, 1.0, 2.5], 1.1 * axes)
+    with pytest.raises(ValueError, match="read-only"):
+        body.moments[0] = 1
+
+
+@pytest.mark.parametrize(("mass_size", "size"), [(1.0, 1.0), (1e-27, 1e-10), (1e-40, 1e-50)])
+def test_point_masses(mass_size: float, size: float) -> None:
+    rng = np.random.default_rng(8)
+    mass = mass_size * rng.uniform(1, 2, 7)
+    r = size * rng.standard_normal((7, 3))
+    tensor = ph.RigidBody.from_points(mass, r).tensor
+    weights = [Fraction(float(a)) for a in mass]
+    exact = [[Fraction(float(c)) for c in point] for point in r]
+    total = sum(weights)
+    centre = [sum(w * p[k] for w, p in zip(weights, exact, strict=True)) / total for k in range(3)]
+    arms = [[p[k] - centre[k] for k in range(3)] for p in exact]
+    for i in range(3):
+        for j in range(3):
+            sum_ = sum(
+                w * ((sum(a * a for a in p) if i == j else 0) - p[i] * p[j])
+                for w, p in zip(weights, arms, strict=True)
+            )
+            # Seven terms of three roundings each, in sums that cancel in part.
+            assert abs(Fraction(float(tensor[i, j])) - sum_) < 8 * EPS * float(tensor.max())
+
+
+def test_point_masses_at_the_edges() -> None:
+    rng = np.random.default_rng(9)
+    u = rng.standard_normal((50, 1, 3))
+    points = rng.uniform(-1, 1, (50, 1000, 1)) * u + rng.standard_normal((50, 1, 3))
+    line = ph.RigidBody.from_points(np.ones(1000), points)
+    assert (line.moments[:, 0] == 0).all()
+    dumbbell = ph.RigidBody.from_points(1.0, [[0, 0, 1.0], [0, 0, -1.0]])
+    np.testing.assert_array_equal(dumbbell.moments, [0, 2, 2])
+    # A mass of zero weighs nothing.
+    with_none = ph.RigidBody.from_points([1, 1, 0], [[0, 0, 1.0], [0, 0, -1.0], [5, 5, 5]])
+    np.testing.assert_array_equal(with_none.tensor, dumbbell.tensor)
+    for mass, message in ([[1, -1], "no mass"], [[1, np.nan], "no mass"], [[0, 0], "some mass"]):
+        with pytest.raises(ValueError, match=message):
+            ph.RigidBody.from_points(mass, [[0, 0, 1.0], [0, 0, -1.0]])
+    with pytest.raises(ValueError, match="two moments"):
+        ph.RigidBody.from_points([1.0], [[1.0, 2.0, 3.0]])
+    with pytest.raises(ValueError, match="finite"):
+        ph.RigidBody.from_points([1.0, 1.0], [[1.0, 2.0, 3.0], [np.nan, 0, 0]])
+
+
+def test_motion_in_axes_turned_by_hand() -> None:
+    # The law of the class: in any body axes the same motion, given in those axes.
+    rng = np.random.default_rng(12)
+    moments = 1 + rng.uniform(0, 1, (40, 3))
+    axes = rotations(40, 13)
+    turn = so3.to_quaternion(axes)
+    m = rng.standard_normal((40, 3))
+    q = rng.standard_normal((40, 4))
+    q /= np.linalg.norm(q, axis=1)[:, None]
+    m_end, q_end = ph.step(moments, m, q, 0.7)
+    body = ph.RigidBody.from_moments(moments, axes)
+    m_user = np.squeeze(axes @ m[..., None], -1)
+    q_user = so3.multiply(q, so3.conjugate(turn))
+    m_after, q_after = body.step(m_user, q_user, 0.7)
+    np.testing.assert_allclose(m_after, np.squeeze(axes @ m_end[..., None], -1), atol=24 * EPS)
+    expected = so3.multiply(q_end, so3.conjugate(turn))
+    np.testing.assert_allclose(q_after, expected, atol=16 * EPS)  # the sign too
+    by_tensor = ph.RigidBody(body.tensor)
+    m_other, q_other = by_tensor.step(m_user, q_user, 0.7)
+    np.testing.assert_allclose(m_other, m_after, atol=64 * EPS)
+    np.testing.assert_allclose(q_other, q_after, atol=64 * EPS)
+    m_matrix, matrix = by_tensor.step(m_user, so3.to_matrix(q_user), 0.7)
+    np.testing.assert_array_equal(m_matrix, m_other)
+    np.testing.assert_allclose(matrix, so3.to_matrix(q_other), atol=32 * EPS)
+    np.testing.assert_allclose(by_tensor.energy(m_after), ph.energy(moments, m), rtol=32 * EPS)
+    spatial = ph.momentum_spatial(m_user, q_user)
+    np.testing.assert_allclose(ph.momentum_spatial(m_after, q_after), spatial, atol=32 * EPS)
+
+
+def test_principal_body_axes_pass_unchanged() -> None:
+    rng = np.random.default_rng(14)
+    m, q = rng.standard_normal((20, 3)), rng.standard_normal((20, 4))
+    body = ph.RigidBody.from_moments([1.0, 1.5, 2.2])
+    for ours, plain in zip(body.step(m, q, 0.3), ph.step([1.0, 1.5, 2.2], m, q, 0.3), strict=True):
+        assert ours.tobytes() == plain.tobytes()
+
+
+def test_many_calls_do_not_drift() -> None:
+    # 3000 calls turn to the principal axes and back: errors of rounding add up as a random walk,
+    # 4 eps sqrt(3000) = 220 eps; those of the axes, were they to add up, would make 6000 eps.
+    body = ph.RigidBody(tensors(np.array([[1.0, 1.5, 2.2]] * 8), seed=15))
+    rng = np.random.default_rng(16)
+    m = rng.standard_normal((8, 3))
+    m /= np.linalg.norm(m, axis=1)[:, None]
+    q = np.broadcast_to(np.array(IDENTITY), (8, 4)).copy()
+    energy, spatial = body.energy(m), ph.momentum_spatial(m, q)
+    for _ in range(3000):
+        m, q = body.step(m, q, 0.1)
+    assert np.abs(np.linalg.norm(m, axis=1) - 1).max() < 300 * EPS
+    assert np.abs(body.energy(m) / energy - 1).max() < 300 * EPS
+    assert np.abs(ph.momentum_spatial(m, q) - spatial).max() < 600 * EPS
+
+
+def test_no_step_changes_nothing() -> None:
+    body = ph.RigidBody(tensors(np.array([[1.0, 1.5, 2.2]])))
+    m0 = np.array([[0.3, 0.5, 0.8]])
+    m, q = body.step(m0, [IDENTITY], 0.0)
+    np.testing.assert_array_equal(m, m0)
+    np.testing.assert_allclose(q, [IDENTITY], atol=2 * EPS)
+
+
+def test_out_of_a_step() -> None:
+    body = ph.RigidBody(tensors(np.array([[1.0, 1.5, 2.2]] * 4)))
+    rng = np.random.default_rng(17)
+    m, q = rng.standard_normal((4, 3)), rng.standard_normal((4, 4))
+    expected = body.step(m, q, 0.3)
+    result = body.step(m, q, 0.3, out=(m, q))
+    assert result[0] is m
+    assert result[1] is q
+    for ours, theirs in zip(result, expected, strict=True):
+        assert ours.tobytes() == theirs.tobytes()
+    with pytest.raises(ValueError, match="shape"):
+        body.step(m, q, 0.3, out=(np.empty(3), q))
+
+
+def test_batches_of_bodies_and_states_broadcast() -> None:
+    body = ph.RigidBody(tensors(np.array([[1.0, 1.5, 2.2]] * 4))[:, None])
+    assert body.shape == (4, 1)
+    m, q = body.step(np.ones((5, 3)), IDENTITY, 0.1)
+    assert m.shape == (4, 5, 3)
+    assert q.shape == (4, 5, 4)
+    empty = ph.RigidBody(np.zeros((0, 3, 3)))
+    assert empty.moments.shape == (0, 3)
+    single = ph.RigidBody(np.eye(3, dtype=np.float32))
+    assert single.moments.dtype == np.float64
+    m = np.ones((5, 3))
+    m[3, 0] = np.nan
+    m, q = body.step(m, IDENTITY, 0.1)
+    assert np.isnan(m[:, 3]).all()
+    assert np.isfinite(np.delete(m, 3, axis=1)).all()

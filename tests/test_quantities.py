@@ -1,0 +1,135 @@
+"""Momentum, angular velocity, energy, Casimir: against rational arithmetic, and at the edges."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode import so3
+
+EPS = 2.0**-52
+
+
+def relative_error(computed: float, exact: Fraction) -> float:
+    return float(abs(Fraction(float(computed)) - exact) / exact)
+
+
+def test_energy_and_casimir_within_2_eps() -> None:
+    # Sums of positive terms of at most three roundings each.
+    rng = np.random.default_rng(1)
+    inertia = 10.0 ** rng.uniform(-3, 3, (300, 3))
+    m = rng.standard_normal((300, 3))
+    energies, casimirs = ph.energy(inertia, m), ph.casimir(m)
+    for i in range(300):
+        moments = [Fraction(float(a)) for a in inertia[i]]
+        squares = [Fraction(float(b)) ** 2 for b in m[i]]
+        exact = sum(b / a for a, b in zip(moments, squares, strict=True)) / 2
+        assert relative_error(energies[i], Fraction(exact)) < 2 * EPS
+        assert relative_error(casimirs[i], Fraction(sum(squares) / 2)) < 2 * EPS
+
+
+def test_momentum_and_omega_are_correctly_rounded() -> None:
+    rng = np.random.default_rng(2)
+    inertia = rng.uniform(0.1, 3, (50, 3))
+    omega = rng.standard_normal((50, 3))
+    np.testing.assert_array_equal(ph.momentum(inertia, omega), inertia * omega)
+    np.testing.assert_array_equal(ph.omega(inertia, omega), omega / inertia)
+
+
+@pytest.mark.parametrize(
+    ("size", "moment"), [(1e-150, 1e-150), (1e-150, 1e150), (1e150, 1e150), (1e200, 1e300)]
+)
+def test_magnitudes(size: float, moment: float) -> None:
+    # sum m^2/(2 I) = (1 + 2 + 9/4)/2 size^2/moment; of |m|^2 = 1e400 no double is made on the way.
+    m = size * np.array([1.0, 2.0, 3.0])
+    inertia = moment * np.array([1.0, 2.0, 4.0])
+    expected = Fraction(21, 8) * Fraction(size) ** 2 / Fraction(moment)
+    error = abs(Fraction(float(ph.energy(inertia, m))) - expected)
+    assert error <= max(4 * EPS * expected, Fraction(2) ** -1074)
+    np.testing.assert_allclose(ph.momentum(inertia, ph.omega(inertia, m)), m, rtol=2 * EPS)
+    if size <= 1e150:
+        expected = 7 * Fraction(size) ** 2
+        assert relative_error(float(ph.casimir(m)), expected) < 4 * EPS
+
+
+def test_rod_has_no_momentum_and_no_rate_about_itself() -> None:
+    np.testing.assert_array_equal(ph.omega([0, 2, 2], [0, 1, 3]), [0, 0.5, 1.5])
+    assert float(ph.energy([2, 0, 2], [2, 0, 0])) == 1.0
+    # 4 eps of the largest counts as zero, on either side of it.
+    for noise in (-4 * EPS, 4 * EPS):
+        np.testing.assert_array_equal(ph.omega([noise, 1, 1], [1e-13, 1, 0]), [0, 1, 0])
+    # Momentum about it up to 1e-12 |m| is dropped, more is refused.
+    np.testing.assert_array_equal(ph.omega([0, 2, 2], [0.9e-12, 1, 0]), [0, 0.5, 0])
+    for function in (ph.omega, ph.energy):
+        with pytest.raises(ValueError, match=r"m\[1\]"):
+            function([0, 2, 2], [[0, 1, 0], [1.1e-12, 1, 0]])
+
+
+def test_momentum_spatial_of_quaternion_and_matrix() -> None:
+    rng = np.random.default_rng(3)
+    m = rng.standard_normal((30, 3))
+    q = rng.standard_normal((30, 4))  # of any length
+    spatial = ph.momentum_spatial(m, q)
+    length = np.linalg.norm(m, axis=1)
+    assert (np.abs(np.linalg.norm(spatial, axis=1) - length) < 4 * EPS * length).all()
+    matrices = so3.to_matrix(q)
+    np.testing.assert_allclose(ph.momentum_spatial(m, matrices), spatial, atol=20 * EPS)
+    # Three bodies with matrices are no quaternions, four with quaternions no matrices.
+    assert ph.momentum_spatial(m[:3], matrices[:3]).shape == (3, 3)
+    assert ph.momentum_spatial(m[0], q[:4]).shape == (4, 3)
+
+
+def test_frames_by_numbers() -> None:
+    # Public case Q11 (a matsci.org thread on LAMMPS; mujoco issue 1501).
+    q = np.array([1.0, 2.0, 3.0, 4.0]) / np.sqrt(30.0)
+    inertia = [1.0, 2.0, 3.0]
+    omega_body = so3.rotate(so3.conjugate(q), [0.3, -0.4, 0.5])
+    np.testing.assert_allclose(omega_body, [-0.3, 0.64, 0.02], rtol=1e-14)
+    m = ph.momentum(inertia, omega_body)
+    np.testing.assert_allclose(m, [-0.3, 1.28, 0.06], rtol=1e-14)
+    assert abs(float(ph.energy(inertia, m)) - 0.4552) < 1e-15
+    expected = [0.4146666666666666667, -0.5866666666666666667, 1.102666666666666667]
+    np.testing.assert_allclose(ph.momentum_spatial(m, q), expected, rtol=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("inertia", "message"),
+    [
+        ([[1, 1, 1], [-1e-3, 1, 1]], r"inertia\[1\].*negative"),
+        ([[1, 1, 1], [np.nan, 1, 1]], r"inertia\[1\].*finite"),
+        ([[1, 1, 1], [np.inf, 1, 1]], r"inertia\[1\].*finite"),
+        ([[1, 1, 1], [0, 0, 1]], r"inertia\[1\].*two moments"),
+        ([0, 0, 0], "two moments"),
+        ([0, 1, 2], "equal"),
+        ([1, 2], r"\.\.\., 3"),
+    ],
+)
+def test_what_is_no_body_is_refused(inertia: list[float], message: str) -> None:
+    for function in (ph.momentum, ph.omega, ph.energy):
+        with pytest.raises(ValueError, match=message):
+            function(inertia, [1, 2, 3])
+
+
+def test_arrays() -> None:
+    inertia = np.array([[1.0, 2.0, 3.0]] * 2)[:, None, :]
+    m = np.ones((5, 3), dtype=np.float32)
+    assert ph.energy(inertia, m).shape == (2, 5)
+    assert ph.casimir(np.zeros((0, 3))).shape == (0,)
+    assert ph.omega(np.zeros((0, 3)), np.zeros((0, 3))).shape == (0, 3)
+    with pytest.raises(ValueError, match="do not broadcast"):
+        ph.energy(np.ones((2, 3)), np.ones((3, 3)))
+    with pytest.raises(TypeError, match="real"):
+        ph.casimir([1j, 0, 0])
+    with pytest.raises(ValueError, match="zero"):
+        ph.momentum_spatial([1, 2, 3], [0, 0, 0, 0])
+    with pytest.raises(ValueError, match="rotation"):
+        ph.momentum_spatial([1, 2, 3], np.diag([1, 1, -1]))
+
+
+def test_nan_stays_in_its_body() -> None:
+    m = np.ones((20, 3))
+    m[4, 1] = np.nan
+    energies = ph.energy([1, 2, 3], m)
+    assert np.isnan(energies[4])
+    assert np.isfinite(np.delete(energies, 4)).all()
