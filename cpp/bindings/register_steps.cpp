@@ -33,10 +33,11 @@ bool read_attitude(PyObject* object, Operand& operand, bool& matrix) {
 ///
 /// Returns (m, attitude); None where an argument is not an aligned array of doubles of a fitting
 /// shape (the Python layer then converts, or says what is wrong); an int of Finding where
-/// a value is not allowed, with nothing written.
+/// a value is not allowed, with nothing written.  `option_values` are all of the method's options or
+/// none, which are the defaults.
 py::object step(int method, py::handle inertia, py::handle m, py::handle attitude, py::handle h,
                 py::handle m_out, py::handle attitude_out, std::ptrdiff_t n_steps, int threads,
-                bool rods_checked) {
+                bool rods_checked, const py::tuple& option_values) {
     threads = thread_count(threads);
     Operand operands[roles];
     bool matrix = false;
@@ -89,6 +90,11 @@ py::object step(int method, py::handle inertia, py::handle m, py::handle attitud
 
     const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
     const StepFunction kernel = table.rows[method].step;
+    OptionValues options;
+    if (option_values.size() > OptionValues::most) throw py::value_error("too many options");
+    for (const py::handle value : option_values) {
+        options.value[options.count++] = value.cast<double>();
+    }
     std::atomic<int> findings{all_valid};
     const auto arguments_of = [&](std::ptrdiff_t row) {
         return StepArguments{view_of(operands[inertia_], batch, inertia_, row),
@@ -98,7 +104,8 @@ py::object step(int method, py::handle inertia, py::handle m, py::handle attitud
                              view_of(operands[m_out_], batch, m_out_, row),
                              view_of(operands[attitude_out_], batch, attitude_out_, row),
                              n_steps,
-                             matrix};
+                             matrix,
+                             options};
     };
     const auto look = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
         int found = all_valid;
@@ -160,6 +167,6 @@ void register_steps(py::module_& module) {
     module.def("step", &polhode::bindings::step, py::arg("method"), py::arg("inertia"),
                py::arg("m"), py::arg("attitude"), py::arg("h"), py::arg("m_out"),
                py::arg("attitude_out"), py::arg("n_steps"), py::arg("threads"),
-               py::arg("rods_checked"));
+               py::arg("rods_checked"), py::arg("options") = py::tuple());
     module.def("methods", &polhode::bindings::methods);
 }

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
 from polhode._arrays import Array, Operand
-from polhode._methods import method_index
+from polhode._methods import method_index, option_values
 
 _core_step = _core.step
 
@@ -87,13 +87,14 @@ def step(
     array([0.707107, 0.      , 0.      , 0.707107])
     """
     row = method_index(method, options)
+    values = option_values(row, options)
     m_out, q_out = (None, None) if out is None else _two(out)
     count = n_steps if type(n_steps) is int and n_steps >= 0 else _arrays.step_count(n_steps)
     cores = _arrays.thread_count(threads)
-    result = _core_step(row, inertia, m, q, h, m_out, q_out, count, cores, False)
+    result = _core_step(row, inertia, m, q, h, m_out, q_out, count, cores, False, values)
     if type(result) is tuple:
         return result
-    return _step_converted(row, inertia, m, q, h, out, count, cores)
+    return _step_converted(row, inertia, m, q, h, out, count, cores, values)
 
 
 def _two(out: Any) -> tuple[Any, Any]:
@@ -111,6 +112,7 @@ def _step_converted(
     out: tuple[Array, Array] | None,
     n_steps: int,
     threads: int,
+    options: tuple[float, ...],
 ) -> tuple[Array, Array]:
     """`step` for arguments that the core does not take as they are, or refuses."""
     operands = [
@@ -132,10 +134,11 @@ def _step_converted(
     for at in _arrays.chunks(shape):
         pieces = [np.asarray(o.piece(shape, at), np.float64) for o in operands]
         targets = [result[at] for result in results]
-        done = _core_step(row, *pieces, *targets, n_steps, threads, True)
+        done = _core_step(row, *pieces, *targets, n_steps, threads, True, options)
         if type(done) is not tuple:
             # Outputs the core cannot write to directly, such as fields of a packed record.
-            fresh = _core_step(row, *map(np.array, pieces), None, None, n_steps, threads, True)
+            copies = map(np.array, pieces)
+            fresh = _core_step(row, *copies, None, None, n_steps, threads, True, options)
             for target, values in zip(targets, fresh, strict=True):
                 target[...] = values
     return results[0], results[1]

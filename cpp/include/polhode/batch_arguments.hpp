@@ -23,6 +23,13 @@ struct MutableView {
     operator View() const { return {data, body, component, row}; }  // NOLINT: widening by intent
 };
 
+/// Values of a method's options, in the order in which its MethodInfo names them; none: the defaults.
+struct OptionValues {
+    static constexpr int most = 8;
+    int count = 0;
+    double value[most] = {};
+};
+
 /// A free step of a batch.  Outputs may be the inputs themselves; other overlap is not allowed.
 struct StepArguments {
     View inertia;
@@ -33,6 +40,7 @@ struct StepArguments {
     MutableView attitude_out;
     std::ptrdiff_t n_steps;
     bool matrix;  ///< attitude is (3, 3), else a quaternion
+    OptionValues options = {};
 };
 
 /// A free motion of a batch at given times.  `repeated` and `beyond` hold the constants of
