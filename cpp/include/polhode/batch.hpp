@@ -367,7 +367,8 @@ private:
 /// One step of a method in the user's axes and units: the axes are sorted, and powers of two are
 /// taken out of m, so that every finite m goes the same way bit for bit.
 template <class Method, class T>
-POLHODE_INLINE FreeStep<T> advance(const Inertia<T>& body, const Vec3<T>& m, T h) {
+POLHODE_INLINE FreeStep<T> advance(const Method& method, const Inertia<T>& body, const Vec3<T>& m,
+                                   T h) {
     const T largest = max(max(abs(m.x), abs(m.y)), abs(m.z));
     // Skipped where no power of two is worth taking out: the bits are the same.
     const bool scales = any(!((largest >= 0x1p-20) & (largest <= 0x1p20)));
@@ -379,11 +380,15 @@ POLHODE_INLINE FreeStep<T> advance(const Inertia<T>& body, const Vec3<T>& m, T h
         scaled_m = power_of_two_reciprocal(scale) * m;
         scaled_h = select(largest <= 0x1.fffffffffffffp1023, h * scale, T(__builtin_nan("")));
     }
-    FreeStep<T> s = Method::step(body, body.sorted_momentum(scaled_m), scaled_h);
+    FreeStep<T> s = method.step(body, body.sorted_momentum(scaled_m), scaled_h);
     s.m = body.order.from_sorted(s.m);
     s.dq = body.order.from_sorted(s.dq);
     if (scales) s.m = scale * s.m;
     return s;
+}
+template <class Method, class T>
+POLHODE_INLINE FreeStep<T> advance(const Inertia<T>& body, const Vec3<T>& m, T h) {
+    return advance(Method{}, body, m, h);
 }
 
 /// What there is to say of the moments of one pack of bodies, see Finding.
@@ -403,8 +408,9 @@ POLHODE_INLINE int look_at_moments(const Vec3<T>& I) {
 
 /// n steps of bodies begin ... end - 1.  Returns what it finds of moments and quaternions that are not
 /// allowed; the results of such bodies are worth nothing.
-template <class Method, class T = batch_real>
-int step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t end) {
+template <class T, class Method>
+POLHODE_INLINE int step_with(const Method& method, const StepArguments& arguments,
+                             std::ptrdiff_t begin, std::ptrdiff_t end) {
     constexpr int lanes = lanes_v<T>;
     if (begin >= end) return all_valid;
     const bool shared_body = arguments.inertia.body == 0;
@@ -424,7 +430,7 @@ int step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t en
         Attitude<T> attitude = Attitude<T>::load(arguments.attitude, arguments.matrix, i, count);
         for (std::ptrdiff_t n = 0; n < arguments.n_steps; ++n) {
             attitude.make_unit(h, findings);
-            const FreeStep<T> s = advance<Method>(body, m, h);
+            const FreeStep<T> s = advance(method, body, m, h);
             m = s.m;
             attitude.turn(s.dq);
         }
@@ -432,6 +438,33 @@ int step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t en
         attitude.store(arguments.attitude_out, i, count);
     }
     return findings;
+}
+
+/// A kernel called through a pointer, so that all long ones share one loop over the arrays: compiling
+/// that loop takes longer than compiling most kernels, and next to them the call is nothing.
+template <class T>
+struct PointedKernel {
+    FreeStep<T> (*kernel)(const Inertia<T>& body, const Vec3<T>& m, T h);
+
+    POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
+        return kernel(body, m, h);
+    }
+};
+template <class T>
+int step_with_pointed(const PointedKernel<T>& kernel, const StepArguments& arguments,
+                      std::ptrdiff_t begin, std::ptrdiff_t end) {
+    return step_with<T>(kernel, arguments, begin, end);
+}
+
+/// The step function of a method.  One that says `static constexpr bool shares_loop = true` is called
+/// through a pointer, others are inlined into a loop of their own.
+template <class Method, class T = batch_real>
+int step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    if constexpr (requires { Method::shares_loop; }) {
+        return step_with_pointed<T>({&Method::template step<T>}, arguments, begin, end);
+    } else {
+        return step_with<T>(Method{}, arguments, begin, end);
+    }
 }
 
 }  // namespace batch

@@ -9,10 +9,14 @@
 ///     template <class T>
 ///     static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h);
 ///
-/// in sorted axes, m scaled to a largest component in [1, 2).  A new method is one kernel and one row.
+/// in sorted axes, the largest component of m within 2^20 of 1.  A new method is one kernel and one
+/// row.  Kernels that take much longer than a loop over arrays say `shares_loop` (batch.hpp), which
+/// keeps compilation short.
 
 #include "polhode/method_info.hpp"
 #include "polhode/torque_free/exact.hpp"
+#include "polhode/torque_free/frb.hpp"
+#include "polhode/torque_free/gauss.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 
@@ -25,6 +29,31 @@ struct Exact {
     }
 };
 
+struct Frb {
+    static constexpr MethodInfo info{"frb", 0, "exact", "energy casimir momentum_spatial", true, "",
+                                     "[CZ08] Algorithm 2"};
+    static constexpr bool shares_loop = true;
+    template <class T>
+    static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
+        return torque_free::frb_step(body, m, h);
+    }
+};
+
+/// gauss1 ... gauss10: P nodes.
+template <int P>
+struct Gauss {
+    static constexpr const char* names[] = {"gauss1", "gauss2", "gauss3", "gauss4", "gauss5",
+                                            "gauss6", "gauss7", "gauss8", "gauss9", "gauss10"};
+    static constexpr MethodInfo info{names[P - 1], 2 * P, "semi-exact",
+                                     "energy casimir momentum_spatial", true, "",
+                                     "[CZ08] eq. (20)"};
+    static constexpr bool shares_loop = true;
+    template <class T>
+    static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
+        return torque_free::gauss_step(body, m, h, P);
+    }
+};
+
 template <class... Methods>
 struct MethodList {
     /// Calls visit.template operator()<Method>() for every method.
@@ -34,6 +63,7 @@ struct MethodList {
     }
 };
 
-using Methods = MethodList<Exact>;
+using Methods = MethodList<Exact, Frb, Gauss<1>, Gauss<2>, Gauss<3>, Gauss<4>, Gauss<5>, Gauss<6>,
+                           Gauss<7>, Gauss<8>, Gauss<9>, Gauss<10>>;
 
 POLHODE_NAMESPACE_END

@@ -103,7 +103,7 @@ POLHODE_INLINE PrincipalAxes<T> symmetric_eigen(const Mat3<T>& m) {
     detail::ordered(a00, a11, v, 0, 1);
     detail::ordered(a11, a22, v, 1, 2);
     detail::ordered(a00, a11, v, 0, 1);
-    v = kept_orthogonal(v, 0.0);
+    keep_orthogonal(v, 0.0);
     const Vec3<T> moments = scale * Vec3<T>{a00, a11, a22};
     const mask_t<T> finite = largest < 0x1p1023 * 2.0;
     const T nan = T(__builtin_nan(""));
