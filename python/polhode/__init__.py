@@ -1,31 +1,39 @@
 """Rigid bodies moved exactly, in batches over NumPy arrays."""
 
-from polhode import _core, elliptic, so3
+from polhode import _core, elliptic, so3, torques
 from polhode._build import build_info, get_cmake_dir, get_include
+from polhode._integrate import integrate
 from polhode._methods import Method, methods
+from polhode._splittings import Splitting, splittings
 from polhode._steps import step
+from polhode._trajectory import Trajectory
 from polhode.bodies import RigidBody
-from polhode.quantities import casimir, energy, momentum, momentum_spatial, omega
 from polhode.motion import Regime, TorqueFreeMotion
+from polhode.quantities import casimir, energy, momentum, momentum_spatial, omega
 
 __version__: str = _core.build["version"]
 
 __all__ = [
     "Method",
-    "RigidBody",
     "Regime",
+    "RigidBody",
+    "Splitting",
     "TorqueFreeMotion",
+    "Trajectory",
     "__version__",
     "build_info",
     "casimir",
-    "energy",
     "elliptic",
+    "energy",
     "get_cmake_dir",
     "get_include",
+    "integrate",
     "methods",
     "momentum",
     "momentum_spatial",
     "omega",
     "so3",
+    "splittings",
     "step",
+    "torques",
 ]
