@@ -415,15 +415,25 @@ POLHODE_INLINE int step_with(const Method& method, const StepArguments& argument
     if (begin >= end) return all_valid;
     const bool shared_body = arguments.inertia.body == 0;
     int findings = all_valid;
-    Vec3<T> moments = load_vec3<T>(arguments.inertia, begin, 1);
-    findings |= look_at_moments(moments);
-    Inertia<T> body = Inertia<T>::of(moments);
+    const auto* prepared = static_cast<const Inertia<T>*>(arguments.bodies);
+    Inertia<T> body;
+    if (prepared != nullptr) {
+        body = prepared[shared_body ? 0 : begin / lanes];
+    } else {
+        const Vec3<T> moments = load_vec3<T>(arguments.inertia, begin, 1);
+        findings |= look_at_moments(moments);
+        body = Inertia<T>::of(moments);
+    }
     for (std::ptrdiff_t i = begin; i < end; i += lanes) {
         const int count = end - i < lanes ? static_cast<int>(end - i) : lanes;
         if (!shared_body) {
-            moments = load_vec3<T>(arguments.inertia, i, count);
-            findings |= look_at_moments(moments);
-            body = Inertia<T>::of(moments);
+            if (prepared != nullptr) {
+                body = prepared[i / lanes];
+            } else {
+                const Vec3<T> moments = load_vec3<T>(arguments.inertia, i, count);
+                findings |= look_at_moments(moments);
+                body = Inertia<T>::of(moments);
+            }
         }
         Vec3<T> m = load_vec3<T>(arguments.m, i, count);
         T h = load_scalar<T>(arguments.h, i, count);
