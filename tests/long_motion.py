@@ -94,7 +94,8 @@ def _run(
     """m / |m| and q after time t."""
     whole = period(inertia, m0)
     n = int(mpmath.nint(_mpf(t) / whole))
-    fixed = Fraction(int(mpmath.nint(mpmath.ldexp(whole, 200))), 2**200)
+    mantissa, exponent = whole.man_exp
+    fixed = mantissa * Fraction(2) ** exponent
     m, turn = _propagate(inertia, m0, fixed, bits, order)
     size = mpmath.norm([_mpf(x) for x in m0])
     back = max(abs(a - _mpf(b) / size) for a, b in zip(m, m0, strict=True))
@@ -113,7 +114,12 @@ def _run(
 
 
 def long_motion(
-    inertia: Sequence[float], m0: Sequence[float], q0: Sequence[float], t: float
+    inertia: Sequence[float],
+    m0: Sequence[float],
+    q0: Sequence[float],
+    t: float,
+    *,
+    with_sensitivity: bool = True,
 ) -> reference.Reference:
     """State after time t, with its sensitivity as `reference.sensitivity` has it."""
     with mpmath.workdps(DIGITS):
@@ -122,6 +128,8 @@ def long_motion(
         attitude = reference.unit_quaternion(q0)
         m, q = _run(body, start, attitude, Fraction(t), reference._BITS, reference._ORDER)
         size = mpmath.norm([_mpf(x) for x in start])
+        if not with_sensitivity:
+            return reference.Reference(tuple(x * size for x in m), tuple(q), size)
         nudge = 1 + Fraction(1, 2**53)
         change_m = change_q = mpmath.mpf(0)
         for i in range(6):
@@ -141,13 +149,18 @@ def long_motion(
 
 
 #: Periods, roughly, after which states are stored; the sign is that of time.
-PERIODS = (0.3, -0.7, 3.0, -41.0, 1e3, -3e4, 1e6)
+SHORT = (0.3, -0.7, 3.0, -41.0)
+LONG = (1e3, -3e4, 1e6)
+#: States that are no news after those stored before them.
+LEFT_OUT = ("--", "+-", "-+", "order 231", "order 321", "inertia and m")
 
 
 def main() -> None:
     cases = [
         (case["name"], case["inertia"], case["m0"], case["q0"]) for case in reference.load_cases()
-    ] + [(s.name, s.inertia, s.m, s.q) for s in STATES]
+    ] + [
+        (s.name, s.inertia, s.m, s.q) for s in STATES if not any(x in s.name for x in LEFT_OUT)
+    ]
     rng = np.random.default_rng(20)
     rows = []
     seen = set()
@@ -159,9 +172,7 @@ def main() -> None:
         seen.add(key)
         if float(reference.angle(inertia, m0, float(whole))) > 300:
             continue  # nearly symmetric: a period is many turns, and slow here
-        # One short and one long time each, in turn, and the longest for every third.
-        chosen = [PERIODS[index % 4], PERIODS[4 + index % 3]]
-        for periods in chosen:
+        for periods in (SHORT[index % len(SHORT)], LONG[index % len(LONG)]):
             t = float(whole) * periods * float(rng.uniform(0.5, 1))
             end = long_motion(inertia, m0, q0, t)
             assert end.sensitivity is not None
@@ -174,7 +185,6 @@ def main() -> None:
                         "m0": list(m0),
                         "q0": list(q0),
                         "h": t,
-                        "period": mpmath.nstr(whole, 25),
                         "m": [mpmath.nstr(x, 25) for x in end.m],
                         "q": [mpmath.nstr(x, 25) for x in end.q],
                         "ulp_sensitivity": {
@@ -185,7 +195,7 @@ def main() -> None:
                 )
     text = ",\n  ".join(json.dumps(row) for row in rows)
     (reference.DATA / "long_motions.json").write_text(
-        '{\n "source": "tests/long_motion.py",\n' f' "cases": [\n  {text}\n ]\n}}\n'
+        f'{{\n "source": "tests/long_motion.py",\n "cases": [\n  {text}\n ]\n}}\n'
     )
 
 

@@ -444,3 +444,79 @@ def test_batches_of_bodies_and_states_broadcast() -> None:
     m, q = body.step(m, IDENTITY, 0.1)
     assert np.isnan(m[:, 3]).all()
     assert np.isfinite(np.delete(m, 3, axis=1)).all()
+
+
+def skew_body() -> tuple[ph.RigidBody, Array]:
+    axes = rotations(1, 21)[0]
+    return ph.RigidBody.from_moments([1.0, 1.5, 2.2], axes), axes
+
+
+def test_closed_form_in_the_users_axes_is_the_step() -> None:
+    body, _ = skew_body()
+    rng = np.random.default_rng(22)
+    m0, q0 = rng.standard_normal((6, 3)), rng.standard_normal((6, 4))
+    q0 /= np.linalg.norm(q0, axis=1)[:, None]
+    motion = body.motion(m0, q0)
+    times = np.array([0.0, 0.3, -2.0, 7.0])[:, None]
+    m, q = motion(times)
+    assert m.shape == (4, 6, 3)
+    assert motion.period.shape == (6,)
+    m_step, q_step = body.step(m0, q0, times)
+    np.testing.assert_allclose(m, m_step, atol=400 * EPS)  # 7 time units turn by up to 20 radians
+    np.testing.assert_allclose(q, q_step, atol=400 * EPS)
+
+
+@pytest.mark.parametrize("matrix", [False, True])
+def test_torque_acts_in_the_users_axes(matrix: bool) -> None:
+    body, axes = skew_body()
+    m0, u0, axis = np.array([0.3, 0.5, 0.8]), np.array([0.3, -0.4, 1.0]), np.array([0.1, 0.2, 0.9])
+    q0 = np.eye(3) if matrix else np.array(IDENTITY)
+    options = {"save_every": 10, "splitting": "rkn6_14"}
+    by_model = body.integrate(m0, q0, 0.01, 100, torque=ph.torques.HeavyTop(u0, axis), **options)
+
+    def pull(t: float, m: Array, attitude: Array) -> Array:
+        if matrix:
+            return np.cross(np.swapaxes(attitude, -1, -2) @ u0, axis)
+        return np.cross(so3.rotate(so3.conjugate(attitude), u0), axis)
+
+    by_function = body.integrate(m0, q0, 0.01, 100, torque=pull, **options)
+    principal = ph.integrate(
+        body.moments,
+        axes.T @ m0,
+        axes if matrix else so3.to_quaternion(axes),
+        0.01,
+        100,
+        torque=ph.torques.HeavyTop(u0, axes.T @ axis),
+        **options,
+    )
+    # A hundred steps, each with roundings of its own in the turned torque.
+    for trajectory in (by_model, by_function):
+        np.testing.assert_allclose(trajectory.m, principal.m @ axes.T, atol=100 * EPS)
+    if matrix:
+        np.testing.assert_allclose(by_model.q, principal.q @ axes.T, atol=100 * EPS)
+    else:
+        back = so3.conjugate(so3.to_quaternion(axes))
+        np.testing.assert_allclose(by_model.q, so3.multiply(principal.q, back), atol=100 * EPS)
+    np.testing.assert_allclose(by_model.energy(), principal.energy(), atol=100 * EPS)
+    np.testing.assert_array_equal(by_model.inertia, body.moments)
+
+
+def test_callback_and_a_broken_torque_see_the_users_axes() -> None:
+    body, _ = skew_body()
+    m0 = np.array([0.3, 0.5, 0.8])
+    seen = []
+    whole = body.integrate(
+        m0, IDENTITY, 0.1, 4, callback=lambda step, t, m, q: seen.append((m.copy(), q.copy()))
+    )
+    for k, (m, q) in enumerate(seen):
+        np.testing.assert_array_equal(m, whole.m[k])
+        np.testing.assert_array_equal(q, whole.q[k])
+
+    def broken(t: float, m: Array, attitude: Array) -> Array:
+        if t > 0.05:
+            raise RuntimeError("broken")
+        return np.zeros(3)
+
+    with pytest.raises(RuntimeError, match="broken") as raised:
+        body.integrate(m0, IDENTITY, 0.01, 100, torque=broken)
+    np.testing.assert_array_equal(raised.value.trajectory.m[0], m0)

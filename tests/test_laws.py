@@ -452,7 +452,7 @@ CONVERGENCE = (
     ((2.0, 1.3, 1.0), (0.5, 0.6, -0.6)),
 )
 DURATION = 4.0  # hw of the whole run
-STEP_COUNTS = (2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 91, 128, 181, 256, 362, 512)
+STEP_COUNTS = (2, 3, 4, 5, 6, 7, 8, 9, 11, 16, 23, 32, 45, 64, 91, 128, 181, 256, 362, 512)
 
 
 def convergence_run(body: int) -> tuple[Vector, Vector, tuple[float, ...], float]:

@@ -9,6 +9,7 @@ namespace py = pybind11;
 
 void register_elliptic(py::module_& module);
 void register_flops(py::module_& module);
+void register_splitting(py::module_& module);
 void register_steps(py::module_& module);
 void register_so3(py::module_& module);
 void register_bodies(py::module_& module);
@@ -24,6 +25,7 @@ PYBIND11_MODULE(_core, module) {
     module.attr("build") = info;
     register_elliptic(module);
     register_flops(module);
+    register_splitting(module);
     register_steps(module);
     register_so3(module);
     register_bodies(module);

@@ -10,6 +10,7 @@
 
 #include "polhode/batch_arguments.hpp"
 #include "polhode/method_info.hpp"
+#include "polhode/splitting/arguments.hpp"
 
 namespace polhode::dispatch {
 
@@ -77,6 +78,12 @@ struct MotionTable {
     void (*evaluate)(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t end);
 };
 
+struct SplittingTable {
+    void (*run)(const SplittingProblem& problem, std::ptrdiff_t begin, std::ptrdiff_t end);
+    const TorqueModel* models;
+    int model_count;
+};
+
 struct Level {
     const char* name;
     const EllipticTable* elliptic;
@@ -84,6 +91,7 @@ struct Level {
     const AttitudesTable* attitudes;
     const BodiesTable* bodies;
     const MotionTable* motion;
+    const SplittingTable* splitting;
 };
 
 /// The level in use, chosen at import: the best that the processor has, or POLHODE_ISA.

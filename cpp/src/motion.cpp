@@ -53,6 +53,9 @@ void evaluate(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdi
     using T = batch_real;
     if (begin >= end) return;
     const MotionArguments& a = arguments;
+    const auto count_at = [&](std::ptrdiff_t i) {
+        return end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
+    };
     // One body at many times: its constants are worked out once.
     const bool shared = a.inertia.body == 0 && a.m.body == 0 && a.repeated.body == 0 &&
                         a.beyond.body == 0 && a.attitude.body == 0;
@@ -73,9 +76,10 @@ void evaluate(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdi
         int findings = all_valid;  // attitudes are looked at where the motion is made
         start.make_unit(poison, findings);
     };
+    load(begin, shared ? 1 : count_at(begin));
     for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
-        const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
-        if (!shared || i == begin) load(i, shared ? 1 : count);
+        const int count = count_at(i);
+        if (!shared && i != begin) load(i, count);
         const T t = batch::load_scalar<T>(a.t, i, count) * bodies.scale + poison;
         const FreeStep<T> s = torque_free::motion_at(exact, repetition, bodies.m, t);
         batch::Attitude<T> attitude = start;

@@ -1,9 +1,12 @@
 """Rigid bodies moved exactly, in batches over NumPy arrays."""
 
-from polhode import _core, elliptic, so3
+from polhode import _core, elliptic, so3, torques
 from polhode._build import build_info, get_cmake_dir, get_include
+from polhode._integrate import integrate
 from polhode._methods import Method, methods
+from polhode._splittings import Splitting, splittings
 from polhode._steps import step
+from polhode._trajectory import Trajectory
 from polhode.bodies import RigidBody
 from polhode.frb import frb_step, quat_step
 from polhode.motion import Regime, TorqueFreeMotion
@@ -15,7 +18,9 @@ __all__ = [
     "Method",
     "Regime",
     "RigidBody",
+    "Splitting",
     "TorqueFreeMotion",
+    "Trajectory",
     "__version__",
     "build_info",
     "casimir",
@@ -24,11 +29,14 @@ __all__ = [
     "frb_step",
     "get_cmake_dir",
     "get_include",
+    "integrate",
     "methods",
     "momentum",
     "momentum_spatial",
     "omega",
     "quat_step",
     "so3",
+    "splittings",
     "step",
+    "torques",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -301,9 +300,7 @@ class RigidBody:
         Examples
         --------
         >>> import polhode as ph
-        >>> ph.RigidBody([[0.1, 0.1, 0], [0.1, 0.1, 0], [0, 0, 0.2]]).omega(
-        ...     [0.1, 0.1, 0]
-        ... ).round(12)
+        >>> ph.RigidBody([[0.1, 0.1, 0], [0.1, 0.1, 0], [0, 0, 0.2]]).omega([0.1, 0.1, 0]).round(12)
         array([0.5, 0.5, 0. ])
         """
         principal = self._to_principal(components("m", m, 3))
@@ -416,6 +413,18 @@ class RigidBody:
         ------
         ValueError
             As `polhode.TorqueFreeMotion`.
+
+        Examples
+        --------
+        >>> import polhode as ph
+        >>> body = ph.RigidBody([[0.1, 0.1, 0], [0.1, 0.1, 0], [0, 0, 0.2]])
+        >>> motion = body.motion([0.1, 0.1, 0.0], [1.0, 0.0, 0.0, 0.0])
+        >>> motion.regime.name
+        'PERMANENT'
+        >>> m, q = motion([0.0, 3.0])
+        >>> q.round(6) + 0.0
+        array([[1.      , 0.      , 0.      , 0.      ],
+               [0.488296, 0.617077, 0.617077, 0.      ]])
         """
         return BodyMotion(self, m0, q0)
 
@@ -452,14 +461,20 @@ class RigidBody:
         Returns
         -------
         trajectory : Trajectory
-            As `polhode.integrate` gives it, momenta and attitudes in the user's body axes.
+            As `polhode.integrate` gives it, momenta and attitudes in the user's body axes; its
+            `inertia` holds the principal moments.
 
         Raises
         ------
         ValueError
             As `polhode.integrate`.
         TypeError
-            If a torque can't be turned to the principal axes: it is no model and no callable.
+            As `polhode.integrate`.
+
+        Notes
+        -----
+        Where the body axes are not the principal ones, a model that can't be written in other axes
+        is called from Python once a kick instead of in the core.
         """
         from polhode import integrate
 
@@ -467,15 +482,22 @@ class RigidBody:
             return integrate(
                 self._moments, m0, q0, h, n_steps, torque=torque, callback=callback, **options
             )
+        from polhode._body_trajectory import BodyTrajectory
+        from polhode.torques import as_terms
+
         m_user = components("m0", m0, 3)
         principal0 = self._to_principal(m_user)
+        terms = as_terms(torque)
 
-        def turned_back(trajectory: Any) -> Any:
-            result = copy.copy(trajectory)
-            m = self._momentum_from_principal(m_user, principal0, trajectory.m)
-            object.__setattr__(result, "m", m)
-            object.__setattr__(result, "q", self._attitude_from_principal(trajectory.q))
-            return result
+        def turned_back(trajectory: Any) -> BodyTrajectory:
+            return BodyTrajectory(
+                trajectory.t,
+                self._momentum_from_principal(m_user, principal0, trajectory.m),
+                self._attitude_from_principal(trajectory.q),
+                trajectory.inertia,
+                tuple(terms),
+                body=self,
+            )
 
         def seen(step: int, t: float, m: Array, attitude: Array) -> Any:
             assert callback is not None
@@ -489,7 +511,7 @@ class RigidBody:
                 self._attitude_to_principal(q0),
                 h,
                 n_steps,
-                torque=self._torque_to_principal(torque),
+                torque=[self._torque_to_principal(term) for term in terms],
                 callback=None if callback is None else seen,
                 **options,
             )
@@ -543,22 +565,30 @@ class RigidBody:
             return np.asarray(_core.so3_multiply(attitude, _core.so3_conjugate(self._turned())))
         return np.asarray(attitude @ np.swapaxes(self._axes, -2, -1))
 
-    def _torque_to_principal(self, torque: Any) -> Any:
-        """The torque in principal axes: of a model by its `in_axes`, of a callable around it."""
-        if torque is None:
-            return None
-        if isinstance(torque, list | tuple):
-            return [self._torque_to_principal(one) for one in torque]
-        if hasattr(torque, "in_axes"):
-            return torque.in_axes(self._axes)
-        if not callable(torque):
-            raise TypeError(f"torque must be a model or a callable, not {type(torque).__name__}")
+    def _torque_to_principal(self, term: Any) -> Any:
+        """The torque in principal axes: a model's own `in_axes`, or a function around it."""
+        if hasattr(term, "in_axes"):
+            return term.in_axes(self._axes)
+        from polhode.torques import Function
 
-        def turned(t: float, m: Array, attitude: Array) -> Array:
-            user = torque(t, self._from_principal(m), self._attitude_from_principal(attitude))
-            return self._to_principal(components("torque", user, 3))
+        def torque(t: float, m: Array, attitude: Array) -> Array:
+            user = self._attitude_from_principal(attitude)
+            return self._to_principal(term.torque(t, self._from_principal(m), user))
 
-        return turned
+        def potential(t: float, attitude: Array) -> Any:
+            return term.potential(t, self._attitude_from_principal(attitude))
+
+        def modified(t: float, attitude: Array) -> Array:
+            user = self._attitude_from_principal(attitude)
+            core = 1 if attitude.shape[-1] == 4 else 2
+            return self._to_principal(term.modified(t, user, (*attitude.shape[:-core], 3)))
+
+        return Function(
+            torque,
+            depends_on_m=term.depends_on_m,
+            potential=potential if term.has_potential else None,
+            W=modified if term.has_modified and hasattr(term, "modified") else None,
+        )
 
     def _momentum_from_principal(self, m0: Array, principal0: Array, principal: Array) -> Array:
         # The change is turned, not the momentum: what the axes are off orthonormal by, an eps, then
@@ -610,13 +640,15 @@ class BodyMotion:
             body.moments, self._principal0, body._attitude_to_principal(q0)
         )
 
-    def __call__(self, t: ArrayLike) -> tuple[Array, Array]:
+    def __call__(self, t: ArrayLike, *, threads: int | None = None) -> tuple[Array, Array]:
         """Momentum and attitude at the times `t`.
 
         Parameters
         ----------
         t : array_like, shape (...)
             Times, of either sign. They broadcast against the bodies.
+        threads : int, optional
+            Number of threads, as `polhode.step` takes it.
 
         Returns
         -------
@@ -625,7 +657,7 @@ class BodyMotion:
         q : ndarray, shape (..., 4) or (..., 3, 3)
             Attitude, continuous in `t` from the given one.
         """
-        m, q = self._principal(t)
+        m, q = self._principal(t, threads=threads)
         body = self._body
         return (
             body._momentum_from_principal(self._m0, self._principal0, m),

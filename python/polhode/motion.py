@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -167,7 +168,9 @@ class TorqueFreeMotion:
         return results[0], results[1]
 
     @staticmethod
-    def _pieces(times: NDArray[Any], shape: tuple[int, ...]) -> Any:
+    def _pieces(
+        times: NDArray[Any], shape: tuple[int, ...]
+    ) -> Iterable[tuple[slice, ...]]:
         """The whole, or pieces that keep what is converted small."""
         if times.dtype == np.float64 and times.dtype.isnative and times.flags.aligned:
             return [()]
@@ -211,9 +214,10 @@ class TorqueFreeMotion:
 
         Without meaning where m0 is not finite.
         """
-        members = np.array([Regime.SPHERE, *Regime], dtype=object)
-        numbers = self._facts[..., 1].astype(np.intp)
-        return np.broadcast_to(members[numbers], self._shape).copy()[()]
+        numbers = np.broadcast_to(self._facts[..., 1], self._shape).astype(np.intp)
+        if not self._shape:
+            return Regime(int(numbers))
+        return np.array([None, *Regime], dtype=object)[numbers]
 
     def __repr__(self) -> str:
         if self._shape:

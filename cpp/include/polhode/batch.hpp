@@ -156,19 +156,56 @@ POLHODE_INLINE void join4(double* p, const real_vector<2> (&c)[4]) {
 }
 #undef POLHODE_SHUFFLE
 
+/// W matrices of nine doubles one after another -> nine components, and back.  The rows of the
+/// matrices are 3 W vectors: split once into columns, and each column once more into rows.
+template <int W>
+POLHODE_INLINE void split9(const double* p, real_vector<W> (&c)[9]) {
+    alignas(8 * W) double columns[3][3 * W];
+    for (int g = 0; g < 3; ++g) {
+        real_vector<W> part[3];
+        split3(p + 3 * W * g, part);
+        for (int k = 0; k < 3; ++k) store_vector<W>(columns[k] + W * g, part[k]);
+    }
+    for (int k = 0; k < 3; ++k) {
+        real_vector<W> rows[3];
+        split3(columns[k], rows);
+        for (int j = 0; j < 3; ++j) c[3 * j + k] = rows[j];
+    }
+}
+template <int W>
+POLHODE_INLINE void join9(double* p, const real_vector<W> (&c)[9]) {
+    alignas(8 * W) double columns[3][3 * W];
+    for (int k = 0; k < 3; ++k) {
+        const real_vector<W> rows[3] = {c[k], c[3 + k], c[6 + k]};
+        join3(columns[k], rows);
+    }
+    for (int g = 0; g < 3; ++g) {
+        real_vector<W> part[3];
+        for (int k = 0; k < 3; ++k) {
+            const double* column = columns[k] + W * g;
+            // join3 stores by halves: a load of more would have to wait for both.
+            if constexpr (W == 4) part[k] = load_halves(column, column + 2);
+            if constexpr (W != 4) part[k] = load_vector<W>(column);
+        }
+        join3(p + 3 * W * g, part);
+    }
+}
+
 }  // namespace detail
 
 template <int C, int W, int U>
 POLHODE_INLINE void load(const View& v, std::ptrdiff_t i, int count, pack<W, U> (&out)[C]) {
     const double* p = v.data + i * v.body;
     if (count == W * U) {
-        if constexpr (C == 3 || C == 4) {
-            if (v.body == C && v.component == 1) {  // rows of an (N, C) array
+        if constexpr (C == 3 || C == 4 || C == 9) {
+            // rows of an (N, C) array
+            if (v.body == C && v.component == 1 && (C < 9 || v.row == 3)) {
                 POLHODE_UNROLL
                 for (int u = 0; u < U; ++u) {
                     detail::real_vector<W> c[C];
                     if constexpr (C == 3) detail::split3(p + u * W * C, c);
                     if constexpr (C == 4) detail::split4(p + u * W * C, c);
+                    if constexpr (C == 9) detail::split9<W>(p + u * W * C, c);
                     for (int k = 0; k < C; ++k) out[k].v[u] = c[k];
                 }
                 return;
@@ -203,14 +240,15 @@ POLHODE_INLINE void store(const MutableView& v, std::ptrdiff_t i, int count,
                           const pack<W, U> (&in)[C]) {
     double* p = v.data + i * v.body;
     if (count == W * U) {
-        if constexpr (C == 3 || C == 4) {
-            if (v.body == C && v.component == 1) {
+        if constexpr (C == 3 || C == 4 || C == 9) {
+            if (v.body == C && v.component == 1 && (C < 9 || v.row == 3)) {
                 POLHODE_UNROLL
                 for (int u = 0; u < U; ++u) {
                     detail::real_vector<W> c[C];
                     for (int k = 0; k < C; ++k) c[k] = in[k].v[u];
                     if constexpr (C == 3) detail::join3(p + u * W * C, c);
                     if constexpr (C == 4) detail::join4(p + u * W * C, c);
+                    if constexpr (C == 9) detail::join9<W>(p + u * W * C, c);
                 }
                 return;
             }
@@ -266,7 +304,7 @@ struct Attitude {
         if (matrix) {
             T c[9];
             batch::load(v, i, count, c);
-            for (int k = 0; k < 9; ++k) a.Q.a[k / 3][k % 3] = c[k];
+            a.Q = {{{c[0], c[1], c[2]}, {c[3], c[4], c[5]}, {c[6], c[7], c[8]}}};
         } else {
             T c[4];
             batch::load(v, i, count, c);
@@ -276,8 +314,8 @@ struct Attitude {
     }
     POLHODE_INLINE void store(const MutableView& v, std::ptrdiff_t i, int count) const {
         if (matrix) {
-            T c[9];
-            for (int k = 0; k < 9; ++k) c[k] = Q.a[k / 3][k % 3];
+            const T c[9] = {Q.a[0][0], Q.a[0][1], Q.a[0][2], Q.a[1][0], Q.a[1][1],
+                            Q.a[1][2], Q.a[2][0], Q.a[2][1], Q.a[2][2]};
             batch::store(v, i, count, c);
         } else {
             const T c[4] = {q.w, q.x, q.y, q.z};
@@ -292,10 +330,10 @@ struct Attitude {
         if (matrix) {
             const T off = orthogonality_defect(Q);
             if (any(!(off <= orthogonal_within))) {
-                Q = kept_orthogonal(kept_orthogonal(Q, orthogonal_within), orthogonal_within);
-                T sum = Q.a[0][0];
-                for (int k = 1; k < 9; ++k) sum = sum + Q.a[k / 3][k % 3];
-                h = h + 0.0 * sum;
+                keep_orthogonal(Q, orthogonal_within);
+                keep_orthogonal(Q, orthogonal_within);
+                h = h + 0.0 * (((Q.a[0][0] + Q.a[0][1]) + (Q.a[0][2] + Q.a[1][0])) +
+                               ((Q.a[1][1] + Q.a[1][2]) + (Q.a[2][0] + Q.a[2][1])) + Q.a[2][2]);
             }
             return;
         }
@@ -315,7 +353,7 @@ struct Attitude {
     /// Turned by dq in the body frame.
     POLHODE_INLINE void turn(const Quaternion<T>& dq) {
         if (matrix) {
-            Q = rotated(Q, dq);
+            polhode::turn(Q, dq);
         } else {
             q = q * dq;
         }
@@ -377,15 +415,25 @@ POLHODE_INLINE int step_with(const Method& method, const StepArguments& argument
     if (begin >= end) return all_valid;
     const bool shared_body = arguments.inertia.body == 0;
     int findings = all_valid;
-    Vec3<T> moments = load_vec3<T>(arguments.inertia, begin, 1);
-    findings |= look_at_moments(moments);
-    Inertia<T> body = Inertia<T>::of(moments);
+    const auto* prepared = static_cast<const Inertia<T>*>(arguments.bodies);
+    Inertia<T> body;
+    if (prepared != nullptr) {
+        body = prepared[shared_body ? 0 : begin / lanes];
+    } else {
+        const Vec3<T> moments = load_vec3<T>(arguments.inertia, begin, 1);
+        findings |= look_at_moments(moments);
+        body = Inertia<T>::of(moments);
+    }
     for (std::ptrdiff_t i = begin; i < end; i += lanes) {
         const int count = end - i < lanes ? static_cast<int>(end - i) : lanes;
         if (!shared_body) {
-            moments = load_vec3<T>(arguments.inertia, i, count);
-            findings |= look_at_moments(moments);
-            body = Inertia<T>::of(moments);
+            if (prepared != nullptr) {
+                body = prepared[i / lanes];
+            } else {
+                const Vec3<T> moments = load_vec3<T>(arguments.inertia, i, count);
+                findings |= look_at_moments(moments);
+                body = Inertia<T>::of(moments);
+            }
         }
         Vec3<T> m = load_vec3<T>(arguments.m, i, count);
         T h = load_scalar<T>(arguments.h, i, count);

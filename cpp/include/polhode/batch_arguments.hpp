@@ -41,6 +41,9 @@ struct StepArguments {
     std::ptrdiff_t n_steps;
     bool matrix;  ///< attitude is (3, 3), else a quaternion
     OptionValues options = {};
+    /// Constants of the bodies from an earlier look at `inertia`, Inertia<T> of pack after pack from
+    /// body 0 on (of all bodies where inertia.body = 0); null: to be computed.
+    const void* bodies = nullptr;
 };
 
 /// A free motion of a batch at given times.  `repeated` and `beyond` hold the constants of

@@ -19,23 +19,29 @@ POLHODE_INLINE Vec3<T> column(const Mat3<T>& m, int j) {
     return {m.a[0][j], m.a[1][j], m.a[2][j]};
 }
 
-/// Q E(q) with E(q) = 1 + 2 q0 hat(qv) + 2 hat(qv)^2 [CZ08] eq. (10): row by row v + 2 q0 v x qv +
-/// 2 (v x qv) x qv.  q = 1 returns Q bit for bit.
+// The matrices of packs are large: they are changed in place, entry by entry with constant indices, so
+// that the compiler need not keep copies in memory.
+
+namespace detail {
+/// v E(q) with E(q) = 1 + 2 q0 hat(qv) + 2 hat(qv)^2 [CZ08] eq. (10): v + 2 q0 v x qv + 2 (v x qv) x qv.
 template <class T>
-POLHODE_INLINE Mat3<T> rotated(const Mat3<T>& m, const Quaternion<T>& q) {
+POLHODE_INLINE void turn_row(T& x, T& y, T& z, const Quaternion<T>& q) {
     const Vec3<T> qv{q.x, q.y, q.z};
-    Mat3<T> r;
-    POLHODE_UNROLL
-    for (int i = 0; i < 3; ++i) {
-        const Vec3<T> v = row(m, i);
-        const Vec3<T> t = cross(v, qv);
-        const Vec3<T> u = t + t;
-        const Vec3<T> uu = cross(u, qv);
-        r.a[i][0] = v.x + fma(q.w, u.x, uu.x);
-        r.a[i][1] = v.y + fma(q.w, u.y, uu.y);
-        r.a[i][2] = v.z + fma(q.w, u.z, uu.z);
-    }
-    return r;
+    const Vec3<T> t = cross(Vec3<T>{x, y, z}, qv);
+    const Vec3<T> u{t.x + t.x, t.y + t.y, t.z + t.z};
+    const Vec3<T> uu = cross(u, qv);
+    x = x + fma(q.w, u.x, uu.x);
+    y = y + fma(q.w, u.y, uu.y);
+    z = z + fma(q.w, u.z, uu.z);
+}
+}  // namespace detail
+
+/// Q <- Q E(q).  q = 1 leaves Q bit for bit.
+template <class T>
+POLHODE_INLINE void turn(Mat3<T>& m, const Quaternion<T>& q) {
+    detail::turn_row(m.a[0][0], m.a[0][1], m.a[0][2], q);
+    detail::turn_row(m.a[1][0], m.a[1][1], m.a[1][2], q);
+    detail::turn_row(m.a[2][0], m.a[2][1], m.a[2][2], q);
 }
 
 /// Q^T Q - 1, a symmetric matrix.
@@ -59,23 +65,23 @@ POLHODE_INLINE T orthogonality_defect(const Mat3<T>& m) {
     return Orthogonality<T>::of(m).size();
 }
 
-/// One polar (Newton-Schulz) step of Q to an orthogonal matrix, Q - Q (Q^T Q - 1)/2, where the defect
-/// is more than `within`; elsewhere Q comes back bit for bit.
+/// One polar (Newton-Schulz) step of Q to an orthogonal matrix, Q <- Q - Q (Q^T Q - 1)/2, where the
+/// defect is more than `within`; elsewhere Q stays bit for bit.
 template <class T>
-POLHODE_INLINE Mat3<T> kept_orthogonal(const Mat3<T>& m, double within) {
+POLHODE_INLINE void keep_orthogonal(Mat3<T>& m, double within) {
     const Orthogonality<T> d = Orthogonality<T>::of(m);
     const T factor = select(d.size() > within, T(-0.5), T(0.0));
     const T xx = factor * d.xx, yy = factor * d.yy, zz = factor * d.zz;
     const T xy = factor * d.xy, xz = factor * d.xz, yz = factor * d.yz;
-    Mat3<T> r;
-    POLHODE_UNROLL
-    for (int i = 0; i < 3; ++i) {
-        const Vec3<T> v = row(m, i);
-        r.a[i][0] = v.x + fma(v.x, xx, fma(v.y, xy, v.z * xz));
-        r.a[i][1] = v.y + fma(v.x, xy, fma(v.y, yy, v.z * yz));
-        r.a[i][2] = v.z + fma(v.x, xz, fma(v.y, yz, v.z * zz));
-    }
-    return r;
+    const auto correct = [&](T& x, T& y, T& z) POLHODE_INLINE_LAMBDA {
+        const Vec3<T> v{x, y, z};
+        x = v.x + fma(v.x, xx, fma(v.y, xy, v.z * xz));
+        y = v.y + fma(v.x, xy, fma(v.y, yy, v.z * yz));
+        z = v.z + fma(v.x, xz, fma(v.y, yz, v.z * zz));
+    };
+    correct(m.a[0][0], m.a[0][1], m.a[0][2]);
+    correct(m.a[1][0], m.a[1][1], m.a[1][2]);
+    correct(m.a[2][0], m.a[2][1], m.a[2][2]);
 }
 
 POLHODE_NAMESPACE_END

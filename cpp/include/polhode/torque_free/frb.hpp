@@ -398,7 +398,9 @@ POLHODE_INLINE FreeStep<T> step_by_third_kind(const Inertia<T>& body, const Vec3
     const T D1 = n.x - a1, D2 = n.y - a2;
     const T Q = fma(a1, n.x, a2 * n.y), X = fma(a2, D1, -(a1 * D2));
     const T t = s.c2 * (sigma_h * n.y);
-    const T e = 1e-30 * (G * G) * A;  // the limit for m on the third axis, invisible elsewhere
+    // The limit for m on the third axis, invisible elsewhere.
+    constexpr double tiny = wider_than_double<T> ? 1e-66 : 1e-30;
+    const T e = tiny * (G * G) * A;
     const Complex f{fma(A, Q, fma(t, fma(A_a3, n.x, a2 * X), e * c_h)),
                     fma(A, X, fma(-t, fma(A_a3, n.y, a2 * Q), -(e * (sigma_h * a3))))};
 

@@ -1,0 +1,210 @@
+/// @file
+/// Bodies with torque: polhode._core.integrate, the torque models and the list of splittings.
+///
+/// Arrays come prepared by polhode.integrate: native doubles, C-contiguous, bodies along one axis.
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include "arrays.hpp"
+#include "levels.hpp"
+#include "polhode/splitting/schemes.hpp"
+#include "threads.hpp"
+
+namespace py = pybind11;
+
+namespace polhode::bindings {
+namespace {
+
+using Doubles = py::array_t<double, py::array::c_style>;
+
+/// `bodies` vectors, quaternions or matrices one after another; one alone is shared by all bodies.
+View rows(const Doubles& array, std::ptrdiff_t core, std::ptrdiff_t bodies) {
+    if (array.size() == core) return {array.data(), 0, 1, 3};
+    if (array.size() != core * bodies) throw py::value_error("arrays of the wrong size");
+    return {array.data(), core, 1, 3};
+}
+MutableView mutable_rows(Doubles& array, std::ptrdiff_t core, std::ptrdiff_t bodies) {
+    if (array.size() != core * bodies) throw py::value_error("arrays of the wrong size");
+    return {array.mutable_data(), core, 1, 3};
+}
+
+/// (parameters,) for all bodies, or (parameters, bodies and padding).
+View parameter_columns(const Doubles& array, std::ptrdiff_t bodies) {
+    if (array.ndim() == 1) return {array.data(), 0, 1, 3};
+    constexpr std::ptrdiff_t block = SplittingProblem::block_bodies;
+    const std::ptrdiff_t columns = array.shape(1);
+    if (columns < (bodies + block - 1) / block * block) {
+        throw py::value_error("parameters are not padded");
+    }
+    return {array.data(), 1, columns, 3 * columns};
+}
+
+const TorqueModel& model(int index) {
+    const dispatch::SplittingTable& table = *dispatch::level().splitting;
+    if (index < 0 || index >= table.model_count) throw py::index_error("no such torque model");
+    return table.models[index];
+}
+
+void integrate(int method, const Doubles& inertia, Doubles m, Doubles attitude, bool matrix,
+               const Doubles& stages, const std::vector<std::pair<int, Doubles>>& terms,
+               const Doubles& h, double t0, const std::optional<Doubles>& times,
+               std::ptrdiff_t first_step, std::ptrdiff_t n_steps, std::ptrdiff_t total_steps,
+               std::ptrdiff_t save_every, Doubles m_saved, Doubles attitude_saved, int threads) {
+    const std::ptrdiff_t bodies = m.size() / 3;
+    const std::ptrdiff_t core = matrix ? 9 : 4;
+    const std::ptrdiff_t saves = 1 + (total_steps + save_every - 1) / save_every;
+    if (m_saved.size() != saves * bodies * 3 || attitude_saved.size() != saves * bodies * core ||
+        (h.ndim() != 0 && h.size() != total_steps) ||
+        (times && times->size() != total_steps + 1) || n_steps < 0 || first_step < 0 ||
+        first_step + n_steps > total_steps || stages.ndim() != 2 || stages.shape(1) != 3) {
+        throw py::value_error("arrays of the wrong size");
+    }
+    std::vector<Stage> list;
+    for (py::ssize_t i = 0; i < stages.shape(0); ++i) {
+        list.push_back({stages.at(i, 0) == 0 ? Stage::flow : Stage::kick, stages.at(i, 1),
+                        stages.at(i, 2)});
+    }
+    std::vector<TorqueTerm> sum;
+    for (const auto& [index, parameters] : terms) {
+        sum.push_back({&model(index), parameter_columns(parameters, bodies)});
+    }
+    SplittingProblem problem{};
+    problem.flow = dispatch::level().torque_free->rows[method].step;
+    problem.inertia = rows(inertia, 3, bodies);
+    problem.stages = list.data();
+    problem.stage_count = static_cast<int>(list.size());
+    problem.terms = sum.data();
+    problem.term_count = static_cast<int>(sum.size());
+    problem.h = h.data();
+    problem.h_stride = h.ndim() == 0 ? 0 : 1;
+    problem.t0 = t0;
+    problem.times = times ? times->data() : nullptr;
+    problem.matrix = matrix;
+    problem.m = mutable_rows(m, 3, bodies);
+    problem.attitude = mutable_rows(attitude, core, bodies);
+    problem.m_saved = {m_saved.mutable_data(), 3, 1, 3};
+    problem.attitude_saved = {attitude_saved.mutable_data(), core, 1, 3};
+    problem.m_save_stride = 3 * bodies;
+    problem.attitude_save_stride = core * bodies;
+    problem.first_step = first_step;
+    problem.n_steps = n_steps;
+    problem.total_steps = total_steps;
+    problem.save_every = save_every;
+    const auto run = dispatch::level().splitting->run;
+    const int cores = thread_count(threads);
+    py::gil_scoped_release release;
+    share_among_threads(bodies, cores, SplittingProblem::block_bodies,
+                        [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(problem, begin, end); });
+}
+
+TorqueArguments torque_arguments(const Doubles& m, const Doubles& attitude, bool matrix,
+                                 const Doubles& parameters, double t, std::ptrdiff_t bodies) {
+    TorqueArguments a{};
+    a.t = t;
+    a.m = rows(m, 3, bodies);
+    a.attitude = rows(attitude, matrix ? 9 : 4, bodies);
+    a.matrix = matrix;
+    a.parameters = parameter_columns(parameters, bodies);
+    return a;
+}
+
+Doubles torque(int index, const Doubles& parameters, double t, const Doubles& m,
+               const Doubles& attitude, bool matrix) {
+    const std::ptrdiff_t bodies = m.size() / 3;
+    Doubles out({bodies, py::ssize_t{3}});
+    TorqueArguments a = torque_arguments(m, attitude, matrix, parameters, t, bodies);
+    a.out = {out.mutable_data(), 3, 1, 3};
+    model(index).torque(a, 0, bodies);
+    return out;
+}
+
+/// Df[Q hat(v)], see TorqueArguments.
+Doubles torque_derivative(int index, const Doubles& parameters, double t, const Doubles& v,
+                          const Doubles& attitude, bool matrix) {
+    const std::ptrdiff_t bodies = v.size() / 3;
+    Doubles out({bodies, py::ssize_t{3}});
+    TorqueArguments a = torque_arguments(v, attitude, matrix, parameters, t, bodies);
+    a.rotation = a.m;
+    a.out = {out.mutable_data(), 3, 1, 3};
+    model(index).derivative(a, 0, bodies);
+    return out;
+}
+
+Doubles potential(int index, const Doubles& parameters, double t, const Doubles& attitude,
+                  bool matrix) {
+    const std::ptrdiff_t bodies = attitude.size() / (matrix ? 9 : 4);
+    Doubles out(bodies);
+    TorqueArguments a{};
+    a.t = t;
+    a.attitude = rows(attitude, matrix ? 9 : 4, bodies);
+    a.matrix = matrix;
+    a.parameters = parameter_columns(parameters, bodies);
+    a.out = {out.mutable_data(), 1, 0, 0};
+    model(index).potential(a, 0, bodies);
+    return out;
+}
+
+py::list torque_models() {
+    py::list list;
+    const dispatch::SplittingTable& table = *dispatch::level().splitting;
+    for (int i = 0; i < table.model_count; ++i) {
+        const TorqueInfo& info = *table.models[i].info;
+        py::dict row;
+        row["name"] = info.name;
+        row["parameters"] = info.parameters;
+        row["depends_on_m"] = info.depends_on_m;
+        row["has_potential"] = info.has_potential;
+        row["has_derivative"] = info.has_derivative;
+        list.append(row);
+    }
+    return list;
+}
+
+py::list splittings() {
+    py::list list;
+    for (const SplittingScheme& scheme : splitting::all) {
+        py::list stages;
+        for (int i = 0; i < scheme.count; ++i) {
+            const Stage& stage = scheme.stages[i];
+            stages.append(py::make_tuple(stage.kind == Stage::flow ? "flow" : "kick",
+                                         stage.coefficient, stage.modified));
+        }
+        py::dict row;
+        row["name"] = scheme.name;
+        row["order"] = scheme.order;
+        row["kind"] = scheme.kind;
+        row["symmetric"] = scheme.symmetric;
+        row["attitude_only"] = scheme.attitude_only;
+        row["source"] = scheme.source;
+        row["stages"] = py::tuple(stages);
+        list.append(row);
+    }
+    return list;
+}
+
+}  // namespace
+}  // namespace polhode::bindings
+
+void register_splitting(py::module_& module) {
+    namespace b = polhode::bindings;
+    module.def("integrate", &b::integrate, py::arg("method"), py::arg("inertia"),
+               py::arg("m").noconvert(), py::arg("attitude").noconvert(), py::arg("matrix"),
+               py::arg("stages"), py::arg("terms"), py::arg("h"), py::arg("t0"), py::arg("times"),
+               py::arg("first_step"), py::arg("n_steps"), py::arg("total_steps"),
+               py::arg("save_every"), py::arg("m_saved").noconvert(),
+               py::arg("attitude_saved").noconvert(), py::arg("threads"));
+    module.def("torque", &b::torque, py::arg("model"), py::arg("parameters"), py::arg("t"),
+               py::arg("m"), py::arg("attitude"), py::arg("matrix"));
+    module.def("torque_derivative", &b::torque_derivative, py::arg("model"), py::arg("parameters"),
+               py::arg("t"), py::arg("v"), py::arg("attitude"), py::arg("matrix"));
+    module.def("potential", &b::potential, py::arg("model"), py::arg("parameters"), py::arg("t"),
+               py::arg("attitude"), py::arg("matrix"));
+    module.def("torque_models", &b::torque_models);
+    module.def("splittings", &b::splittings);
+    module.attr("block_bodies") = polhode::SplittingProblem::block_bodies;
+}

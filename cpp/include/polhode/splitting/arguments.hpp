@@ -1,0 +1,62 @@
+#pragma once
+
+/// @file
+/// How an integration with torque is described to the core: plain data, the same at every
+/// instruction-set level.
+
+#include "polhode/batch_arguments.hpp"
+#include "polhode/torque/arguments.hpp"
+
+namespace polhode {
+
+/// One flow of a step, for the time `coefficient` h.
+struct Stage {
+    enum Kind : int { flow = 0, kick = 1 };
+    Kind kind;
+    double coefficient;
+    double modified = 0;  ///< c of a kick with modified potential
+};
+
+/// What a splitting scheme is, as data.
+struct SplittingScheme {
+    const char* name;
+    int order;           ///< in h
+    const char* kind;    ///< family
+    bool symmetric;      ///< step(-h) undoes step(h)
+    bool attitude_only;  ///< its order needs a torque of the attitude alone
+    const char* source;
+    const Stage* stages;
+    int count;
+};
+
+/// One term of the torque.
+struct TorqueTerm {
+    const TorqueModel* model;
+    /// Shared by all bodies (body = 0) or parameter by parameter (body = 1), then readable up to the
+    /// next multiple of `block_bodies`.
+    View parameters;
+};
+
+/// Steps `first_step` ... `first_step` + `n_steps` - 1 of an integration of `total_steps`.
+struct SplittingProblem {
+    /// Bodies that are stepped together from one save to the next; blocks begin at its multiples.
+    static constexpr std::ptrdiff_t block_bodies = 128;
+
+    StepFunction flow;
+    View inertia;
+    const Stage* stages;
+    int stage_count;
+    const TorqueTerm* terms;
+    int term_count;
+    const double* h;
+    std::ptrdiff_t h_stride;  ///< 0: all steps alike
+    double t0;
+    const double* times;  ///< at the start of each step, and at the end; null: t0 + n h
+    bool matrix;
+    MutableView m, attitude;  ///< the state: read, and written at the end
+    MutableView m_saved, attitude_saved;
+    std::ptrdiff_t m_save_stride, attitude_save_stride;  ///< from one save to the next
+    std::ptrdiff_t first_step, n_steps, total_steps, save_every;
+};
+
+}  // namespace polhode

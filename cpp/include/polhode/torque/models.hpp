@@ -1,0 +1,106 @@
+#pragma once
+
+/// @file
+/// THE list of torque models, and the loops over bodies around them.
+///
+/// A model is a type with a row of facts and
+///
+///     template <class T, class Frame> static Vec3<T> torque(p, t, m, frame);
+///     template <class T, class Frame> static Vec3<T> derivative(p, t, v, frame);
+///     template <class T, class Frame> static T potential(p, t, frame);
+///
+/// p the parameters of a body, `derivative` the rate of the torque while the body turns at v; the
+/// last two where its row of facts says so.  A new model is one file and one row.
+
+#include "polhode/torque/heavy_top.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace torque {
+
+namespace detail {
+
+/// A torque is short: one register at a time, so that none is spilled.
+template <class T>
+struct one_register {
+    using type = T;
+};
+#if defined(POLHODE_HAS_PACK)
+template <int W, int U>
+struct one_register<pack<W, U>> {
+    using type = pack<W, 1>;
+};
+#endif
+using torque_real = one_register<batch_real>::type;
+
+template <class T>
+POLHODE_INLINE void put(const TorqueArguments& a, std::ptrdiff_t i, int count, Vec3<T> value) {
+    if (a.add) value = batch::load_vec3<T>(a.out, i, count) + value;
+    batch::store_vec3(a.out, i, count, value);
+}
+
+template <class M, bool Matrix, class T>
+void torque_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    T p[M::parameters];
+    batch::load(a.parameters, begin, 1, p);
+    for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
+        const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
+        if (a.parameters.body != 0) batch::load(a.parameters, i, count, p);
+        Vec3<T> m{};
+        if constexpr (M::info.depends_on_m) m = batch::load_vec3<T>(a.m, i, count);
+        put(a, i, count, M::torque(p, a.t, m, Frame<T, Matrix>::load(a.attitude, i, count)));
+    }
+}
+
+template <class M, bool Matrix, class T>
+void derivative_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    T p[M::parameters];
+    for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
+        const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
+        batch::load(a.parameters, i, count, p);
+        const Vec3<T> v = batch::load_vec3<T>(a.rotation, i, count);
+        put(a, i, count, M::derivative(p, a.t, v, Frame<T, Matrix>::load(a.attitude, i, count)));
+    }
+}
+
+template <class M, bool Matrix, class T>
+void potential_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    T p[M::parameters];
+    for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
+        const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
+        batch::load(a.parameters, i, count, p);
+        T out[1] = {M::potential(p, a.t, Frame<T, Matrix>::load(a.attitude, i, count))};
+        if (a.add) out[0] = batch::load_scalar<T>(a.out, i, count) + out[0];
+        batch::store(a.out, i, count, out);
+    }
+}
+
+}  // namespace detail
+
+template <class M, class T = detail::torque_real>
+void torque(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    a.matrix ? detail::torque_loop<M, true, T>(a, begin, end)
+             : detail::torque_loop<M, false, T>(a, begin, end);
+}
+template <class M, class T = detail::torque_real>
+void derivative(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    a.matrix ? detail::derivative_loop<M, true, T>(a, begin, end)
+             : detail::derivative_loop<M, false, T>(a, begin, end);
+}
+template <class M, class T = detail::torque_real>
+void potential(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    a.matrix ? detail::potential_loop<M, true, T>(a, begin, end)
+             : detail::potential_loop<M, false, T>(a, begin, end);
+}
+
+template <class M>
+constexpr TorqueModel row() {
+    TorqueModel model{&M::info, torque::torque<M>, nullptr, nullptr};
+    if constexpr (M::info.has_derivative) model.derivative = derivative<M>;
+    if constexpr (M::info.has_potential) model.potential = potential<M>;
+    return model;
+}
+
+inline constexpr TorqueModel models[] = {row<HeavyTop>()};
+
+}  // namespace torque
+POLHODE_NAMESPACE_END

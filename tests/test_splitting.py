@@ -1,0 +1,355 @@
+"""Splitting schemes and the driver: order conditions, observed orders, the report's heavy top, bits."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polhode as ph
+import pytest
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+EPS = 2.0**-52
+DATA = json.loads((Path(__file__).parent / "data" / "heavy_top.json").read_text())
+INERTIA, M0, Q0, U0 = (np.array(DATA[k], float) for k in ("I", "m0", "q0", "u0"))
+NAMES = [scheme.name for scheme in ph.splittings()]
+
+
+# Order conditions in the free algebra of A (flow) and B (kick) ---------------------------------
+
+DEGREE = 7
+WORDS = {d: ["".join(w) for w in itertools.product("AB", repeat=d)] for d in range(DEGREE + 1)}
+Series = dict[str, float]
+
+
+def product(x: Series, y: Series) -> Series:
+    result: dict[str, float] = {}
+    for u, a in x.items():
+        for v, b in y.items():
+            if len(u) + len(v) <= DEGREE:
+                result[u + v] = result.get(u + v, 0.0) + a * b
+    return result
+
+
+def combine(a: float, x: Series, b: float, y: Series) -> Series:
+    return {w: a * x.get(w, 0.0) + b * y.get(w, 0.0) for w in x.keys() | y.keys()}
+
+
+def bracket(x: Series, y: Series) -> Series:
+    return combine(1, product(x, y), -1, product(y, x))
+
+
+def exponential(x: Series) -> Series:
+    result, term = {"": 1.0}, {"": 1.0}
+    for k in range(1, DEGREE + 1):
+        term = {w: c / k for w, c in product(term, x).items()}
+        result = combine(1, result, 1, term)
+    return result
+
+
+def logarithm(x: Series) -> Series:
+    small = {w: c for w, c in x.items() if w}
+    result: Series = {}
+    power: Series = {"": 1.0}
+    for k in range(1, DEGREE + 1):
+        power = product(power, small)
+        result = combine(1, result, (-1) ** (k + 1) / k, power)
+    return result
+
+
+def vanishing(rkn: bool) -> dict[int, Array]:
+    """Bases of the words that a torque of the attitude alone makes vanish: ideal of [B,[B,[B,A]]]."""
+    spaces: dict[int, list[Series]] = {d: [] for d in range(DEGREE + 1)}
+    if rkn:
+        a, b = {"A": 1.0}, {"B": 1.0}
+        spaces[4] = [bracket(b, bracket(b, bracket(b, a)))]
+        for d in range(5, DEGREE + 1):
+            spaces[d] = [bracket(x, y) for x in (a, b) for y in spaces[d - 1]]
+    return {
+        d: np.array([[x.get(w, 0.0) for w in WORDS[d]] for x in spaces[d]]).reshape(-1, 2**d)
+        for d in spaces
+    }
+
+
+def defect(stages: Any, degree: int, rkn: bool) -> float:
+    """Size of the terms of one degree in the logarithm of a step that have to vanish."""
+    step: Series = {"": 1.0}
+    a, b = {"A": 1.0}, {"B": 1.0}
+    for kind, coefficient, c in stages:
+        x = {"A": coefficient} if kind == "flow" else {"B": coefficient}
+        if c:
+            x = combine(1, x, c, bracket(b, bracket(a, b)))
+        step = product(step, exponential(x))
+    log = logarithm(step)
+    rest = np.array([log.get(w, 0.0) for w in WORDS[degree]])
+    if degree == 1:
+        rest = rest - 1.0
+    basis = vanishing(rkn)[degree]
+    if len(basis):
+        rest = rest - basis.T @ np.linalg.lstsq(basis.T, rest, rcond=None)[0]
+    return float(np.abs(rest).max())
+
+
+@pytest.mark.parametrize("scheme", ph.splittings(), ids=NAMES)
+def test_order_conditions(scheme: ph.Splitting) -> None:
+    # Rounding of some 30 coefficients below 1, and of published digits (15 of them).
+    assert scheme.order is not None
+    for degree in range(1, min(scheme.order, DEGREE) + 1):
+        assert defect(scheme.stages, degree, scheme.attitude_only) < 1e-15
+    if scheme.order < DEGREE:
+        assert defect(scheme.stages, scheme.order + 1, scheme.attitude_only) > 1e-8
+
+
+def test_order_conditions_see_the_misprint_of_the_report() -> None:
+    (scheme,) = (s for s in ph.splittings() if s.name == "rkn6_14")
+    a = np.array(scheme.a)
+    a[[3, 11]] = 0.314241403071477
+    a[7] = 1 - (a.sum() - a[7])
+    b = np.array(scheme.b)
+    stages = [("flow", a[i // 2], 0.0) if i % 2 == 0 else ("kick", b[i // 2], 0.0) for i in range(29)]
+    assert max(defect(stages, d, True) for d in range(1, 7)) > 1e-15
+
+
+@pytest.mark.parametrize("scheme", ph.splittings(), ids=NAMES)
+def test_schemes_are_consistent_and_symmetric(scheme: ph.Splitting) -> None:
+    assert abs(sum(scheme.a) - 1) < 4 * EPS
+    assert abs(sum(scheme.b) - 1) < 4 * EPS
+    assert (scheme.stages == scheme.stages[::-1]) is scheme.symmetric
+
+
+# The heavy top of the report -------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def report_top() -> ph.Trajectory:
+    return ph.integrate(
+        INERTIA, M0, Q0, 0.5, 10000, torque=ph.torques.HeavyTop(U0), splitting="rkn6_14",
+        save_every=50,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("t", "bound_m", "bound_q"),
+    [
+        # The scheme's own error at h = 0.5, in 34 digits, is m 1.9e-14, q 2.2e-13 at t = 50,
+        # 4.3e-14, 2.3e-12 at 500, 9e-14, 4.6e-12 at 1000.  Rounding adds: n = 30 t flows and kicks
+        # of eps/2 each leave momentum and energy off by eps sqrt(n)/2 and, as the rates go with
+        # them, the angles by eps sqrt(n) t / 2 or less: 2e-13, 7e-12, 2e-11, 2e-10.
+        (50, 6e-14, 4e-13),
+        (500, 2e-13, 4e-12),
+        (1000, 5e-13, 1e-11),
+        (5000, 4e-11, 1e-10),
+    ],
+)
+def test_report_heavy_top(
+    report_top: ph.Trajectory, t: float, bound_m: float, bound_q: float
+) -> None:
+    (point,) = (p for p in DATA["points"] if p["t"] == t)
+    k = int(t / 25)
+    assert report_top.t[k] == t
+    assert np.abs(report_top.m[k] - np.array(point["m"], float)).max() < bound_m
+    assert np.abs(report_top.q[k] - np.array(point["q"], float)).max() < bound_q
+
+
+def test_report_heavy_top_conserves(report_top: ph.Trajectory) -> None:
+    energy = report_top.energy()
+    assert abs(energy[0] - float(DATA["E0"])) < 2 * EPS
+    # 2.4e-14 is the error of the scheme.
+    assert 1e-15 < np.abs(energy - energy[0]).max() < 3e-14
+    # The weight is a vector of space, so its product with Q m is m . u: kept by the scheme exactly.
+    vertical = report_top.momentum_spatial() @ U0
+    assert np.abs(vertical - float(DATA["mu0"])).max() < 4e-17
+
+
+# Orders ----------------------------------------------------------------------------------------
+
+STRONG = {"inertia": np.array([0.376, 0.627, 1.0]), "m0": np.array([0.5, 0.7, -0.4])}
+STRONG_Q = np.array([0.9, 0.3, -0.2, 0.1]) / np.sqrt(0.95)
+STRONG_U = np.array([0.3, -0.2, 1.1])
+
+
+def final(n: int, splitting: Any, torque: Any = None, t_end: float = 2.0) -> Array:
+    if torque is None:
+        torque = ph.torques.HeavyTop(STRONG_U, axis=(0.1, -0.2, 0.9))
+    traj = ph.integrate(
+        **STRONG, q0=STRONG_Q, h=t_end / n, n_steps=n, torque=torque, splitting=splitting,
+        save_every=n,
+    )  # fmt: skip
+    return np.concatenate([traj.m[-1], traj.q[-1]])
+
+
+@pytest.fixture(scope="module")
+def strong_reference() -> Array:
+    return final(150, "rkn6_14")
+
+
+def orders(splitting: Any, counts: list[int], reference: Array, torque: Any = None) -> list[float]:
+    errors = [np.abs(final(n, splitting, torque) - reference).max() for n in counts]
+    assert min(errors) > 1e4 * EPS
+    return [
+        float(np.log(e0 / e1) / np.log(n1 / n0))
+        for n0, n1, e0, e1 in zip(counts, counts[1:], errors, errors[1:], strict=False)
+    ]
+
+
+def test_observed_order_of_strang(strong_reference: Array) -> None:
+    assert min(orders("strang", [100, 200, 400], strong_reference)) > 1.95
+
+
+def test_observed_order_of_rkn6_14(strong_reference: Array) -> None:
+    assert orders("rkn6_14", [4, 6, 8], strong_reference)[-1] > 5.85
+
+
+def test_modified_potential(strong_reference: Array) -> None:
+    # Chin's 4A, kick 1/6, drift 1/2, modified kick 2/3 with c = 1/72: order 4 instead of 2.
+    stages = (
+        ("kick", 1 / 6, 0.0), ("flow", 1 / 2, 0.0), ("kick", 2 / 3, 1 / 72), ("flow", 1 / 2, 0.0),
+        ("kick", 1 / 6, 0.0),
+    )  # fmt: skip
+    scheme = ph.Splitting("4a", 4, "rkn", (), True, {}, "", True, stages)
+    for degree in (1, 2, 3, 4):
+        assert defect(stages, degree, True) < 1e-15
+    assert min(orders(scheme, [20, 40, 80], strong_reference)) > 3.9
+    model = ph.torques.HeavyTop(STRONG_U, axis=(0.1, -0.2, 0.9))
+    two = [ph.torques.HeavyTop(0.25 * STRONG_U, axis=(0.1, -0.2, 0.9)), ph.torques.HeavyTop(0.75 * STRONG_U, axis=(0.1, -0.2, 0.9))]  # fmt: skip  # noqa: E501
+    # W is quadratic in the torque, so a sum is more than the sum of its terms.
+    np.testing.assert_allclose(final(20, scheme, two), final(20, scheme, model), atol=1e-14)
+
+    def w(t: float, q: Array) -> Array:
+        f = model.torque(t, np.zeros(3), q)
+        v = f / STRONG["inertia"]
+        return 2 * (np.cross(f, v) - model.derivative(t, v, q))
+
+    own = ph.torques.Function(lambda t, m, q: model.torque(t, m, q), W=w)
+    np.testing.assert_allclose(final(20, scheme, own), final(20, scheme, model), atol=1e-14)
+    with pytest.raises(ValueError, match="modified potential"):
+        final(20, scheme, lambda t, m, q: model.torque(t, m, q))
+
+
+def test_derivative_is_the_rate_of_the_torque() -> None:
+    model = ph.torques.HeavyTop(STRONG_U, axis=(0.1, -0.2, 0.9))
+    v = np.array([0.3, 0.5, -0.7])
+    d = 1e-5
+    # Turning freely at v for +-d: central difference, error of order d^2 and eps/d.
+    ahead, behind = (ph.step([1, 1, 1], v, STRONG_Q, s)[1] for s in (d, -d))
+    rate = (model.torque(0, v, ahead) - model.torque(0, v, behind)) / (2 * d)
+    np.testing.assert_allclose(model.derivative(0, v, STRONG_Q), rate, atol=1e-10)
+
+
+def test_kick_of_a_torque_of_m_is_runge_kutta_of_order_4() -> None:
+    def damping(t: float, m: Array, q: Array) -> Array:
+        return -0.8 * m
+
+    f = ph.torques.Function(damping, depends_on_m=True)
+    traj = ph.integrate([1, 1, 1], [0.1, 0.2, 0.3], [1, 0, 0, 0], 0.5, 1, torque=f)
+    z = -0.8 * 0.25  # half a step
+    factor = (1 + z + z**2 / 2 + z**3 / 6 + z**4 / 24) ** 2
+    np.testing.assert_allclose(traj.m[1], factor * traj.m[0], rtol=8 * EPS)
+    with pytest.raises(ValueError, match="attitude alone"):
+        ph.integrate([1, 1, 1], [1, 0, 0], [1, 0, 0, 0], 0.1, 1, torque=f, splitting="rkn6_14")
+
+
+# Bits ------------------------------------------------------------------------------------------
+
+
+def many(n: int, seed: int = 5) -> dict[str, Array]:
+    rng = np.random.default_rng(seed)
+    q = rng.standard_normal((n, 4))
+    return {
+        "inertia": rng.uniform(0.5, 3.0, (n, 3)),
+        "m0": rng.standard_normal((n, 3)),
+        "q0": q / np.linalg.norm(q, axis=1, keepdims=True),
+        "u0": rng.standard_normal((n, 3)),
+    }
+
+
+def run(bodies: dict[str, Array], pick: Any = slice(None), **options: Any) -> ph.Trajectory:
+    chosen = {k: v[pick] for k, v in bodies.items()}
+    top = ph.torques.HeavyTop(chosen.pop("u0"))
+    return ph.integrate(**chosen, **{"h": 0.1, "n_steps": 12, "torque": top, **options})
+
+
+@pytest.mark.parametrize("splitting", NAMES)
+@pytest.mark.parametrize("matrix", [False, True], ids=["quaternion", "matrix"])
+def test_a_body_does_not_depend_on_the_batch(splitting: str, matrix: bool) -> None:
+    bodies = many(333)
+    if matrix:
+        bodies["q0"] = np.linalg.qr(np.random.default_rng(1).standard_normal((333, 3, 3)))[0]
+        bodies["q0"] *= np.linalg.det(bodies["q0"])[:, None, None]
+    whole = run(bodies, splitting=splitting)
+    threaded = run(bodies, splitting=splitting, threads=2)
+    np.testing.assert_array_equal(threaded.m, whole.m)
+    np.testing.assert_array_equal(threaded.q, whole.q)
+    for pick in (0, 1, 15, 16, 127, 128, 255, 332):
+        alone = run(bodies, pick, splitting=splitting)
+        np.testing.assert_array_equal(alone.m, whole.m[:, pick])
+        np.testing.assert_array_equal(alone.q, whole.q[:, pick])
+    part = run(bodies, slice(100, 240), splitting=splitting)
+    np.testing.assert_array_equal(part.m, whole.m[:, 100:240])
+
+
+@pytest.mark.parametrize("splitting", NAMES)
+def test_saves_do_not_change_the_motion(splitting: str) -> None:
+    bodies = many(3)
+    every = run(bodies, splitting=splitting, n_steps=1001)
+    seldom = run(bodies, splitting=splitting, n_steps=1001, save_every=400)
+    np.testing.assert_array_equal(seldom.m, every.m[[0, 400, 800, 1001]])
+    np.testing.assert_array_equal(seldom.q, every.q[[0, 400, 800, 1001]])
+    np.testing.assert_array_equal(seldom.t, every.t[[0, 400, 800, 1001]])
+
+
+def test_slices_do_not_change_the_motion() -> None:
+    # A callback cuts the loop of the core at every save.
+    bodies = many(3)
+    cut = run(bodies, n_steps=50, callback=lambda *_: None)
+    np.testing.assert_array_equal(cut.m, run(bodies, n_steps=50).m)
+
+
+@pytest.mark.parametrize("torque", [None, ph.torques.HeavyTop([0, 0, 0])], ids=["none", "zero"])
+def test_strang_without_torque_is_the_free_step(torque: Any) -> None:
+    bodies = many(40)
+    del bodies["u0"]
+    traj = ph.integrate(**bodies, h=0.3, n_steps=1, torque=torque)
+    m, q = ph.step(bodies["inertia"], bodies["m0"], bodies["q0"], 0.3)
+    np.testing.assert_array_equal(traj.m[1], m)
+    np.testing.assert_array_equal(traj.q[1], q)
+
+
+@pytest.mark.parametrize("splitting", NAMES)
+def test_time_reversal(splitting: str) -> None:
+    bodies = many(20)
+    there = run(bodies, splitting=splitting, n_steps=50)
+    back = run(
+        {**bodies, "m0": there.m[-1], "q0": there.q[-1]}, splitting=splitting, n_steps=50, h=-0.1
+    )
+    # Rounding of 100 steps, amplified by the motion; the error of the scheme is above 1e-6.
+    assert np.abs(back.m[-1] - bodies["m0"]).max() < 2e-12
+    assert np.abs(back.q[-1] - bodies["q0"]).max() < 2e-12
+
+
+def test_quaternions_and_matrices_agree() -> None:
+    bodies = many(20)
+    by_q = run(bodies, n_steps=20)
+    w, v = bodies["q0"][:, :1, None], bodies["q0"][:, 1:]
+    hat = np.cross(np.eye(3), v[:, None, :])
+    matrices = np.eye(3) + 2 * w * hat + 2 * hat @ hat
+    by_matrix = run({**bodies, "q0": matrices}, n_steps=20)
+    np.testing.assert_allclose(by_matrix.m, by_q.m, atol=1e-13)
+    np.testing.assert_allclose(by_matrix.momentum_spatial(), by_q.momentum_spatial(), atol=1e-13)
+    np.testing.assert_allclose(by_matrix.energy(), by_q.energy(), atol=1e-13)
+
+
+def test_nan_stays_in_its_body() -> None:
+    bodies = many(40)
+    clean = run(bodies)
+    bodies["m0"][7, 1] = np.nan
+    bodies["q0"][30, 2] = np.inf
+    spoilt = run(bodies)
+    others = [i for i in range(40) if i not in (7, 30)]
+    np.testing.assert_array_equal(spoilt.m[:, others], clean.m[:, others])
+    assert np.isnan(spoilt.m[1:, [7, 30]]).all()
+    assert np.isnan(spoilt.q[1:, [7, 30]]).all()
