@@ -54,7 +54,8 @@ void integrate(int method, const Doubles& inertia, Doubles m, Doubles attitude, 
                const Doubles& stages, const std::vector<std::pair<int, Doubles>>& terms,
                const Doubles& h, double t0, const std::optional<Doubles>& times,
                std::ptrdiff_t first_step, std::ptrdiff_t n_steps, std::ptrdiff_t total_steps,
-               std::ptrdiff_t save_every, Doubles m_saved, Doubles attitude_saved, int threads) {
+               std::ptrdiff_t save_every, Doubles m_saved, Doubles attitude_saved, int threads,
+               const py::tuple& option_values) {
     const std::ptrdiff_t bodies = m.size() / 3;
     const std::ptrdiff_t core = matrix ? 9 : 4;
     const std::ptrdiff_t saves = 1 + (total_steps + save_every - 1) / save_every;
@@ -75,6 +76,7 @@ void integrate(int method, const Doubles& inertia, Doubles m, Doubles attitude, 
     }
     SplittingProblem problem{};
     problem.flow = dispatch::level().torque_free->rows[method].step;
+    problem.options = read_options(option_values);
     problem.inertia = rows(inertia, 3, bodies);
     problem.stages = list.data();
     problem.stage_count = static_cast<int>(list.size());
@@ -197,7 +199,8 @@ void register_splitting(py::module_& module) {
                py::arg("stages"), py::arg("terms"), py::arg("h"), py::arg("t0"), py::arg("times"),
                py::arg("first_step"), py::arg("n_steps"), py::arg("total_steps"),
                py::arg("save_every"), py::arg("m_saved").noconvert(),
-               py::arg("attitude_saved").noconvert(), py::arg("threads"));
+               py::arg("attitude_saved").noconvert(), py::arg("threads"),
+               py::arg("options") = py::tuple());
     module.def("torque", &b::torque, py::arg("model"), py::arg("parameters"), py::arg("t"),
                py::arg("m"), py::arg("attitude"), py::arg("matrix"));
     module.def("torque_derivative", &b::torque_derivative, py::arg("model"), py::arg("parameters"),

@@ -90,11 +90,7 @@ py::object step(int method, py::handle inertia, py::handle m, py::handle attitud
 
     const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
     const StepFunction kernel = table.rows[method].step;
-    OptionValues options;
-    if (option_values.size() > OptionValues::most) throw py::value_error("too many options");
-    for (const py::handle value : option_values) {
-        options.value[options.count++] = value.cast<double>();
-    }
+    const OptionValues options = read_options(option_values);
     std::atomic<int> findings{all_valid};
     const auto arguments_of = [&](std::ptrdiff_t row) {
         return StepArguments{view_of(operands[inertia_], batch, inertia_, row),
