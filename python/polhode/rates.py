@@ -102,8 +102,8 @@ def attitude_from_rate(
         _arrays.broadcast(batches | {"omega": w.shape[:-1] for w in nodes})
         q = _STEPS[order](q, step, *nodes)
     if count == 0:
-        shape = _arrays.broadcast({"q0": q.shape[:-1], "h": step.shape})
-        q = np.broadcast_to(so3.multiply(q, [1.0, 0.0, 0.0, 0.0]), (*shape, 4)).copy()
+        _arrays.broadcast({"q0": q.shape[:-1], "h": step.shape})
+        q = _STEPS[2](q, np.zeros(step.shape), np.zeros(3))  # normalised
     return so3.to_matrix(q) if attitude.core == (3, 3) else np.asarray(q)
 
 

@@ -56,7 +56,7 @@ struct Rate {
             r.alpha[2] = ratio<T>(20, 3) * (even[0] - middle);  // x^2 = 3/20
         }
         if constexpr (Order == 8) {
-            // Squares of the distances: (3 -+ 2 sqrt(6/5))/28, so their difference is sqrt(30)/35.
+            // The squares of the distances, (3 -+ 2 sqrt(6/5))/28, add up to 3/14.
             const T square = from_distance<T>(rule.pair(0), [](auto x) { return x * x; });
             const T gap = from_distance<T>(rule.pair(0), [](auto x) {
                 return 1.0 / (decltype(x)(3.0) / 14.0 - 2.0 * (x * x));

@@ -22,10 +22,11 @@ namespace torque_free {
 ///
 ///     psi' = (2T + |m| m3/I3) / (|m| + m3),
 ///
-/// a quotient of positive numbers for m3 >= 0.  It is singular at m3 = -|m|.  The cure is that of
-/// exact.hpp: axes 1 and 3 exchange roles, and a half turn about axis 1 makes m3 >= 0, so that
-/// |m| + m3 > 0.29 |m| over the whole motion.  Here the momentum in the middle of the step decides, so
-/// that the step back decides likewise.
+/// a quotient of positive numbers for m3 >= 0.  It is singular at m3 = -|m|.  The cure: axis 3 is made
+/// the one that m circles, where psi' varies least, by axes 1 and 3 exchanging roles and a half turn
+/// about axis 1, as in exact.hpp; then m3 >= 0 throughout.  What decides is the momentum in the middle
+/// of the step, and beside the separatrix, where rounding would, the rule of exact.hpp, by which
+/// |m| + m3 > 0.29 |m|: the step back has to decide likewise.
 template <int Nodes, class T>
 POLHODE_INLINE FreeStep<T> factorization_step(const Inertia<T>& body, const Vec3<T>& m, T h,
                                               double c0, double c3) {
@@ -34,24 +35,33 @@ POLHODE_INLINE FreeStep<T> factorization_step(const Inertia<T>& body, const Vec3
     constexpr quadrature::GaussLegendre rule{Nodes};
     constexpr int first = rule.has_middle() ? 1 : 0;
     const auto nodes = momentum_nodes<Nodes / 2>(body, m, h, rule);
-    const Motion<T> s = Motion<T>::of(body, nodes.middle);
-    const T G = select(s.G == 0.0, T(1.0), s.G);  // at rest psi = 0
-    // 2T and |m|/I3; as functions of the body the labels do not change them but for I3.
-    const T d1_2 = fma(nodes.middle.x, nodes.middle.x,
-                                body.c1 * (nodes.middle.y * nodes.middle.y));
-    const T energy_2 = fma(body.kappa, d1_2, (s.G * s.G) * body.inverse_I3);
-    const T g = G * select(s.swapped, body.inverse_I1, body.inverse_I3);
+    const Vec3<T>& middle = nodes.middle;
+    const T m2m2 = middle.y * middle.y;
+    const T d1_2 = fma(middle.x, middle.x, body.c1 * m2m2);  // [Gus10] Sec. 4.2
+    const T d3_2 = fma(middle.z, middle.z, body.c2 * m2m2);
+    const T side1 = body.c2 * (middle.x * middle.x);  // the larger of the two is circled
+    const T side3 = body.c1 * (middle.z * middle.z);
+    const mask_t<T> clear = abs(side1 - side3) > 0x1p-20 * (side1 + side3);
+    const mask_t<T> beside = !clear;
+    const mask_t<T> swapped =
+        (clear & (side1 > side3)) | (beside & (body.c1 * d1_2 < body.c2 * d3_2));
+    const auto labels = Labels<T>::of(swapped, middle);
+    const T size = norm(middle);
+    const T G = select(size == 0.0, T(1.0), size);  // at rest psi = 0
+    const T energy_2 = fma(body.kappa, d1_2, (size * size) * body.inverse_I3);  // 2T
+    const T g = G * select(swapped, body.inverse_I1, body.inverse_I3);
 
     T half_psi = 0.0;
     if constexpr (rule.has_middle()) {
         const T weight = rule.pair(0).weight.template as<T>();
-        half_psi = (0.5 * weight) * (fma(g, s.a.z, energy_2) / (G + s.a.z));
+        const T m3 = labels.third(middle);
+        half_psi = (0.5 * weight) * (fma(g, m3, energy_2) / (G + m3));
     }
     POLHODE_UNROLL
     for (int j = 0; j < Nodes / 2; ++j) {
         // Half the sum of the integrand at the two nodes, (a +- g x slope)/(b +- x slope); D cancels.
-        const T even = s.third(nodes.even[j]);
-        const T slope = s.third(nodes.slope[j]);
+        const T even = labels.third(nodes.even[j]);
+        const T slope = labels.third(nodes.slope[j]);
         const T a = fma(g, even, energy_2 * nodes.D[j]);
         const T b = fma(G, nodes.D[j], even);
         const quadrature::GaussPair& pair = rule.pair(j + first);
@@ -66,12 +76,12 @@ POLHODE_INLINE FreeStep<T> factorization_step(const Inertia<T>& body, const Vec3
     // factor commutes with y: what is left of it in p^-1 y p is its norm, which dividing by the norm of
     // the product takes out.
     const T frame = c0 * c0 + c3 * c3;
-    const Vec3<T> a = s.from_body(m);
-    const Vec3<T> D = s.from_body(nodes.change);
+    const Vec3<T> a = labels.from_body(m);
+    const Vec3<T> D = labels.from_body(nodes.change);
     const Vec3<T> n = a + D;
     const T Q = fma(a.x, n.x, a.y * n.y);
     const T X = fma(a.y, D.x, -(a.x * D.y));
-    return {m + nodes.change, unit_turn(s, a.x, a.y, D, n, G + a.z, G + n.z, Q, X,
+    return {m + nodes.change, unit_turn(labels, a.x, a.y, D, n, G + a.z, G + n.z, Q, X,
                                         Complex<T>{frame * turn.cos, frame * turn.sin})};
 }
 
