@@ -146,7 +146,7 @@ class Model(Torque):
         self.batch = _arrays.broadcast({o.name: o.batch for o in operands})
         for operand in operands:
             bad = ~np.isfinite(operand.array.astype(np.float64, copy=False))
-            _arrays._refuse(operand.name, operand.array, bad, 0, "must be finite")
+            _arrays.refuse(operand.name, operand.array, bad, 0, "must be finite")
         self.parameters = np.concatenate(
             [np.broadcast_to(o.array, self.batch + o.core).astype(np.float64) for o in operands],
             axis=-1,
