@@ -147,9 +147,7 @@ class TorqueFreeMotion:
         A quarter turn about the third axis, at one radian per second, and five of them:
 
         >>> import numpy as np, polhode as ph
-        >>> motion = ph.TorqueFreeMotion(
-        ...     [1.0, 2.0, 3.0], [0.0, 0.0, 3.0], [1.0, 0.0, 0.0, 0.0]
-        ... )
+        >>> motion = ph.TorqueFreeMotion([1.0, 2.0, 3.0], [0.0, 0.0, 3.0], [1.0, 0.0, 0.0, 0.0])
         >>> m, q = motion([np.pi / 2, 5 * np.pi / 2])
         >>> q.round(6)
         array([[ 0.707107,  0.      ,  0.      ,  0.707107],
@@ -168,9 +166,7 @@ class TorqueFreeMotion:
         return results[0], results[1]
 
     @staticmethod
-    def _pieces(
-        times: NDArray[Any], shape: tuple[int, ...]
-    ) -> Iterable[tuple[slice, ...]]:
+    def _pieces(times: NDArray[Any], shape: tuple[int, ...]) -> Iterable[tuple[slice, ...]]:
         """The whole, or pieces that keep what is converted small."""
         if times.dtype == np.float64 and times.dtype.isnative and times.flags.aligned:
             return [()]
