@@ -210,13 +210,14 @@ def _free_motion(driver: str, problem: _problem.Problem) -> tuple[Array, Array, 
     else:
         step = ph.quat_step
         attitude = ph.so3.to_quaternion(attitude) if attitude.ndim == 2 else attitude
-    m = np.empty((problem.n_steps + 1, 3))
-    attitudes = np.empty((problem.n_steps + 1, *attitude.shape))
+    t = problem.h * np.arange(problem.n_steps + 1, dtype=np.float64)
+    m = np.empty((len(t), 3), np.float64)
+    attitudes: Array = np.empty((len(t), *attitude.shape), np.float64)
     # A step of length zero brings the given attitude to unit length, as every step does.
     m[0], attitudes[0] = step(problem.inertia, problem.m0, attitude, 0.0)
     for n in tqdm(range(problem.n_steps), desc=driver, delay=1, disable=None, leave=False):
         m[n + 1], attitudes[n + 1] = step(problem.inertia, m[n], attitudes[n], problem.h)
-    return problem.h * np.arange(problem.n_steps + 1), m, attitudes
+    return t, m, attitudes
 
 
 def _write(out: Path, t: Array, m: Array, attitude: Array) -> None:
