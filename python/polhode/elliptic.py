@@ -17,7 +17,7 @@ Examples
 >>> from polhode import elliptic
 >>> sn, cn, dn, am = elliptic.jacobi([0.5, 2.0], 0.75)
 >>> sn.round(6)
-array([0.468198, 0.990568])
+array([0.466428, 0.996921])
 >>> elliptic.ellip_f(am, 0.75).round(6)
 array([0.5, 2. ])
 >>> float(elliptic.rf(0.0, 1.0, 2.0).round(12))
