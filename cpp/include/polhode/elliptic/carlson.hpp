@@ -194,7 +194,6 @@ FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p) {
     T t = 0.0, y2 = 1.0, first = 0.0;
     // The angle is small enough for its series when tan^2 is below this.
     constexpr double small = epsilon_v<T> < 0x1p-60 ? 1e-4 : 0.01;
-    bool start = true;
     do {
         const T rp = s.root[3];
         const T rpx = rp + s.root[0], rpy = rp + s.root[1], rpz = rp + s.root[2];
@@ -204,19 +203,18 @@ FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p) {
         const T inverse = 1.0 / (secants + (d - delta * t));
         T t_next = 8.0 * fma(t, d, T(1.0)) * inverse;
         T y2_next = 2.0 * secants * inverse;
-        if (start) {
-            // Arguments so far apart that d underflows: the first integral on its own.
-            const mask_t<T> tiny = d < 0x1p-600;
-            if (any(tiny)) {
-                const T e1 = (2.0 * rp / rpx) * ((rp / rpy) * (rp / rpz) +
-                                                 (s.lambda() / rpy) / rpz);
-                const T c = rf_valid(T(1.0), select(tiny, e1, T(1.0)), select(tiny, e1, T(1.0)));
-                const T part = ((((6.0 * c) * scale / rpx) * scale / rpy) * scale) / rpz;
-                first = select(tiny, part, first);
-                t_next = select(tiny, T(0.0), t_next);
-                y2_next = select(tiny, T(1.0), y2_next);
-            }
-            start = false;
+        // Arguments so far apart that products leave the range: this integral on its own.
+        const mask_t<T> apart = s.active & (d < 0x1p-250);
+        if (any(apart)) {
+            const T e1 = select(apart,
+                                (2.0 * rp / rpx) *
+                                    ((rp / rpy) * (rp / rpz) + (s.lambda() / rpy) / rpz),
+                                T(1.0));
+            const T weight = 6.0 * s.quarter * rf_valid(T(1.0), e1, e1);
+            const T part = (((weight * scale / rpx) * scale / rpy) * scale) / rpz;
+            first = select(apart, first + part, first);
+            t_next = select(apart, T(0.0), t_next);
+            y2_next = select(apart, T(1.0), y2_next);
         }
         t = select(s.active, t_next, t);
         y2 = select(s.active, y2_next, y2);
@@ -250,7 +248,7 @@ template <class T>
 T rc(T x, T y) {
     const mask_t<T> principal = (y < 0.0) & (x >= 0.0);
     const T shifted = select(principal, x - y, x);
-    const T factor = select(principal, sqrt(x / shifted), T(1.0));
+    const T factor = select(principal, sqrt(x) / sqrt(shifted), T(1.0));
     const T value = rf(shifted, abs(y), abs(y));
     return select(principal & (value == 0.0), T(0.0), factor * value);
 }
@@ -297,11 +295,15 @@ namespace detail {
 /// argument is zero (with the middle one, DLMF 19.20.14, they cancel).  p large: the smallest.
 template <class T>
 FirstAndThird<T> rf_rj(T x, T y, T z, T p) {
-    const T hi = largest_of(x, y, z), lo = smallest_of(x, y, z);
+    T hi = largest_of(x, y, z);
     const mask_t<T> negative = p < 0.0, exchange = negative | (p > 64.0 * hi);
     if (!any(exchange)) return rf_rj_positive(x, y, z, p);
 
-    const T mid = max(min(x, y), min(max(x, y), z));
+    // The largest of x, y, z near 2^200, unless that takes p out of range.
+    const T scale = select(exchange, min(root_scale(hi), 0x1p380 * root_scale(abs(p))), T(1.0));
+    const T square = scale * scale;
+    x = x * square, y = y * square, z = z * square, p = p * square, hi = hi * square;
+    const T lo = smallest_of(x, y, z), mid = max(min(x, y), min(max(x, y), z));
     const T size = abs(p), sum = hi + size;
     // q without cancellation, and c = q - a.
     const T q_negative = (size + lo) * (hi / sum) + mid * ((hi - lo) / sum);
@@ -316,7 +318,8 @@ FirstAndThird<T> rf_rj(T x, T y, T z, T p) {
     const T r_c = root * rc(select(negative, lo, hi) * (mid / unit),
                             select(negative, p * (q / hi), q));
     const T a = select(negative, hi, lo);
-    r.rj = select(exchange, (3.0 * (r.rf - r_c) - c * r.rj) / (p - a), r.rj);
+    r.rj = select(exchange, (3.0 * (r.rf - r_c) - c * r.rj) / (p - a), r.rj) * scale * scale * scale;
+    r.rf = r.rf * scale;
     return r;
 }
 
