@@ -284,6 +284,18 @@ def write(table: Table, seed: int) -> None:
     print(f"{name}.csv: {len(lines) - 2} rows")
 
 
+def write_boost_rj_half_ulp() -> None:
+    """For the rows of Boost's table of R_J with p < 0, which pass near zeros."""
+    lines = ["# source: make_tables.py of this folder, mpmath", "row,half_ulp"]
+    text = (HERE / "boost_ellint_rj_data.csv").read_text(encoding="utf-8")
+    rows = [r for r in text.splitlines() if not r.startswith("#")][1:]
+    for i, row in enumerate(rows):
+        args = [mpf(float(x)) for x in row.split(",")[:4]]
+        if args[3] < 0:
+            lines.append(f"{i},{mp.nstr(half_ulp(rj, args, rj(*args)), 3)}")
+    (HERE / "boost_ellint_rj_half_ulp.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def self_check() -> None:
     """The principal value of R_J against the integral that mpmath does."""
     for args in ([1, 2, 3, -4], [mpf("0.3"), mpf("0.5"), 1, -300]):
@@ -301,6 +313,8 @@ def main(wanted: Sequence[str]) -> None:
     for seed, table in enumerate(TABLES):
         if not wanted or table[0] in wanted:
             write(table, seed)
+    if not wanted or "boost_rj" in wanted:
+        write_boost_rj_half_ulp()
 
 
 if __name__ == "__main__":
