@@ -61,7 +61,7 @@ Jacobi<T> jacobi(T u, T k2, T kc2) {
         T s2 = s * s, c2 = c * c;
         const mask_t<T> small = s2 < 0.5;
         const T exact_c2 = select(small, 1.0 - s2, c2);
-        c = fma(c * (exact_c2 - c2), 1.5 - exact_c2, c);
+        const T sharp_c = fma(c * (exact_c2 - c2), 1.5 - exact_c2, c);
         c2 = exact_c2;
         T c_n = agm.c(n), from = agm.a[n], from_dn = agm.b[n - 1];
         if (n == 1) {
@@ -76,7 +76,7 @@ Jacobi<T> jacobi(T u, T k2, T kc2) {
         }
         const mask_t<T> reached = agm.reaches(n);
         const T inverse = 1.0 / fma(c_n, s2, from);
-        c = select(reached, agm.a[n] * inverse * (c * d), c);
+        c = select(reached, agm.a[n] * inverse * (sharp_c * d), c);
         s = select(reached, agm.a[n - 1] * inverse * s, s);
         d = select(reached, fma(c_n, c2, from_dn) * inverse, d);
     }

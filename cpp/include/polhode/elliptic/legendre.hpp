@@ -76,7 +76,7 @@ T third_kind(T n, T s, T cos2, T delta2, T k2, T kc2) {
 
     const FirstAndThird<T> r =
         rf_rj(select(valid, cos2, T(1.0)), select(valid, delta2, T(1.0)), T(1.0),
-              select(valid, q, T(1.0)));
+              select(valid, q, T(1.0)), true);
     const T rj_weight =
         select(about_one, over_n, select(about_c2, -n * w * c_c2, n * s2));
     T sum = fma(rj_weight * (1.0 / 3), r.rj, select(about_one, T(0.0), w * r.rf));
