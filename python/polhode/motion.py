@@ -67,8 +67,9 @@ class TorqueFreeMotion:
     Units are any consistent set; eps = 2^-52.  m/|m| and q err by at most 4 eps (1 + angle),
     angle = |t| |omega|, plus four times what half an ulp in each of the inputs does, out to a
     million periods and more.  NaN or infinity in a body's m0, q0 or t makes that result NaN and no
-    other, and so does t beyond 2^50 half periods, of which no digit would be right.  A result does
-    not depend on the other bodies and times, bit for bit.
+    other, and so does t beyond 2^50 half periods, of which no digit would be right.  An m0 less
+    than 1e-150 |m0| off the axis of the middle moment, but not on it, is NaN while far from that
+    axis.  A result does not depend on the other bodies and times, bit for bit.
 
     PERMANENT and SPHERE are decided exactly.  With moments I1 <= I2 <= I3, SEPARATRIX is where
     I3 (I2 - I1) m1^2 and I1 (I3 - I2) m3^2 agree to 2 eps of their sum, the rounding error of their

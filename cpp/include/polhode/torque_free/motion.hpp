@@ -188,7 +188,9 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
 /// @param t      time, either sign
 /// @return       error at most 4 eps (1 + angle), angle = |t| |m/I|, plus four times what half an
 ///               ulp of the input does (tests/test_motion.py).  NaN where t or a constant is not
-///               finite, beyond 2^50 half periods, and where the body has turned by 2^51.
+///               finite, beyond 2^50 half periods, and where the body has turned by 2^51; also a
+///               quarter period after m was less than 1e-150 |m| off axis 2, but not on it: squares
+///               underflow.
 template <class T>
 POLHODE_INLINE FreeStep<T> motion_at(const exact_detail::Motion<T>& exact,
                                      const Repetition<T>& repetition,
