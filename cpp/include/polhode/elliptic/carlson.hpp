@@ -7,8 +7,8 @@
 ///   R_C(x,y)     = R_F(x,y,y)
 ///   R_J(x,y,z,p) = 3/2 int_0^inf dt / (s(t) (t+p)),  R_D(x,y,z) = R_J(x,y,z,z)
 ///
-/// Method: duplication [Carlson95], until the series of DLMF 19.19.7 to degree 11 is good to the
-/// rounding unit: four degrees more than DLMF 19.36.1-2, whose multiplications cost less than the
+/// Method: duplication [Carlson95], until the series of DLMF 19.19 to degree 11 is good to the
+/// rounding unit: four degrees more than in DLMF 19.36(i), whose multiplications cost less than the
 /// square roots of the duplication they save.  The four share one loop (Duplication).  Powers of four are taken out first,
 /// so that arguments from 1e-300 to 1e300, also mixed, neither over- nor underflow on the way.
 ///
@@ -53,7 +53,7 @@ POLHODE_INLINE T root_scale(T largest) {
     return power_of_two(100.0 - half_exponent);
 }
 
-/// Duplication of M arguments, the first three of which make up lambda  [Carlson95] eqs (2.3)-(2.5):
+/// Duplication of M arguments, the first three of which make up lambda  [Carlson95] Sec. 2:
 ///
 ///   lambda = sqrt(x y) + sqrt(y z) + sqrt(z x),   v -> (v + lambda) / 4  for each argument v.
 ///
@@ -114,7 +114,7 @@ inline constexpr int series_degree = 11;
 ///
 ///   R_{-a} = A^{-a} sum_N (a)_N / (a+1)_N sum (-1)^{M+N} (1/2)_M  prod E_j^{n_j} / n_j!
 ///
-/// with N = sum j n_j, M = sum n_j (DLMF 19.19.7); two_a = 1 for R_F, 3 for R_J.
+/// with N = sum j n_j, M = sum n_j (DLMF 19.19); two_a = 1 for R_F, 3 for R_J.
 template <int two_a, int n3, int n4, int n5, int n2 = 0, class T>
 POLHODE_INLINE T series_terms(T E2) {
     constexpr int N = 2 * n2 + 3 * n3 + 4 * n4 + 5 * n5, M = n2 + n3 + n4 + n5;
@@ -230,7 +230,7 @@ struct Angle {
 ///
 /// The integrals split off by the n-th duplication are  6 * 4^-n / d R_C(1, 1 + e),
 /// d = (sqrt p + sqrt x)(sqrt p + sqrt y)(sqrt p + sqrt z), e = 64^-n delta / d^2,
-/// delta = (p-x)(p-y)(p-z)  [Carlson95] eqs (2.16)-(2.20).  There one R_C a duplication; here
+/// delta = (p-x)(p-y)(p-z)  [Carlson95] Sec. 2.  There one R_C a duplication; here
 /// one in all, because R_C(1, 1 + tan^2 a) = a / tan a: the sum is kept as 2^n times an angle, that
 /// angle as t = tan / sqrt(delta_n) and y = 1 + tan^2 with delta_n = 64^-n delta (tanh where
 /// delta < 0).  Each duplication adds its own angle to it and halves the sum.  With
@@ -326,7 +326,7 @@ T rd(T x, T y, T z) {
 
     const T scale = detail::root_scale(detail::largest_of(x, y, z));
     detail::Duplication<3, T> s({x, y, z}, scale, {1, 1, 3}, detail::third_kind_tolerance<T>);
-    // The integrals split off are 3 * 4^-n / (sqrt z (z + lambda))  [Carlson95] eq. (2.31).  The
+    // The integrals split off are 3 * 4^-n / (sqrt z (z + lambda))  [Carlson95] Sec. 2.  The
     // first is formed without the scale, in whose range it may be too large.
     const T back = 1.0 / scale;
     const T first = 3.0 / (s.root[2] * back * (z + s.lambda() * back * back));
@@ -342,6 +342,12 @@ T rd(T x, T y, T z) {
 }
 
 namespace detail {
+
+/// The same from an angle of zero, R_J alone.
+template <class T>
+FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p) {
+    return rf_rj_positive(x, y, z, p, false, Angle<T>{p != p, T(0.0), T(1.0), T(0.0)});
+}
 
 /// R_F(x,y,z) and R_J(x,y,z,p) for valid, finite arguments and p != 0; R_F only where it is wanted.
 ///
@@ -360,7 +366,7 @@ FirstAndThird<T> rf_rj(T x, T y, T z, T p, bool with_rf) {
     T hi = largest_of(x, y, z);
     const mask_t<T> negative = p < 0.0, large = p > 64.0 * hi, exchange = negative | large;
     if (!any(exchange)) {
-        return rf_rj_positive(x, y, z, p, with_rf, {exchange, T(0.0), T(1.0), T(0.0)});
+        return rf_rj_positive(x, y, z, p, with_rf, Angle<T>{exchange, T(0.0), T(1.0), T(0.0)});
     }
     // The largest of x, y, z near 2^200, unless that takes p out of range.
     const T scale = select(exchange, min(root_scale(hi), 0x1p380 * root_scale(abs(p))), T(1.0));

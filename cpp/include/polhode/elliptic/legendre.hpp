@@ -15,13 +15,12 @@
 
 #include "polhode/elliptic/agm.hpp"
 #include "polhode/elliptic/carlson.hpp"
+#include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/sincos.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace elliptic {
 namespace detail {
-
-inline constexpr double half_pi = 0x1.921fb54442d18p+0;
 
 /// What the integrals need of an amplitude phi = j pi + r, |r| <= pi/2.
 template <class T>
@@ -99,15 +98,15 @@ T third_kind(T n, T s, T cos2, T delta2, T k2, T kc2) {
 /// Method: K = pi / (2 AGM(1, kc))  [CZ08] Sec. 3.2.
 template <class T>
 T ellip_k(T kc2) {
-    return detail::half_pi / agm(T(1.0), sqrt(kc2));
+    return half_pi<T>() / agm(T(1.0), sqrt(kc2));
 }
 
 /// Incomplete integral of the first kind F(phi, k).
 ///
 /// @return  error below 4 eps; +-inf from a quarter turn on at k2 = 1, and for phi = +-inf, k2 < 1
 ///
-/// Method: s R_F(c^2, 1 - k2 s^2, 1)  (DLMF 19.25.5), and c R_F(kc2 s^2, kc2, 1 - k2 s^2) for
-/// K - F(r) (DLMF 19.7.? complementary amplitude).
+/// Method: s R_F(c^2, 1 - k2 s^2, 1)  (DLMF 19.25.5); K - F(r), the same of the amplitude
+/// chi with tan chi = cot r / kc, is  c R_F(kc2 s^2, kc2, 1 - k2 s^2).
 template <class T>
 T ellip_f(T phi, T k2, T kc2) {
     const detail::Amplitude<T> x(phi, k2, kc2);
