@@ -74,9 +74,7 @@ def compare(
 ) -> None:
     n = len(args[0])
     out = tuple(np.empty(n) for _ in range(outputs))
-    t_ours, t_rival = least_times(
-        runs, lambda: ours(*args, out=out), lambda: rival(*args, out=out)
-    )
+    t_ours, t_rival = least_times(runs, lambda: ours(*args, out=out), lambda: rival(*args, out=out))
     few = [x[:checked] for x in args]
     wanted = []
     for row in zip(*few, strict=True):

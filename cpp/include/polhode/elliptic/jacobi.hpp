@@ -22,7 +22,8 @@ struct Jacobi {
 ///
 /// @param u    any real; NaN where |u| max(1, sqrt |k2|) >= 2^50, where no digit is left
 /// @param k2   any finite real; its side of 1 is read from kc2
-/// @param kc2  1 - k2, passed because it carries the digits as k2 -> 1; 0 gives the hyperbolic limit
+/// @param kc2  1 - k2, passed because it carries the digits as k2 -> 1; 0 gives the hyperbolic
+/// limit
 ///             tanh, sech, sech and the Gudermannian
 /// @return     am is continuous in u: unbounded for k2 < 1, within asin(1/k) for k2 > 1.
 ///             Error of sn, cn and am at most 4 eps (1 + |u| max(1, sqrt |k2|)), of dn that times
@@ -49,8 +50,8 @@ Jacobi<T> jacobi(T u, T k2, T kc2) {
     const T kc = sqrt(mc);
     const AgmSequence<T> agm(kc, wider_than_double<T> ? 1e-6 : 4e-3);
 
-    // With kappa = c_N / a_{N+1}: the AGM is a_{N+1} (1 - kappa^4/64), the nome q is kappa^2/16, the
-    // parameter kappa^2 (1 - kappa^2/2), each but for a relative kappa^4 or less.
+    // With kappa = c_N / a_{N+1}: the AGM is a_{N+1} (1 - kappa^4/64), q is kappa^2/16,
+    // the parameter kappa^2 (1 - kappa^2/2), each but for a relative kappa^4 or less.
     const T kappa = agm.last_c / agm.limit, kappa2 = kappa * kappa, q = 0.0625 * kappa2;
     const T mean = fma(-4.0 * q * q, agm.limit, agm.limit);
     const T w = select(one, T(0.0), mean * v);

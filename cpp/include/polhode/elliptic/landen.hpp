@@ -19,7 +19,7 @@ namespace elliptic {
 /// c_N^2/8.
 template <class T>
 POLHODE_INLINE AgmSequence<T> landen_sequence(T kc) {
-    return AgmSequence<T>(kc, epsilon_v<T> < 0x1p-60 ? 0x1p-57 : 0x1p-27);
+    return AgmSequence<T>(kc, wider_than_double<T> ? 0x1p-57 : 0x1p-27);
 }
 
 /// F(phi, k) = int_0^phi d theta / sqrt(1 - k2 sin^2 theta) by the ascending transformation
