@@ -7,10 +7,11 @@
 ///   R_C(x,y)     = R_F(x,y,y)
 ///   R_J(x,y,z,p) = 3/2 int_0^inf dt / (s(t) (t+p)),  R_D(x,y,z) = R_J(x,y,z,z)
 ///
-/// Method: duplication [Carlson95], until the series of DLMF 19.19.7 to degree 11 is good to the
-/// rounding unit: four degrees more than DLMF 19.36.1-2, whose multiplications cost less than the
-/// square roots of the duplication they save.  The four share one loop (Duplication).  Powers of four are taken out first,
-/// so that arguments from 1e-300 to 1e300, also mixed, neither over- nor underflow on the way.
+/// Method: duplication [Carlson95], until the series of DLMF 19.19 to degree 11 is good to the
+/// rounding unit: four degrees more than in DLMF 19.36(i), whose multiplications cost less than the
+/// square roots of the duplication they save.  The four share one loop (Duplication).  Powers of
+/// four are taken out first, so that arguments from 1e-300 to 1e300, also mixed, neither over- nor
+/// underflow on the way.
 ///
 /// Limits, none of them NaN: +inf where two of the first three arguments vanish (R_J with p < 0:
 /// -inf), where y = 0 in R_C, z = 0 in R_D, p = 0 in R_J; 0 where an argument is infinite.  NaN for
@@ -53,12 +54,12 @@ POLHODE_INLINE T root_scale(T largest) {
     return power_of_two(100.0 - half_exponent);
 }
 
-/// Duplication of M arguments, the first three of which make up lambda  [Carlson95] eqs (2.3)-(2.5):
+/// Duplication of M arguments, the first three of which make up lambda  [Carlson95] Sec. 2:
 ///
 ///   lambda = sqrt(x y) + sqrt(y z) + sqrt(z x),   v -> (v + lambda) / 4  for each argument v.
 ///
-/// Use: do { read root, lambda, v, quarter } while (advance(...)).  A lane whose arguments are close
-/// enough is left as it is while others go on.
+/// Use: do { read root, lambda, v, quarter } while (advance(...)).  A lane whose arguments are
+/// close enough is left as it is while others go on.
 template <int M, class T>
 struct Duplication {
     T v[M];           ///< the arguments after n duplications
@@ -71,7 +72,9 @@ struct Duplication {
     /// @param scale  power of two: the arguments are multiplied by its square, the roots by it; so
     ///               an argument that underflows still has its root
     /// @param weight integer weights of the mean
-    POLHODE_INLINE Duplication(const T (&arguments)[M], T scale, const int (&weight)[M],
+    POLHODE_INLINE Duplication(const T (&arguments)[M],
+                               T scale,
+                               const int (&weight)[M],
                                double tolerance) {
         int weights = 0;
         mean = 0.0;
@@ -88,9 +91,7 @@ struct Duplication {
         active = mean == mean;
     }
 
-    POLHODE_INLINE T lambda() const {
-        return fma(root[0], root[1], root[2] * (root[0] + root[1]));
-    }
+    POLHODE_INLINE T lambda() const { return fma(root[0], root[1], root[2] * (root[0] + root[1])); }
 
     /// One duplication of the active lanes; false once no lane needs another.
     /// @param wanted  lanes that need another one whatever their spread
@@ -114,7 +115,7 @@ inline constexpr int series_degree = 11;
 ///
 ///   R_{-a} = A^{-a} sum_N (a)_N / (a+1)_N sum (-1)^{M+N} (1/2)_M  prod E_j^{n_j} / n_j!
 ///
-/// with N = sum j n_j, M = sum n_j (DLMF 19.19.7); two_a = 1 for R_F, 3 for R_J.
+/// with N = sum j n_j, M = sum n_j (DLMF 19.19); two_a = 1 for R_F, 3 for R_J.
 template <int two_a, int n3, int n4, int n5, int n2 = 0, class T>
 POLHODE_INLINE T series_terms(T E2) {
     constexpr int N = 2 * n2 + 3 * n3 + 4 * n4 + 5 * n5, M = n2 + n3 + n4 + n5;
@@ -148,7 +149,8 @@ POLHODE_INLINE T first_kind_series(T x, T y, T z) {
     const T X = (mean - x) * inverse, Y = (mean - y) * inverse, Z = -(X + Y);
     const T XY = X * Y;
     const T E2 = fma(-Z, Z, XY), E3 = XY * Z;
-    const T of_e3 = fma(E3, fma(E3, series_terms<1, 3, 0, 0>(E2), series_terms<1, 2, 0, 0>(E2)),
+    const T of_e3 = fma(E3,
+                        fma(E3, series_terms<1, 3, 0, 0>(E2), series_terms<1, 2, 0, 0>(E2)),
                         series_terms<1, 1, 0, 0>(E2));
     const T r = sqrt(inverse);
     return fma(r, fma(E2, series_terms<1, 0, 0, 0, 1>(E2), E3 * of_e3), r);
@@ -167,12 +169,15 @@ POLHODE_INLINE T third_kind_series(T x, T y, T z, T mean) {
     const T E3 = fma(P, fma(2.0, E2, 4.0 * P2), XYZ);
     const T E4 = fma(2.0, XYZ, P * fma(3.0, P2, E2)) * P;
     const T E5 = XYZ * P2;
-    const T of_e5 = fma(E5, series_terms<3, 0, 0, 2>(E2),
+    const T of_e5 = fma(E5,
+                        series_terms<3, 0, 0, 2>(E2),
                         fma(E4, series_terms<3, 0, 1, 1>(E2), series_terms<3, 0, 0, 1>(E2)));
     const T of_e4 = fma(E4, series_terms<3, 0, 2, 0>(E2), series_terms<3, 0, 1, 0>(E2));
-    const T of_e3_1 = fma(E4, fma(E4, series_terms<3, 1, 2, 0>(E2), series_terms<3, 1, 1, 0>(E2)),
+    const T of_e3_1 = fma(E4,
+                          fma(E4, series_terms<3, 1, 2, 0>(E2), series_terms<3, 1, 1, 0>(E2)),
                           fma(E5, series_terms<3, 1, 0, 1>(E2), series_terms<3, 1, 0, 0>(E2)));
-    const T of_e3_2 = fma(E4, series_terms<3, 2, 1, 0>(E2),
+    const T of_e3_2 = fma(E4,
+                          series_terms<3, 2, 1, 0>(E2),
                           fma(E5, series_terms<3, 2, 0, 1>(E2), series_terms<3, 2, 0, 0>(E2)));
     const T of_e3 = fma(E3, fma(E3, series_terms<3, 3, 0, 0>(E2), of_e3_2), of_e3_1);
     const T of_e2 = series_terms<3, 0, 0, 0, 1>(E2);
@@ -195,9 +200,9 @@ T rf_valid(T x, T y, T z) {
 /// x, y, z that R_F and R_J take: none negative, at most one zero; finite.
 template <class T>
 struct Domain {
-    mask_t<T> regular;   ///< inside
-    mask_t<T> divergent; ///< two zeros
-    mask_t<T> infinite;  ///< one infinite
+    mask_t<T> regular;    ///< inside
+    mask_t<T> divergent;  ///< two zeros
+    mask_t<T> infinite;   ///< one infinite
     POLHODE_INLINE Domain(T x, T y, T z) {
         const mask_t<T> signs = (x >= 0.0) & (y >= 0.0) & (z >= 0.0);
         divergent = signs & ((x + y == 0.0) | (y + z == 0.0) | (z + x == 0.0));
@@ -206,7 +211,8 @@ struct Domain {
     }
     /// The value, or the limit outside the regular arguments.
     POLHODE_INLINE T limit(T value, T divergence) const {
-        return select(regular, value,
+        return select(regular,
+                      value,
                       select(divergent, divergence, select(infinite, T(0.0), T(not_a_number))));
     }
 };
@@ -230,7 +236,7 @@ struct Angle {
 ///
 /// The integrals split off by the n-th duplication are  6 * 4^-n / d R_C(1, 1 + e),
 /// d = (sqrt p + sqrt x)(sqrt p + sqrt y)(sqrt p + sqrt z), e = 64^-n delta / d^2,
-/// delta = (p-x)(p-y)(p-z)  [Carlson95] eqs (2.16)-(2.20).  There one R_C a duplication; here
+/// delta = (p-x)(p-y)(p-z)  [Carlson95] Sec. 2.  There one R_C a duplication; here
 /// one in all, because R_C(1, 1 + tan^2 a) = a / tan a: the sum is kept as 2^n times an angle, that
 /// angle as t = tan / sqrt(delta_n) and y = 1 + tan^2 with delta_n = 64^-n delta (tanh where
 /// delta < 0).  Each duplication adds its own angle to it and halves the sum.  With
@@ -250,23 +256,23 @@ FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p, bool with_rf, const Angle<T>
         y2 = select(start.given, start.y2, y2);
     }
     // The angle is small enough for its series when tan^2 is below this.
-    constexpr double small = epsilon_v<T> < 0x1p-60 ? 1e-4 : 0.02;
+    constexpr double small = wider_than_double<T> ? 1e-4 : 0.02;
     do {
         const T rp = s.root[3];
         const T rpx = rp + s.root[0], rpy = rp + s.root[1], rpz = rp + s.root[2];
         const T d = rpx * rpy * rpz;
         const T product = 2.0 * rp * (s.v[3] + s.lambda());  // d (1 + e)
-        const T secants = sqrt(y2 * product * d);              // d times both secants
+        const T secants = sqrt(y2 * product * d);            // d times both secants
         const T inverse = 1.0 / (secants + (d - delta * t));
         T t_next = 8.0 * fma(t, d, T(1.0)) * inverse;
         T y2_next = 2.0 * secants * inverse;
         // Arguments so far apart that products leave the range: this integral on its own.
         const mask_t<T> apart = s.active & (d < 0x1p-250);
         if (any(apart)) {
-            const T e1 = select(apart,
-                                (2.0 * rp / rpx) *
-                                    ((rp / rpy) * (rp / rpz) + (s.lambda() / rpy) / rpz),
-                                T(1.0));
+            const T e1 =
+                select(apart,
+                       (2.0 * rp / rpx) * ((rp / rpy) * (rp / rpz) + (s.lambda() / rpy) / rpz),
+                       T(1.0));
             const T weight = 6.0 * s.quarter * rf_valid(T(1.0), e1, e1);
             const T part = (((weight * scale / rpx) * scale / rpy) * scale) / rpz;
             first = select(apart, first + part, first);
@@ -297,8 +303,8 @@ template <class T>
 T rf(T x, T y, T z) {
     const detail::Domain<T> domain(x, y, z);
     const mask_t<T> ok = domain.regular;
-    const T value = detail::rf_valid(select(ok, x, T(1.0)), select(ok, y, T(1.0)),
-                                     select(ok, z, T(1.0)));
+    const T value =
+        detail::rf_valid(select(ok, x, T(1.0)), select(ok, y, T(1.0)), select(ok, z, T(1.0)));
     return domain.limit(value, T(detail::infinity));
 }
 
@@ -326,7 +332,7 @@ T rd(T x, T y, T z) {
 
     const T scale = detail::root_scale(detail::largest_of(x, y, z));
     detail::Duplication<3, T> s({x, y, z}, scale, {1, 1, 3}, detail::third_kind_tolerance<T>);
-    // The integrals split off are 3 * 4^-n / (sqrt z (z + lambda))  [Carlson95] eq. (2.31).  The
+    // The integrals split off are 3 * 4^-n / (sqrt z (z + lambda))  [Carlson95] Sec. 2.  The
     // first is formed without the scale, in whose range it may be too large.
     const T back = 1.0 / scale;
     const T first = 3.0 / (s.root[2] * back * (z + s.lambda() * back * back));
@@ -336,12 +342,19 @@ T rd(T x, T y, T z) {
     }
     const T rest = s.quarter * detail::third_kind_series(s.v[0], s.v[1], s.v[2], s.mean);
     const T value = first + (rest + 3.0 * sum) * scale * scale * scale;
-    return select(regular, value,
-                  select(divergent, T(detail::infinity),
-                         select(infinite, T(0.0), T(detail::not_a_number))));
+    return select(
+        regular,
+        value,
+        select(divergent, T(detail::infinity), select(infinite, T(0.0), T(detail::not_a_number))));
 }
 
 namespace detail {
+
+/// The same from an angle of zero, R_J alone.
+template <class T>
+FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p) {
+    return rf_rj_positive(x, y, z, p, false, Angle<T>{p != p, T(0.0), T(1.0), T(0.0)});
+}
 
 /// R_F(x,y,z) and R_J(x,y,z,p) for valid, finite arguments and p != 0; R_F only where it is wanted.
 ///
@@ -352,15 +365,15 @@ namespace detail {
 ///   (p - a) R_J(p) + (q - a) R_J(q) = 3 R_F - 3 R_C(b c / a, p q / a).
 ///
 /// p < 0: with the largest as a, R_J(q) and R_F have one sign and nothing cancels when another
-/// argument is zero (with the middle one, DLMF 19.20.14, they cancel).  p large: R_F stands far above
-/// the others, and with p q - b c = a (q - b)(q - c) the angle of R_C belongs to the delta of R_J(q):
-/// half of it is where the sum of angles starts, and R_C costs nothing.
+/// argument is zero (with the middle one, DLMF 19.20.14, they cancel).  p large: R_F stands far
+/// above the others, and with p q - b c = a (q - b)(q - c) the angle of R_C belongs to the delta of
+/// R_J(q): half of it is where the sum of angles starts, and R_C costs nothing.
 template <class T>
 FirstAndThird<T> rf_rj(T x, T y, T z, T p, bool with_rf) {
     T hi = largest_of(x, y, z);
     const mask_t<T> negative = p < 0.0, large = p > 64.0 * hi, exchange = negative | large;
     if (!any(exchange)) {
-        return rf_rj_positive(x, y, z, p, with_rf, {exchange, T(0.0), T(1.0), T(0.0)});
+        return rf_rj_positive(x, y, z, p, with_rf, Angle<T>{exchange, T(0.0), T(1.0), T(0.0)});
     }
     // The largest of x, y, z near 2^200, unless that takes p out of range.
     const T scale = select(exchange, min(root_scale(hi), 0x1p380 * root_scale(abs(p))), T(1.0));
@@ -385,8 +398,8 @@ FirstAndThird<T> rf_rj(T x, T y, T z, T p, bool with_rf) {
     FirstAndThird<T> r = rf_rj_positive(x, y, z, q, true, start);
     T numerator = fma(-c, r.rj, 3.0 * r.rf);
     if (any(negative)) {
-        const T r_c = rc(select(negative, lo * (mid / hi), T(1.0)),
-                         select(negative, p * (q / hi), T(1.0)));
+        const T r_c =
+            rc(select(negative, lo * (mid / hi), T(1.0)), select(negative, p * (q / hi), T(1.0)));
         numerator = select(negative, numerator - 3.0 * r_c, numerator);
     }
     r.rj = select(exchange, numerator / (p - hi), r.rj) * square * scale;
@@ -403,12 +416,14 @@ T rj(T x, T y, T z, T p) {
     const detail::Domain<T> domain(x, y, z);
     const mask_t<T> number = p == p, zero = p == 0.0, infinite = abs(p) == detail::infinity;
     const mask_t<T> ok = domain.regular & number & !zero & !infinite;
-    const T value = detail::rf_rj(select(ok, x, T(1.0)), select(ok, y, T(1.0)),
-                                  select(ok, z, T(1.0)), select(ok, p, T(1.0)), false)
+    const T value = detail::rf_rj(select(ok, x, T(1.0)),
+                                  select(ok, y, T(1.0)),
+                                  select(ok, z, T(1.0)),
+                                  select(ok, p, T(1.0)),
+                                  false)
                         .rj;
-    const T limit = domain.limit(
-        select(zero, T(detail::infinity), select(infinite, T(0.0), value)),
-        select(p < 0.0, T(-detail::infinity), T(detail::infinity)));
+    const T limit = domain.limit(select(zero, T(detail::infinity), select(infinite, T(0.0), value)),
+                                 select(p < 0.0, T(-detail::infinity), T(detail::infinity)));
     return select(number, limit, T(detail::not_a_number));
 }
 
