@@ -15,8 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import polhode as ph
 from numpy.typing import NDArray
+
+import polhode as ph
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import reference
@@ -114,15 +115,19 @@ def main() -> None:
         )
 
     def solve() -> Array:
-        return solve_ivp(
-            derivative,
-            (0, t[-1]),
-            np.concatenate([m0, q0]),
-            method="DOP853",
-            t_eval=t,
-            rtol=1e-13,
-            atol=1e-13,
-        ).y[3:].T
+        return (
+            solve_ivp(
+                derivative,
+                (0, t[-1]),
+                np.concatenate([m0, q0]),
+                method="DOP853",
+                t_eval=t,
+                rtol=1e-13,
+                atol=1e-13,
+            )
+            .y[3:]
+            .T
+        )
 
     rival = shortest(solve, 1 if quick else 5)
     ours = shortest(lambda: motion(t), windows)

@@ -2,8 +2,8 @@
 
 Run: python benchmarks/gustafsson_flops.py [--quick]
 
-His rule: + - * / and every elementary function count 1, a change of sign 0, repeated expressions are
-counted again, and the momentum at the nodes is not counted.  The loop bodies of his MATLAB listings
+His rule: + - * / and every elementary function count 1, a change of sign 0, repeated expressions
+are counted again, and the momentum at the nodes is not counted.  The loop bodies of his MATLAB listings
 MagnusMet and FactMet run here on a number that counts, with his functions quatProd, expquat,
 quatCommLA, MATLAB's cross and norm.  What his table leaves out (q/norm(q), COM) is left out.
 
@@ -116,7 +116,7 @@ def cross(a: Vector, b: Vector) -> Vector:
     ]
 
 
-def quatProd(p: Vector, q: Vector) -> Vector:  # noqa: N802
+def quatProd(p: Vector, q: Vector) -> Vector:
     first = p[0] * q[0] - inner(p[1:], q[1:])
     rest = plus(plus(times(p[0], q[1:]), times(q[0], p[1:])), cross(p[1:], q[1:]))
     return [first, *rest]
@@ -127,7 +127,7 @@ def expquat(p: Vector) -> Vector:
     return [cos(alpha), *times((1 / alpha) * sin(alpha), p)]
 
 
-def quatCommLA(b: Vector, c: Vector) -> Vector:  # noqa: N802
+def quatCommLA(b: Vector, c: Vector) -> Vector:
     return times(2, cross(b, c))
 
 
@@ -145,7 +145,14 @@ def magnus(order: int, h: float, momenta: list[Vector], inertia: Vector, q: Vect
         bracket = comm(over(w[1], 2), over(w[0], 2))
         gamma = plus(times(kn2, plus(w[0], w[1])), times(kn3, bracket))
     elif order == 6:
-        kn1, kn4, kn5, kn6, kn7, kn8 = h / 2, math.sqrt(15) * h / 6, 10 * h / 6, -1 / 60, 1 / 12, 1 / 240
+        kn1, kn4, kn5, kn6, kn7, kn8 = (
+            h / 2,
+            math.sqrt(15) * h / 6,
+            10 * h / 6,
+            -1 / 60,
+            1 / 12,
+            1 / 240,
+        )
         a1 = times(kn1, w[1])
         a2 = times(kn4, minus(w[2], w[0]))
         a3 = times(kn5, plus(minus(w[2], times(2, w[1])), w[0]))
@@ -177,19 +184,27 @@ def magnus(order: int, h: float, momenta: list[Vector], inertia: Vector, q: Vect
 
 
 def alphas_8(h: float) -> list[list[float]]:
-    """M = h/2 (T4 \\ Q44)."""
+    """M = h/2 T4^-1 Q44."""
     x, b = np.polynomial.legendre.leggauss(4)
     Q = np.array([b / 2 * (x / 2) ** i for i in range(4)])
-    T = np.array([[(1 - (-1) ** (i + j)) / ((i + j) * 2 ** (i + j)) for j in range(1, 5)] for i in range(4)])
+    T = np.array(
+        [[(1 - (-1) ** (i + j)) / ((i + j) * 2 ** (i + j)) for j in range(1, 5)] for i in range(4)]
+    )
     return [[float(x) for x in row] for row in h / 2 * np.linalg.solve(T, Q)]
 
 
 def factorization(
-    order: int, h: float, momenta: list[Vector], ends: tuple[Vector, Vector], inertia: Vector, E: float, q: Vector
+    order: int,
+    h: float,
+    momenta: list[Vector],
+    ends: tuple[Vector, Vector],
+    inertia: Vector,
+    E: float,
+    q: Vector,
 ) -> Vector:
     I1, I2, I3 = inertia
     cc0 = cc3 = 0.5
-    # The weights are variables of the program, h too, so that h*bw1 is a multiplication of the loop.
+    # h is a variable of the program, so that h*bw1 is a multiplication of the loop.
     step, energy = Counted(h), Counted(E)
     start, end = ends
 
@@ -274,7 +289,9 @@ def main() -> None:
     parser.parse_args()
     h = 0.2
     print(f"operations of one step, error of q at h |m|/I1 = {h}")
-    print(f"{'method':16}{'table 1':>8}{'his loop':>10}{'error':>10}{'ours, whole':>13}{'error':>10}")
+    print(
+        f"{'method':16}{'table 1':>8}{'his loop':>10}{'error':>10}{'ours, whole':>13}{'error':>10}"
+    )
     bad = 0
     for family, table, k in (("magnus", MAGNUS, 0), ("factorization", FACTORIZATION, 1)):
         for order in ORDERS:

@@ -1,4 +1,4 @@
-"""The formulas of the FRB-FORTRAN report [CZ08] in high precision, as printed and as they should read.
+"""The formulas of the FRB-FORTRAN report [CZ08] in high precision, as printed and corrected.
 
 Test-only references: the matrix frame built on m' (Sec. 1.3), the frame of van Zon and Schofield,
 and the three quaternion frames (1), (2), (3) of Sec. 1.4, each with its angle psi.  `printed=True`
@@ -168,7 +168,9 @@ def matrix_between(P0: list[Vector], psi: Number, P1: list[Vector]) -> list[Vect
         [s * x + c * y for x, y in zip(P1[0], P1[1], strict=True)],
         P1[2],
     ]
-    return [[mp.fsum(P0[k][i] * turned[k][j] for k in range(3)) for j in range(3)] for i in range(3)]
+    return [
+        [mp.fsum(P0[k][i] * turned[k][j] for k in range(3)) for j in range(3)] for i in range(3)
+    ]
 
 
 def psi_of_derivative(body: Body, t: Number, *, printed: bool = False) -> Number:
@@ -202,10 +204,8 @@ def frame_2(
     I1, I2, I3 = body.moments
     size = mp.sqrt(dot(body.derivative(m), body.derivative(m)))
     b = body.B(3, 2)
-    if printed_square:
-        shift = -b
-    else:
-        shift = -(b**2) if body.case == "i" else b**2
+    right = -(b**2) if body.case == "i" else b**2
+    shift = -b if printed_square else right
     square = (1 + m[2]) / 4 + body.difference(3, 2) * m[1] / (4 * I2 * I3 * size) * (m[2] + shift)
     side = sign(m[0] * m[2] * body.difference(3, 1) / (I1 * I3) + m[0] * (1 - 2 * body.T * I1) / I1)
     return frame_by_15(m, square, side if printed_sign else -side)

@@ -1,4 +1,4 @@
-"""States of torque-free motion after up to a million periods, to 30 digits, with their conditioning.
+"""States of torque-free motion after up to a million periods, with their conditioning.
 
 The period of m comes from the complete elliptic integral (mpmath); one period of the motion, and
 the rest of the time, from the Taylor series of `reference.py`; the turn after n periods is the n-th
@@ -151,6 +151,8 @@ def long_motion(
 #: Periods, roughly, after which states are stored; the sign is that of time.
 SHORT = (0.3, -0.7, 3.0, -41.0)
 LONG = (1e3, -3e4, 1e6)
+#: Above this what half an ulp does is no longer linear, and bounds nothing.
+MOST_SENSITIVE = 1e-3
 #: States that are no news after those stored before them.
 LEFT_OUT = ("--", "+-", "-+", "order 231", "order 321", "inertia and m")
 
@@ -158,16 +160,14 @@ LEFT_OUT = ("--", "+-", "-+", "order 231", "order 321", "inertia and m")
 def main() -> None:
     cases = [
         (case["name"], case["inertia"], case["m0"], case["q0"]) for case in reference.load_cases()
-    ] + [
-        (s.name, s.inertia, s.m, s.q) for s in STATES if not any(x in s.name for x in LEFT_OUT)
-    ]
+    ] + [(s.name, s.inertia, s.m, s.q) for s in STATES if not any(x in s.name for x in LEFT_OUT)]
     rng = np.random.default_rng(20)
     rows = []
     seen = set()
     for index, (name, inertia, m0, q0) in enumerate(cases):
         key = (tuple(inertia), tuple(m0))
         whole = period(inertia, m0)
-        if not mpmath.isfinite(whole) or key in seen:
+        if not mpmath.isfinite(1e7 * float(whole)) or key in seen:
             continue
         seen.add(key)
         if float(reference.angle(inertia, m0, float(whole))) > 300:
@@ -176,6 +176,8 @@ def main() -> None:
             t = float(whole) * periods * float(rng.uniform(0.5, 1))
             end = long_motion(inertia, m0, q0, t)
             assert end.sensitivity is not None
+            if max(end.sensitivity) > MOST_SENSITIVE:
+                continue
             print(f"{name}: {t:.3g}, sensitivity {end.sensitivity}", flush=True)
             with mpmath.workdps(DIGITS):
                 rows.append(

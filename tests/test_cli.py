@@ -76,7 +76,7 @@ def test_the_batch_keeps_energy_and_momentum(main_job):
 
 
 def test_times_are_told(main_job):
-    assert len(re.findall(r"\d ns per body-step", main_job)) == 2
+    assert len(re.findall(r"\d ns per body-step", main_job)) == 3
 
 
 # The drivers -------------------------------------------------------------------------------------

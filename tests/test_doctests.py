@@ -31,11 +31,13 @@ def test_examples_of(name):
     module = importlib.import_module(name)
     finder = doctest.DocTestFinder(exclude_empty=True)
     reports = [run(t) for t in finder.find(module, extraglobs={"np": np, "ph": ph})]
-    assert "".join(reports) == ""
+    if any(reports):
+        pytest.fail("".join(reports), pytrace=False)
 
 
 def test_examples_of_the_readme():
     text = README.read_text(encoding="utf-8")
     test = doctest.DocTestParser().get_doctest(text, {}, "README.md", str(README), 0)
     assert test.examples
-    assert run(test) == ""
+    if report := run(test):
+        pytest.fail(report, pytrace=False)

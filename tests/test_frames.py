@@ -83,7 +83,7 @@ def test_momentum() -> None:
 
 # --- Sec. 1.2 ---
 
-SEPARATRIX_SIGNS = [s for s in itertools.product((0.5, -0.5), (0.25, -0.25), (0.5, -0.5))]
+SEPARATRIX_SIGNS = list(itertools.product((0.5, -0.5), (0.25, -0.25), (0.5, -0.5)))
 
 
 def separatrix(m0: tuple[float, float, float]) -> tuple[Separatrix, Any, reference.Reference]:

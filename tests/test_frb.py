@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import polhode as ph
 import pytest
 import reference
 import tolerances as tol
 from numpy.typing import NDArray
 from tolerances import EPS, check
+
+import polhode as ph
 
 Array = NDArray[np.float64]
 
@@ -53,8 +54,8 @@ def test_states_left_out(name: str, h: float) -> None:
     assert ratio_q <= 1
 
 
-@pytest.mark.parametrize("distance", [1e-2, 1e-4, 1e-6, 1e-9, 1e-13])
-@pytest.mark.parametrize("side", [(1.0, 0.0), (0.0, 1.0), (0.6, -0.8), (1.0, 0.98)])
+@pytest.mark.parametrize("distance", [1e-3, 1e-7, 1e-13])
+@pytest.mark.parametrize("side", [(1.0, 0.0), (0.6, -0.8), (1.0, 0.98)])
 def test_near_axis_2(side: tuple[float, float], distance: float) -> None:
     """Away from the axis of the middle moment and back: the distance keeps all its digits.
 
@@ -162,3 +163,12 @@ def test_steps_and_outputs_pass_through() -> None:
     assert result[0] is m
     np.testing.assert_array_equal(m, once[0])
     np.testing.assert_array_equal(q, once[1])
+
+
+@pytest.mark.parametrize("method", ["frb", "gauss2"])
+@pytest.mark.parametrize("m", [(0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.3, 0.5, 0.8)])
+@pytest.mark.parametrize("h", [np.nan, np.inf, -np.inf])
+def test_no_number_for_no_time(method: str, m: tuple[float, ...], h: float) -> None:
+    m_end, q_end = ph.step(GENERIC, m, START, h, method=method)
+    assert np.isnan(m_end).all()
+    assert np.isnan(q_end).all()

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import polhode as ph
 import pytest
 import reference
 from mpmath import mp
 from numpy.typing import ArrayLike, NDArray
 from tolerances import EPS
+
+import polhode as ph
 
 HEADER = Path(__file__).parents[1] / "cpp/include/polhode/quadrature/gauss_legendre.hpp"
 NODES = range(1, 11)
@@ -68,7 +70,7 @@ def in_space(m: ArrayLike, q: Sequence[float] | Array) -> Array:
 @pytest.mark.parametrize("m", STATES)
 def test_each_node_more_takes_digits_off_the_error(m: tuple[float, ...]) -> None:
     found = [error(p, m, 1.5) for p in NODES]
-    for before, after in zip(found, found[1:], strict=False):
+    for before, after in itertools.pairwise(found):
         assert after < max(0.1 * before, 8 * EPS), found
     assert 1e-4 < found[0] < 0.1
     assert found[-1] < 8 * EPS
@@ -77,7 +79,7 @@ def test_each_node_more_takes_digits_off_the_error(m: tuple[float, ...]) -> None
 @pytest.mark.parametrize("p", [1, 2, 3])
 @pytest.mark.parametrize("m", STATES)
 def test_one_step_errs_by_order_2p_plus_1(p: int, m: tuple[float, ...]) -> None:
-    """One step of h / 2 errs by 2^-(2p + 1) of one of h; the steps are where that is seen in double."""
+    """A step of h / 2 errs by 2^-(2p + 1) of one of h, where that can be seen in double."""
     h = {1: 0.05, 2: 0.4, 3: 0.8}[p]
     order = np.log2(error(p, m, h) / error(p, m, h / 2))
     assert abs(order - (2 * p + 1)) < 0.15

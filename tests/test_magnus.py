@@ -108,7 +108,7 @@ def test_order_with_any_rate(order: int) -> None:
     """Between the two finest steps with errors above 1e4 round-offs, as the laws ask for."""
     exact = tumble_end(2.0)
     errors = []
-    counts = [n for n in (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)]
+    counts = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128]
     for n in counts:
         q = ph.attitude_from_rate(DOUBLE.omega, [1, 0, 0, 0], 2.0 / n, n, order=order)
         errors.append(np.abs(q - exact).max())
@@ -140,8 +140,9 @@ def test_order_of_free_steps_in_34_digits(name: str, form: str) -> None:
             got = np.asarray(a_end).reshape(-1, 2)
             turned = [mpmath.mpf(x) + mpmath.mpf(y) for x, y in got]
             errors.append(float(max(abs(a - b) for a, b in zip(turned, target, strict=True))))
-            size = max(abs(mpmath.mpf(x) + mpmath.mpf(y) - e) for (x, y), e in zip(m_end, end.m))
-            assert size < 1e-31  # the momentum is exact at any order
+            momentum = [mpmath.mpf(x) + mpmath.mpf(y) for x, y in m_end]
+            off = max(abs(x - e) for x, e in zip(momentum, end.m, strict=True))
+            assert off < 1e-31  # the momentum is exact at any order
     order = int(name[-1])
     assert abs(math.log2(errors[0] / errors[1]) - order) < 0.1, errors
 
@@ -188,13 +189,13 @@ def magnus_vector(order: int, c: float, a: Sequence[Array]) -> Array:
     s2 = commutator(a1 + a3 / 28 + s1, a2 + 3 * a4 / 28 + r1)
     s2_hat = commutator(a2, s1)
     r2 = commutator(a1 + 5 * s1 / 4, 2 * a3 + s2 + s2_hat / 2)
-    s3 = commutator(
-        a1 + a3 / 12 - 7 * s1 / 3 - s2 / 6, -9 * a2 - 9 * a4 / 4 + 63 * r1 + r2
-    )
+    s3 = commutator(a1 + a3 / 12 - 7 * s1 / 3 - s2 / 6, -9 * a2 - 9 * a4 / 4 + 63 * r1 + r2)
     return a1 + a3 / 12 - 7 * s2 / 120 + s3 / 360
 
 
-def published_step(order: int, omega: Callable[[float], Array], q: Array, t: float, h: float) -> Array:
+def published_step(
+    order: int, omega: Callable[[float], Array], q: Array, t: float, h: float
+) -> Array:
     """Section 4.3.1: conjugate, W = conj(Omega), c = 1/2, conjugate."""
     rates = [-np.asarray(omega(t + c * h)) for c in gauss(order)[0]]
     turn = exponential(magnus_vector(order, 0.5, alphas(order, h, rates)))
@@ -249,7 +250,7 @@ def published_factorization(
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_factorization_is_the_published_one(order: int) -> None:
-    """Where m circles axis 3 with m3 > 0; elsewhere the axes get other labels, see factorization.hpp."""
+    """Where m circles axis 3 with m3 > 0; elsewhere the axes get other labels."""
     m, q = random_states(400, 4)
     I1, I2, I3 = GUSTAFSSON
     circles3 = I1 * (I3 - I2) * m[:, 2] ** 2 > 1.01 * I3 * (I2 - I1) * m[:, 0] ** 2
@@ -263,7 +264,7 @@ def test_factorization_is_the_published_one(order: int) -> None:
 
 
 def test_factorization_is_valid_at_the_singular_momentum() -> None:
-    """m3 = -|m| and close to it, where the published frame is 0/0; the laws have more such states."""
+    """m3 = -|m| and close to it, where the published frame is 0/0; the laws have more."""
     q = np.array([0.6, 0.0, 0.8, 0.0])
     for off in (0.0, 1e-12, 1e-6):
         m = np.array([off, 0.0, -1.0])
@@ -277,7 +278,7 @@ def test_factorization_is_valid_at_the_singular_momentum() -> None:
 
 
 def test_magnus_does_not_claim_the_spatial_momentum() -> None:
-    """It is lost with the error of the attitude: the list of invariants is right to leave it out."""
+    """It is lost with the error of the attitude, so the list of invariants leaves it out."""
     m, q = random_states(50, 5)
     before = ph.momentum_spatial(m, q)
     for order in ORDERS:
@@ -495,9 +496,9 @@ TABLE_2 = ((0.25, 5.9e-15, 7.1e-13), (0.5, 7.3e-13, 1.6e-10), (1.0, 2.2e-10, 4.5
 
 @pytest.mark.parametrize(("h", "factorization", "magnus"), TABLE_2)
 def test_table_2(h: float, factorization: float, magnus: float) -> None:
-    """Printed means of one ensemble of 50.  Means of such ensembles scatter by a factor 1.5 (Magnus).
+    """Printed means of one ensemble of 50; such means scatter by a factor 1.5 (Magnus).
 
-    The factorization is allowed to be better, not more than four times worse (its scatter): axis 3 is
+    The factorization may be better, not more than four times worse (its scatter): axis 3 is
     the one that m circles here, where the thesis always takes that of the greatest moment.
     """
     ours = ensemble_errors("magnus8", h, matrix=True)
@@ -524,7 +525,7 @@ def test_factorization_is_the_more_accurate_but_for_rounding() -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_standing_rate_is_exact(order: int) -> None:
-    """One step is exp(h omega/2), of angles small and large: 2 eps and the rounding of the angle."""
+    """One step is exp(h omega/2), at any angle: 2 eps and the rounding of the angle."""
     rng = np.random.default_rng(7)
     axis = rng.normal(size=(200, 3))
     axis /= np.linalg.norm(axis, axis=1, keepdims=True)
@@ -597,7 +598,7 @@ def test_batches_and_forms() -> None:
 
 
 def test_the_sign_is_that_of_the_path() -> None:
-    """Three turns and a half about axis 3 in small steps: q = (cos, 0, 0, sin) of half the angle."""
+    """Three turns and a half about axis 3: q = (cos, 0, 0, sin) of half the angle."""
     angle = 7 * math.pi
     q = ph.attitude_from_rate(lambda t: [0.0, 0.0, angle], [1, 0, 0, 0], 1 / 64, 64)
     assert np.abs(q - [math.cos(angle / 2), 0, 0, math.sin(angle / 2)]).max() < 64 * EPS
@@ -657,5 +658,5 @@ def test_bad_options() -> None:
         ph.step(GUSTAFSSON, m, q, 0.7, method="factorization6", c0=1.0)
     with pytest.raises(TypeError, match="option 'c0' of method 'factorization6' must be a float"):
         ph.step(GUSTAFSSON, m, q, 0.7, method="factorization6", c0="half")
-    with pytest.raises(TypeError, match="no option 'c0'.*factorization2, factorization4"):
+    with pytest.raises(TypeError, match=r"no option .c0.*factorization2, factorization4"):
         ph.step(GUSTAFSSON, m, q, 0.7, method="magnus6", c0=1.0)

@@ -8,7 +8,6 @@ from typing import Any
 
 import mpmath
 import numpy as np
-import polhode as ph
 import pytest
 import reference
 import tolerances as tol
@@ -16,6 +15,8 @@ from long_motion import period as exact_period
 from numpy.typing import NDArray
 from states import STATES, State
 from tolerances import EPS, check
+
+import polhode as ph
 
 Array = NDArray[np.float64]
 
@@ -57,7 +58,7 @@ def check_against(
     check(f"{what}, q", names, error, bounds[:, 1])
 
 
-# --- accuracy --------------------------------------------------------------------------------------
+# --- accuracy -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["free_cases.json", "long_motions.json"])
@@ -71,9 +72,7 @@ def test_stored_states(name: str) -> None:
 def test_stored_states_with_matrices() -> None:
     cases, known, arrays = load("long_motions.json")
     inertia, m0, q0, t = arrays
-    Q0 = np.array(
-        [np.array(reference.to_matrix(reference.unit_quaternion(x)), float) for x in q0]
-    )
+    Q0 = np.array([np.array(reference.to_matrix(reference.unit_quaternion(x)), float) for x in q0])
     m, Q = ph.TorqueFreeMotion(inertia, m0, Q0)(t)
     # Q is quadratic in q: four times the error in the largest component at most.
     check_against("matrices", cases, known, arrays, m, Q, factor=4.0)
@@ -198,7 +197,7 @@ def batch(hw: float) -> tuple[Any, Any, Any, Any]:
     )
 
 
-# --- period and regime -----------------------------------------------------------------------------
+# --- period and regime --------------------------------------------------------------------------
 
 
 def kind(state: State) -> ph.Regime:
@@ -287,7 +286,7 @@ def test_period_brings_m_back_and_half_of_it_mirrors() -> None:
     np.testing.assert_allclose(m[2], m0, atol=600 * EPS)
 
 
-# --- continuity ------------------------------------------------------------------------------------
+# --- continuity ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -307,9 +306,7 @@ def test_path_of_q_is_continuous(state: State) -> None:
     jump = np.linalg.norm(np.diff(q, axis=0), axis=-1).max()
     assert jump <= 0.5 * step + 1e-9
     assert step < 1.0  # a change of sign would be a jump of 2
-    np.testing.assert_allclose(
-        q[steps], np.array(state.q) / np.linalg.norm(state.q), atol=2 * EPS
-    )
+    np.testing.assert_allclose(q[steps], np.array(state.q) / np.linalg.norm(state.q), atol=2 * EPS)
 
 
 def test_time_zero_returns_the_start_bit_for_bit() -> None:
@@ -330,7 +327,15 @@ def test_one_axis_of_time_has_one_result() -> None:
             np.testing.assert_allclose(got, expected, atol=8 * EPS * (2 + abs(s) + abs(t)))
 
 
-# --- shapes, types, bits ---------------------------------------------------------------------------
+def test_q_is_unit() -> None:
+    inertia, m0, q0 = some_bodies(50)
+    t = np.random.default_rng(8).normal(scale=1e4, size=(100, 1))
+    _, q = ph.TorqueFreeMotion(inertia, m0, q0)(t)
+    # dq is unit to rounding, so is q0: rounding of one product more.
+    assert np.abs(np.linalg.norm(q, axis=-1) - 1).max() <= 2 * tol.UNIT_NORM * EPS
+
+
+# --- shapes, types, bits ------------------------------------------------------------------------
 
 
 def some_bodies(n: int) -> tuple[Array, Array, Array]:
@@ -388,9 +393,9 @@ def test_matrices_are_the_quaternions() -> None:
     m, q = ph.TorqueFreeMotion(inertia, m0, [1.0, 0, 0, 0])(t)
     m_matrix, Q = ph.TorqueFreeMotion(inertia, m0, np.eye(3))(t)
     np.testing.assert_array_equal(m, m_matrix)
-    exact = np.array(
-        [np.array(reference.to_matrix(x), float) for x in q.reshape(-1, 4)]
-    ).reshape(Q.shape)
+    exact = np.array([np.array(reference.to_matrix(x), float) for x in q.reshape(-1, 4)]).reshape(
+        Q.shape
+    )
     np.testing.assert_allclose(Q, exact, atol=tol.MATRIX * EPS)
 
 

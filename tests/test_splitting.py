@@ -1,4 +1,4 @@
-"""Splitting schemes and the driver: order conditions, observed orders, the report's heavy top, bits."""
+"""Splitting schemes and the driver: orders, the heavy top of the report, bits."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polhode as ph
 import pytest
 from numpy.typing import NDArray
+
+import polhode as ph
 
 Array = NDArray[np.float64]
 EPS = 2.0**-52
@@ -62,7 +63,7 @@ def logarithm(x: Series) -> Series:
 
 
 def vanishing(rkn: bool) -> dict[int, Array]:
-    """Bases of the words that a torque of the attitude alone makes vanish: ideal of [B,[B,[B,A]]]."""
+    """What vanishes for a torque of the attitude alone: the ideal of [B,[B,[B,A]]]."""
     spaces: dict[int, list[Series]] = {d: [] for d in range(DEGREE + 1)}
     if rkn:
         a, b = {"A": 1.0}, {"B": 1.0}
@@ -110,7 +111,9 @@ def test_order_conditions_see_the_misprint_of_the_report() -> None:
     a[[3, 11]] = 0.314241403071477
     a[7] = 1 - (a.sum() - a[7])
     b = np.array(scheme.b)
-    stages = [("flow", a[i // 2], 0.0) if i % 2 == 0 else ("kick", b[i // 2], 0.0) for i in range(29)]
+    stages = [
+        ("flow", a[i // 2], 0.0) if i % 2 == 0 else ("kick", b[i // 2], 0.0) for i in range(29)
+    ]
     assert max(defect(stages, d, True) for d in range(1, 7)) > 1e-15
 
 
@@ -224,10 +227,10 @@ def test_modified_potential(strong_reference: Array) -> None:
         v = f / STRONG["inertia"]
         return 2 * (np.cross(f, v) - model.derivative(t, v, q))
 
-    own = ph.torques.Function(lambda t, m, q: model.torque(t, m, q), W=w)
+    own = ph.torques.Function(model.torque, W=w)
     np.testing.assert_allclose(final(20, scheme, own), final(20, scheme, model), atol=1e-14)
     with pytest.raises(ValueError, match="modified potential"):
-        final(20, scheme, lambda t, m, q: model.torque(t, m, q))
+        final(20, scheme, model.torque)
 
 
 def test_derivative_is_the_rate_of_the_torque() -> None:

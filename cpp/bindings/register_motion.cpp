@@ -20,8 +20,14 @@ enum Role { inertia_, m_, attitude_, repeated_, beyond_, t_, m_out_, attitude_ou
 
 /// Fills m_out and attitude_out, which have the shape of the batch.  False where an argument is not
 /// an aligned array of doubles of a fitting shape; then nothing has been written.
-bool motion_at(py::handle inertia, py::handle m, py::handle attitude, py::handle repeated,
-               py::handle beyond, py::handle t, py::handle m_out, py::handle attitude_out,
+bool motion_at(py::handle inertia,
+               py::handle m,
+               py::handle attitude,
+               py::handle repeated,
+               py::handle beyond,
+               py::handle t,
+               py::handle m_out,
+               py::handle attitude_out,
                int threads) {
     threads = thread_count(threads);
     Operand operands[roles];
@@ -32,8 +38,8 @@ bool motion_at(py::handle inertia, py::handle m, py::handle attitude, py::handle
         if (!read_array(object.ptr(), 1, operands[role])) return false;
         matrix = operands[role].core_length(0) != 4;
         if (!matrix) return true;
-        return read_array(object.ptr(), 2, operands[role]) &&
-               operands[role].core_length(0) == 3 && operands[role].core_length(1) == 3;
+        return read_array(object.ptr(), 2, operands[role]) && operands[role].core_length(0) == 3 &&
+               operands[role].core_length(1) == 3;
     };
     bool matrix = false;
     bool out_matrix = false;
@@ -57,9 +63,17 @@ bool motion_at(py::handle inertia, py::handle m, py::handle attitude, py::handle
     const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
         batch.for_each_row(begin, end, [&](std::ptrdiff_t row, std::ptrdiff_t i, std::ptrdiff_t j) {
             const auto view = [&](Role role) { return view_of(operands[role], batch, role, row); };
-            evaluate({view(inertia_), view(m_), view(attitude_), view(repeated_), view(beyond_),
-                      view(t_), view(m_out_), view(attitude_out_), matrix},
-                     i, j);
+            evaluate({view(inertia_),
+                      view(m_),
+                      view(attitude_),
+                      view(repeated_),
+                      view(beyond_),
+                      view(t_),
+                      view(m_out_),
+                      view(attitude_out_),
+                      matrix},
+                     i,
+                     j);
         });
     };
     std::optional<py::gil_scoped_release> release;
@@ -75,7 +89,15 @@ void register_motion(py::module_& module) {
     if (_import_umath() < 0) throw py::error_already_set();
     static polhode::dispatch::MotionTable table = *polhode::dispatch::level().motion;
     add_gufunc(module, "motion_facts", table.facts, 2, 1, "(3),(3)->(3,3)");
-    module.def("motion_at", &polhode::bindings::motion_at, py::arg("inertia"), py::arg("m"),
-               py::arg("attitude"), py::arg("repeated"), py::arg("beyond"), py::arg("t"),
-               py::arg("m_out"), py::arg("attitude_out"), py::arg("threads"));
+    module.def("motion_at",
+               &polhode::bindings::motion_at,
+               py::arg("inertia"),
+               py::arg("m"),
+               py::arg("attitude"),
+               py::arg("repeated"),
+               py::arg("beyond"),
+               py::arg("t"),
+               py::arg("m_out"),
+               py::arg("attitude_out"),
+               py::arg("threads"));
 }

@@ -50,25 +50,37 @@ const TorqueModel& model(int index) {
     return table.models[index];
 }
 
-void integrate(int method, const Doubles& inertia, Doubles m, Doubles attitude, bool matrix,
-               const Doubles& stages, const std::vector<std::pair<int, Doubles>>& terms,
-               const Doubles& h, double t0, const std::optional<Doubles>& times,
-               std::ptrdiff_t first_step, std::ptrdiff_t n_steps, std::ptrdiff_t total_steps,
-               std::ptrdiff_t save_every, Doubles m_saved, Doubles attitude_saved, int threads,
+void integrate(int method,
+               const Doubles& inertia,
+               Doubles m,
+               Doubles attitude,
+               bool matrix,
+               const Doubles& stages,
+               const std::vector<std::pair<int, Doubles>>& terms,
+               const Doubles& h,
+               double t0,
+               const std::optional<Doubles>& times,
+               std::ptrdiff_t first_step,
+               std::ptrdiff_t n_steps,
+               std::ptrdiff_t total_steps,
+               std::ptrdiff_t save_every,
+               Doubles m_saved,
+               Doubles attitude_saved,
+               int threads,
                const py::tuple& option_values) {
     const std::ptrdiff_t bodies = m.size() / 3;
     const std::ptrdiff_t core = matrix ? 9 : 4;
     const std::ptrdiff_t saves = 1 + (total_steps + save_every - 1) / save_every;
     if (m_saved.size() != saves * bodies * 3 || attitude_saved.size() != saves * bodies * core ||
-        (h.ndim() != 0 && h.size() != total_steps) ||
-        (times && times->size() != total_steps + 1) || n_steps < 0 || first_step < 0 ||
-        first_step + n_steps > total_steps || stages.ndim() != 2 || stages.shape(1) != 3) {
+        (h.ndim() != 0 && h.size() != total_steps) || (times && times->size() != total_steps + 1) ||
+        n_steps < 0 || first_step < 0 || first_step + n_steps > total_steps || stages.ndim() != 2 ||
+        stages.shape(1) != 3) {
         throw py::value_error("arrays of the wrong size");
     }
     std::vector<Stage> list;
     for (py::ssize_t i = 0; i < stages.shape(0); ++i) {
-        list.push_back({stages.at(i, 0) == 0 ? Stage::flow : Stage::kick, stages.at(i, 1),
-                        stages.at(i, 2)});
+        list.push_back(
+            {stages.at(i, 0) == 0 ? Stage::flow : Stage::kick, stages.at(i, 1), stages.at(i, 2)});
     }
     std::vector<TorqueTerm> sum;
     for (const auto& [index, parameters] : terms) {
@@ -100,12 +112,19 @@ void integrate(int method, const Doubles& inertia, Doubles m, Doubles attitude, 
     const auto run = dispatch::level().splitting->run;
     const int cores = thread_count(threads);
     py::gil_scoped_release release;
-    share_among_threads(bodies, cores, SplittingProblem::block_bodies,
-                        [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(problem, begin, end); });
+    share_among_threads(
+        bodies,
+        cores,
+        SplittingProblem::block_bodies,
+        [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(problem, begin, end); });
 }
 
-TorqueArguments torque_arguments(const Doubles& m, const Doubles& attitude, bool matrix,
-                                 const Doubles& parameters, double t, std::ptrdiff_t bodies) {
+TorqueArguments torque_arguments(const Doubles& m,
+                                 const Doubles& attitude,
+                                 bool matrix,
+                                 const Doubles& parameters,
+                                 double t,
+                                 std::ptrdiff_t bodies) {
     TorqueArguments a{};
     a.t = t;
     a.m = rows(m, 3, bodies);
@@ -115,8 +134,12 @@ TorqueArguments torque_arguments(const Doubles& m, const Doubles& attitude, bool
     return a;
 }
 
-Doubles torque(int index, const Doubles& parameters, double t, const Doubles& m,
-               const Doubles& attitude, bool matrix) {
+Doubles torque(int index,
+               const Doubles& parameters,
+               double t,
+               const Doubles& m,
+               const Doubles& attitude,
+               bool matrix) {
     const std::ptrdiff_t bodies = m.size() / 3;
     Doubles out({bodies, py::ssize_t{3}});
     TorqueArguments a = torque_arguments(m, attitude, matrix, parameters, t, bodies);
@@ -126,8 +149,12 @@ Doubles torque(int index, const Doubles& parameters, double t, const Doubles& m,
 }
 
 /// Df[Q hat(v)], see TorqueArguments.
-Doubles torque_derivative(int index, const Doubles& parameters, double t, const Doubles& v,
-                          const Doubles& attitude, bool matrix) {
+Doubles torque_derivative(int index,
+                          const Doubles& parameters,
+                          double t,
+                          const Doubles& v,
+                          const Doubles& attitude,
+                          bool matrix) {
     const std::ptrdiff_t bodies = v.size() / 3;
     Doubles out({bodies, py::ssize_t{3}});
     TorqueArguments a = torque_arguments(v, attitude, matrix, parameters, t, bodies);
@@ -137,8 +164,8 @@ Doubles torque_derivative(int index, const Doubles& parameters, double t, const 
     return out;
 }
 
-Doubles potential(int index, const Doubles& parameters, double t, const Doubles& attitude,
-                  bool matrix) {
+Doubles potential(
+    int index, const Doubles& parameters, double t, const Doubles& attitude, bool matrix) {
     const std::ptrdiff_t bodies = attitude.size() / (matrix ? 9 : 4);
     Doubles out(bodies);
     TorqueArguments a{};
@@ -159,6 +186,7 @@ py::list torque_models() {
         py::dict row;
         row["name"] = info.name;
         row["parameters"] = info.parameters;
+        row["depends_on_t"] = info.depends_on_t;
         row["depends_on_m"] = info.depends_on_m;
         row["has_potential"] = info.has_potential;
         row["has_derivative"] = info.has_derivative;
@@ -173,8 +201,8 @@ py::list splittings() {
         py::list stages;
         for (int i = 0; i < scheme.count; ++i) {
             const Stage& stage = scheme.stages[i];
-            stages.append(py::make_tuple(stage.kind == Stage::flow ? "flow" : "kick",
-                                         stage.coefficient, stage.modified));
+            stages.append(py::make_tuple(
+                stage.kind == Stage::flow ? "flow" : "kick", stage.coefficient, stage.modified));
         }
         py::dict row;
         row["name"] = scheme.name;
@@ -194,19 +222,49 @@ py::list splittings() {
 
 void register_splitting(py::module_& module) {
     namespace b = polhode::bindings;
-    module.def("integrate", &b::integrate, py::arg("method"), py::arg("inertia"),
-               py::arg("m").noconvert(), py::arg("attitude").noconvert(), py::arg("matrix"),
-               py::arg("stages"), py::arg("terms"), py::arg("h"), py::arg("t0"), py::arg("times"),
-               py::arg("first_step"), py::arg("n_steps"), py::arg("total_steps"),
-               py::arg("save_every"), py::arg("m_saved").noconvert(),
-               py::arg("attitude_saved").noconvert(), py::arg("threads"),
+    module.def("integrate",
+               &b::integrate,
+               py::arg("method"),
+               py::arg("inertia"),
+               py::arg("m").noconvert(),
+               py::arg("attitude").noconvert(),
+               py::arg("matrix"),
+               py::arg("stages"),
+               py::arg("terms"),
+               py::arg("h"),
+               py::arg("t0"),
+               py::arg("times"),
+               py::arg("first_step"),
+               py::arg("n_steps"),
+               py::arg("total_steps"),
+               py::arg("save_every"),
+               py::arg("m_saved").noconvert(),
+               py::arg("attitude_saved").noconvert(),
+               py::arg("threads"),
                py::arg("options") = py::tuple());
-    module.def("torque", &b::torque, py::arg("model"), py::arg("parameters"), py::arg("t"),
-               py::arg("m"), py::arg("attitude"), py::arg("matrix"));
-    module.def("torque_derivative", &b::torque_derivative, py::arg("model"), py::arg("parameters"),
-               py::arg("t"), py::arg("v"), py::arg("attitude"), py::arg("matrix"));
-    module.def("potential", &b::potential, py::arg("model"), py::arg("parameters"), py::arg("t"),
-               py::arg("attitude"), py::arg("matrix"));
+    module.def("torque",
+               &b::torque,
+               py::arg("model"),
+               py::arg("parameters"),
+               py::arg("t"),
+               py::arg("m"),
+               py::arg("attitude"),
+               py::arg("matrix"));
+    module.def("torque_derivative",
+               &b::torque_derivative,
+               py::arg("model"),
+               py::arg("parameters"),
+               py::arg("t"),
+               py::arg("v"),
+               py::arg("attitude"),
+               py::arg("matrix"));
+    module.def("potential",
+               &b::potential,
+               py::arg("model"),
+               py::arg("parameters"),
+               py::arg("t"),
+               py::arg("attitude"),
+               py::arg("matrix"));
     module.def("torque_models", &b::torque_models);
     module.def("splittings", &b::splittings);
     module.attr("block_bodies") = polhode::SplittingProblem::block_bodies;

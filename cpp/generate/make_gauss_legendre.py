@@ -40,7 +40,8 @@ struct ThreeDoubles {
     }
 };
 
-/// The nodes 1/2 - distance and 1/2 + distance (one node where distance = 0), each with this weight.
+/// The nodes 1/2 - distance and 1/2 + distance (one node where distance = 0), each with this
+/// weight.
 struct GaussPair {
     ThreeDoubles distance, weight;
 };
@@ -96,6 +97,7 @@ def rule(p: int) -> list[tuple[mpmath.mpf, mpmath.mpf]]:
 
 
 def three_doubles(x: mpmath.mpf) -> str:
+    """A braced list of doubles that add up to x."""
     parts = []
     for _ in range(3):
         parts.append(float(x))
@@ -104,12 +106,15 @@ def three_doubles(x: mpmath.mpf) -> str:
 
 
 def main() -> None:
+    """Write the header."""
     mpmath.mp.dps = 60
     text = HEAD % LARGEST
     for p in range(1, LARGEST + 1):
         text += f"    // {p} node{'s' if p > 1 else ''}\n"
         for distance, weight in rule(p):
-            text += f"    {{{three_doubles(distance)},\n     {three_doubles(weight)}}},\n"
+            one, two = three_doubles(distance), three_doubles(weight)
+            line = f"    {{{one}, {two}}},\n"
+            text += line if len(line) <= 101 else f"    {{{one},\n     {two}}},\n"
     TARGET.write_text(text + TAIL)
 
 

@@ -42,8 +42,8 @@ void elementwise(char** args, const std::intptr_t* dimensions, const std::intptr
         for (int k = 0; k < Outputs; ++k) {
             const std::intptr_t step = steps[Inputs + k];
             char* p = args[Inputs + k] + first * step;
-            if (step == unit) {
-                std::memcpy(p, &y[k], static_cast<std::size_t>(count * unit));
+            if (step == unit && count == lanes) {
+                std::memcpy(p, &y[k], sizeof y[k]);
             } else {
                 double lane[lanes];
                 std::memcpy(lane, &y[k], sizeof y[k]);

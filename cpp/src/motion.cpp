@@ -1,10 +1,10 @@
 /// @file
 /// Free motion at given times, compiled once per instruction-set level.
 
+#include "polhode/torque_free/motion.hpp"
 #include "core_loop.hpp"
 #include "levels.hpp"
 #include "polhode/batch.hpp"
-#include "polhode/torque_free/motion.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace {

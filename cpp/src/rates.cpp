@@ -44,6 +44,8 @@ POLHODE_NAMESPACE_END
 namespace polhode::dispatch {
 using namespace POLHODE_LEVEL;
 extern const RatesTable POLHODE_TABLE(rates);
-const RatesTable POLHODE_TABLE(rates) = {core_loop::Loop<Turn<2>>::run, core_loop::Loop<Turn<4>>::run,
-                                         core_loop::Loop<Turn<6>>::run, core_loop::Loop<Turn<8>>::run};
+const RatesTable POLHODE_TABLE(rates) = {core_loop::Loop<Turn<2>>::run,
+                                         core_loop::Loop<Turn<4>>::run,
+                                         core_loop::Loop<Turn<6>>::run,
+                                         core_loop::Loop<Turn<8>>::run};
 }  // namespace polhode::dispatch

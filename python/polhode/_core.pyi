@@ -1,16 +1,38 @@
 from __future__ import annotations
+import collections.abc
 import numpy
+import numpy.typing
 import typing
 
 __all__: list[str] = [
+    "agm",
+    "block_bodies",
     "build",
     "casimir",
+    "describe",
+    "ellip_f",
+    "ellip_f_kc2",
+    "ellip_k",
+    "ellip_k_kc2",
+    "ellip_pi",
+    "ellip_pi_complete",
+    "ellip_pi_complete_kc2",
+    "ellip_pi_kc2",
     "energy",
     "flops",
+    "integrate",
+    "jacobi",
+    "jacobi_kc2",
     "methods",
     "momentum",
+    "motion_at",
+    "motion_facts",
     "omega",
+    "potential",
+    "rc",
+    "rd",
     "rf",
+    "rj",
     "so3_conjugate",
     "so3_exp",
     "so3_log",
@@ -20,10 +42,15 @@ __all__: list[str] = [
     "so3_rotate_by_matrix",
     "so3_to_matrix",
     "so3_to_quaternion",
+    "splittings",
     "step",
     "symmetric_eigen",
+    "torque",
+    "torque_derivative",
+    "torque_models",
 ]
 
+def describe(ufunc: typing.Any, text: str) -> None: ...
 def flops(
     method: str,
     I1: typing.SupportsFloat | typing.SupportsIndex,
@@ -35,7 +62,50 @@ def flops(
     h: typing.SupportsFloat | typing.SupportsIndex,
     matrix: bool,
 ) -> dict[str, typing.Any]: ...
+def integrate(
+    method: typing.SupportsInt | typing.SupportsIndex,
+    inertia: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    m: numpy.typing.NDArray[numpy.float64],
+    attitude: numpy.typing.NDArray[numpy.float64],
+    matrix: bool,
+    stages: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    terms: collections.abc.Sequence[
+        tuple[
+            typing.SupportsInt | typing.SupportsIndex,
+            typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        ]
+    ],
+    h: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    t0: typing.SupportsFloat | typing.SupportsIndex,
+    times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
+    first_step: typing.SupportsInt | typing.SupportsIndex,
+    n_steps: typing.SupportsInt | typing.SupportsIndex,
+    total_steps: typing.SupportsInt | typing.SupportsIndex,
+    save_every: typing.SupportsInt | typing.SupportsIndex,
+    m_saved: numpy.typing.NDArray[numpy.float64],
+    attitude_saved: numpy.typing.NDArray[numpy.float64],
+    threads: typing.SupportsInt | typing.SupportsIndex,
+) -> None: ...
 def methods() -> list[typing.Any]: ...
+def motion_at(
+    inertia: typing.Any,
+    m: typing.Any,
+    attitude: typing.Any,
+    repeated: typing.Any,
+    beyond: typing.Any,
+    t: typing.Any,
+    m_out: typing.Any,
+    attitude_out: typing.Any,
+    threads: typing.SupportsInt | typing.SupportsIndex,
+) -> bool: ...
+def potential(
+    model: typing.SupportsInt | typing.SupportsIndex,
+    parameters: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    t: typing.SupportsFloat | typing.SupportsIndex,
+    attitude: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    matrix: bool,
+) -> numpy.typing.NDArray[numpy.float64]: ...
+def splittings() -> list[typing.Any]: ...
 def step(
     method: typing.SupportsInt | typing.SupportsIndex,
     inertia: typing.Any,
@@ -48,13 +118,46 @@ def step(
     threads: typing.SupportsInt | typing.SupportsIndex,
     rods_checked: bool,
 ) -> typing.Any: ...
+def torque(
+    model: typing.SupportsInt | typing.SupportsIndex,
+    parameters: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    t: typing.SupportsFloat | typing.SupportsIndex,
+    m: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    attitude: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    matrix: bool,
+) -> numpy.typing.NDArray[numpy.float64]: ...
+def torque_derivative(
+    model: typing.SupportsInt | typing.SupportsIndex,
+    parameters: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    t: typing.SupportsFloat | typing.SupportsIndex,
+    v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    attitude: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    matrix: bool,
+) -> numpy.typing.NDArray[numpy.float64]: ...
+def torque_models() -> list[typing.Any]: ...
 
+agm: numpy.ufunc
+block_bodies: int
 build: dict[str, typing.Any]
 casimir: numpy.ufunc
+ellip_f: numpy.ufunc
+ellip_f_kc2: numpy.ufunc
+ellip_k: numpy.ufunc
+ellip_k_kc2: numpy.ufunc
+ellip_pi: numpy.ufunc
+ellip_pi_complete: numpy.ufunc
+ellip_pi_complete_kc2: numpy.ufunc
+ellip_pi_kc2: numpy.ufunc
 energy: numpy.ufunc
+jacobi: numpy.ufunc
+jacobi_kc2: numpy.ufunc
 momentum: numpy.ufunc
+motion_facts: numpy.ufunc
 omega: numpy.ufunc
+rc: numpy.ufunc
+rd: numpy.ufunc
 rf: numpy.ufunc
+rj: numpy.ufunc
 so3_conjugate: numpy.ufunc
 so3_exp: numpy.ufunc
 so3_log: numpy.ufunc

@@ -60,8 +60,8 @@ def integrate(
     n_steps : int
         Number of steps.
     torque : None, model, callable or list of these, optional
-        A model of `polhode.torques`, or ``f(t, m, attitude) -> (..., 3)`` over the whole batch, body
-        frame; a list is their sum.
+        A model of `polhode.torques`, or ``f(t, m, attitude) -> (..., 3)`` over the whole batch,
+        body frame; a list is their sum.
     splitting : str, Splitting or (a, b), optional
         A name of `splittings()`, or coefficients of the free flows (a) and of the kicks (b), which
         alternate; the longer list begins, a where they are equally long.
@@ -122,8 +122,8 @@ def integrate(
     ... )
     >>> traj.t
     array([ 0., 25., 50.])
-    >>> traj.m[-1].round(9)
-    array([-0.388261454, -0.095514069, -0.916636669])
+    >>> traj.m[-1].round(6)
+    array([-0.388261, -0.095514, -0.916637])
     """
     row = method_index(method, options)
     values = option_values(row, options)
@@ -143,7 +143,7 @@ def integrate(
     batches = {o.name: o.batch for o in operands}
     batches |= {f"torque[{i}]": term.batch for i, term in enumerate(terms) if term.batch}
     shape = _arrays.broadcast(batches)
-    _arrays.check_bodies(*operands, shape)
+    _arrays.check_bodies(operands[0], operands[1], operands[2], shape)
     moments, m, q = (
         np.array(np.broadcast_to(o.array, shape + o.core), np.float64, order="C") for o in operands
     )
@@ -166,9 +166,7 @@ def integrate(
         inertia=np.broadcast_to(moments, m.shape) if shape else moments,
         torque=tuple(terms),
     )
-    run = _Run(
-        row, values, scheme, terms, moments, m, q, steps, start, times, count, every, cores
-    )
+    run = _Run(row, values, scheme, terms, moments, m, q, steps, start, times, count, every, cores)
     models = [term for term in terms if isinstance(term, Model)]
     advance = _Core(run, models) if len(models) == len(terms) else _Python(run)
     done = 0  # steps whose saves are in the trajectory

@@ -112,7 +112,7 @@ def splittings() -> list[Splitting]:
 
 
 def as_splitting(splitting: str | Splitting | Sequence[Sequence[float]]) -> Splitting:
-    """The `splitting` argument: a name, a `Splitting`, or coefficients (a, b) of flows and kicks."""
+    """The `splitting` argument: a name, a `Splitting`, or coefficients (a, b)."""
     if isinstance(splitting, Splitting):
         return splitting
     if isinstance(splitting, str):

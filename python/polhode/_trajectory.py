@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from polhode._arrays import ZERO_MOMENT, Array
-from polhode.torques import Torque
+from polhode import _core
+from polhode._arrays import Array
+from polhode.torques import Model, Torque
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +56,13 @@ class Trajectory:
         >>> traj.energy().round(12)
         array([2., 2., 2.])
         """
-        zero = self.inertia <= ZERO_MOMENT * self.inertia.max(axis=-1, keepdims=True)
-        inverse = np.where(zero, 0.0, 1.0 / np.where(zero, 1.0, self.inertia))
-        energy: Array = 0.5 * np.sum(self.m * (self.m * inverse), axis=-1)
+        energy: Array = np.asarray(_core.energy(self.inertia, self.m))
         for term in self.torque:
-            if term.has_potential:
+            if not term.has_potential:
+                continue
+            if isinstance(term, Model) and not term.depends_on_t:
+                energy += term.potential(0.0, self.q)
+            else:
                 for k, t in enumerate(self.t):
                     energy[k] += term.potential(float(t), self.q[k])
         return energy
@@ -71,8 +74,7 @@ class Trajectory:
         -------
         casimir : ndarray, shape (T, ...)
         """
-        casimir: Array = 0.5 * np.sum(self.m * self.m, axis=-1)
-        return casimir
+        return np.asarray(_core.casimir(self.m))
 
     def momentum_spatial(self) -> Array:
         """Angular momentum in the space frame, Q m.
@@ -81,10 +83,5 @@ class Trajectory:
         -------
         momentum_spatial : ndarray, shape (T, ..., 3)
         """
-        if self.q.shape[-1] == 4:
-            w, v = self.q[..., :1], self.q[..., 1:]
-            twice = 2 * np.cross(v, self.m)
-            spatial: Array = self.m + w * twice + np.cross(v, twice)
-            return spatial
-        spatial = (self.q @ self.m[..., None])[..., 0]
-        return spatial
+        rotate = _core.so3_rotate if self.q.shape[-1] == 4 else _core.so3_rotate_by_matrix
+        return np.asarray(rotate(self.q, self.m))

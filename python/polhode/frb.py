@@ -99,7 +99,7 @@ def quat_step(
     m : ndarray, shape (..., 3)
         Angular momentum, body frame.
     q : ndarray, shape (..., 4)
-        Quaternions, body to space, each the end of the continuous path that starts at the given one.
+        Quaternions, body to space, each the end of the continuous path from the given one.
 
     Raises
     ------

@@ -67,8 +67,9 @@ class TorqueFreeMotion:
     Units are any consistent set; eps = 2^-52.  m/|m| and q err by at most 4 eps (1 + angle),
     angle = |t| |omega|, plus four times what half an ulp in each of the inputs does, out to a
     million periods and more.  NaN or infinity in a body's m0, q0 or t makes that result NaN and no
-    other, and so does t beyond 2^50 half periods, of which no digit would be right.  A result does
-    not depend on the other bodies and times, bit for bit.
+    other, and so does t beyond 2^50 half periods, of which no digit would be right.  An m0 less
+    than 1e-150 |m0| off the axis of the middle moment, but not on it, is NaN while far from that
+    axis.  A result does not depend on the other bodies and times, bit for bit.
 
     PERMANENT and SPHERE are decided exactly.  With moments I1 <= I2 <= I3, SEPARATRIX is where
     I3 (I2 - I1) m1^2 and I1 (I3 - I2) m3^2 agree to 2 eps of their sum, the rounding error of their
@@ -147,9 +148,7 @@ class TorqueFreeMotion:
         A quarter turn about the third axis, at one radian per second, and five of them:
 
         >>> import numpy as np, polhode as ph
-        >>> motion = ph.TorqueFreeMotion(
-        ...     [1.0, 2.0, 3.0], [0.0, 0.0, 3.0], [1.0, 0.0, 0.0, 0.0]
-        ... )
+        >>> motion = ph.TorqueFreeMotion([1.0, 2.0, 3.0], [0.0, 0.0, 3.0], [1.0, 0.0, 0.0, 0.0])
         >>> m, q = motion([np.pi / 2, 5 * np.pi / 2])
         >>> q.round(6)
         array([[ 0.707107,  0.      ,  0.      ,  0.707107],
@@ -168,9 +167,7 @@ class TorqueFreeMotion:
         return results[0], results[1]
 
     @staticmethod
-    def _pieces(
-        times: NDArray[Any], shape: tuple[int, ...]
-    ) -> Iterable[tuple[slice, ...]]:
+    def _pieces(times: NDArray[Any], shape: tuple[int, ...]) -> Iterable[tuple[slice, ...]]:
         """The whole, or pieces that keep what is converted small."""
         if times.dtype == np.float64 and times.dtype.isnative and times.flags.aligned:
             return [()]

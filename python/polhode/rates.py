@@ -69,8 +69,8 @@ def attitude_from_rate(
     -----
     Units are any consistent set. The Magnus schemes with the fewest commutators, [Gus10]
     eqs (22) to (25); the error is of the order named in h, and rounding of 2 eps a step. Symmetric:
-    stepping back with -h returns. Exact for an `omega` that does not turn. They converge while omega
-    turns the body by less than a whole turn a step. Where omega comes from a free body, `step` with
+    stepping back with -h returns. Exact for an `omega` that does not turn. The series converge
+    while omega turns the body by less than a whole turn a step. Where omega comes from a free body, `step` with
     a method "magnus..." is the same and finds the nodes itself. NaN or infinity in one body's omega
     or h makes that body NaN and no other.
 
@@ -99,7 +99,8 @@ def attitude_from_rate(
         rates = _sampled(omega, count, order)
     for nodes in rates:
         batches = {"q0": q.shape[:-1], "h": step.shape}
-        _arrays.broadcast(batches | {"omega": w.shape[:-1] for w in nodes})
+        batches |= {f"omega at node {i}": w.shape[:-1] for i, w in enumerate(nodes)}
+        _arrays.broadcast(batches)
         q = _STEPS[order](q, step, *nodes)
     if count == 0:
         _arrays.broadcast({"q0": q.shape[:-1], "h": step.shape})

@@ -139,6 +139,7 @@ class Model(Torque):
     def __init__(self, name: str, *parts: tuple[str, ArrayLike, int]) -> None:
         self._name = name
         self.index, facts = _MODELS[name]
+        self.depends_on_t: bool = facts["depends_on_t"]
         self.depends_on_m = facts["depends_on_m"]
         self.has_potential = facts["has_potential"]
         self.has_modified = facts["has_derivative"]
@@ -146,7 +147,7 @@ class Model(Torque):
         self.batch = _arrays.broadcast({o.name: o.batch for o in operands})
         for operand in operands:
             bad = ~np.isfinite(operand.array.astype(np.float64, copy=False))
-            _arrays._refuse(operand.name, operand.array, bad, 0, "must be finite")
+            _arrays.refuse(operand.name, operand.array, bad, 0, "must be finite")
         self.parameters = np.concatenate(
             [np.broadcast_to(o.array, self.batch + o.core).astype(np.float64) for o in operands],
             axis=-1,
@@ -186,7 +187,12 @@ class Model(Torque):
             {"m": momenta.batch, "attitude": q.batch, "parameters": self.batch}
         )
         result: Array = _core.torque(
-            self.index, self.columns(shape), t, _flat(momenta, shape), _flat(q, shape), q.core != (4,)
+            self.index,
+            self.columns(shape),
+            t,
+            _flat(momenta, shape),
+            _flat(q, shape),
+            q.core != (4,),
         )
         return result.reshape(*shape, 3)
 

@@ -8,6 +8,12 @@
 #include "polhode/mat3.hpp"
 #include "polhode/scalar/pack.hpp"
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+// Vectors wider than the registers never cross a call: every function of them is inlined.
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
 POLHODE_NAMESPACE_BEGIN
 namespace batch {
 
@@ -496,3 +502,7 @@ int step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t en
 
 }  // namespace batch
 POLHODE_NAMESPACE_END
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif

@@ -4,6 +4,7 @@
 /// The arithmetic-geometric mean: its limit, and the sequence with a_0 = 1, b_0 = kc that the
 /// Landen transformations and the Jacobi functions run along.
 
+#include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/real.hpp"
 
 POLHODE_NAMESPACE_BEGIN
@@ -24,25 +25,32 @@ struct AgmSequence {
 
     T a[capacity];
     T b[capacity];
-    T count = 0.0;  ///< N of each lane
+    T count;        ///< N of each lane
     T limit;        ///< a_{N+1} of each lane, the mean to (c_N/a_N)^4 / 64; NaN where kc is
     T last_c;       ///< c_N of each lane
     int steps = 0;  ///< largest N
 
     POLHODE_INLINE AgmSequence(T kc, double tolerance) {
-        a[0] = 1.0;
-        b[0] = kc;
-        limit = last_c = kc;
+        // Locals, for the members stand beside arrays and would live in memory.
+        T a_n = 1.0, b_n = kc, lane_count = 0.0, lane_limit = kc, lane_c = kc;
+        a[0] = a_n;
+        b[0] = b_n;
         mask_t<T> active = kc == kc;
         while (any(active) & (steps + 1 < capacity)) {
-            const int n = steps++;
-            a[n + 1] = 0.5 * (a[n] + b[n]);
-            b[n + 1] = sqrt(a[n] * b[n]);
-            count = select(active, T(double(n + 1)), count);
-            limit = select(active, 0.5 * (a[n + 1] + b[n + 1]), limit);
-            last_c = select(active, c(n + 1), last_c);
-            active = active & (abs(c(n + 1)) > tolerance * a[n + 1]);
+            const T c_next = 0.5 * (a_n - b_n), a_next = 0.5 * (a_n + b_n);
+            b_n = sqrt(a_n * b_n);
+            a_n = a_next;
+            ++steps;
+            a[steps] = a_n;
+            b[steps] = b_n;
+            lane_count = select(active, T(double(steps)), lane_count);
+            lane_limit = select(active, 0.5 * (a_n + b_n), lane_limit);
+            lane_c = select(active, c_next, lane_c);
+            active = active & (abs(c_next) > tolerance * a_n);
         }
+        count = lane_count;
+        limit = lane_limit;
+        last_c = lane_c;
     }
 
     /// c_n, n >= 1; no digit is lost, a_{n-1} and b_{n-1} are what they are.
@@ -67,7 +75,7 @@ T agm(T a, T b) {
     x = select(regular, x * inverse, T(1.0));
     y = select(regular, y * inverse, T(1.0));
     // With |x - y| <= d x the mean (x + y)/2 is good to d^2/16.
-    constexpr double tolerance = epsilon_v<T> < 0x1p-60 ? 0x1p-54 : 0x1p-25;
+    constexpr double tolerance = wider_than_double<T> ? 0x1p-54 : 0x1p-25;
     mask_t<T> active = abs(x - y) > tolerance * x;
     while (any(active)) {
         const T x_next = 0.5 * (x + y), y_next = sqrt(x * y);

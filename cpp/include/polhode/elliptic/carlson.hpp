@@ -7,26 +7,29 @@
 ///   R_C(x,y)     = R_F(x,y,y)
 ///   R_J(x,y,z,p) = 3/2 int_0^inf dt / (s(t) (t+p)),  R_D(x,y,z) = R_J(x,y,z,z)
 ///
-/// Method: duplication [Carlson95], until the polynomial of degree 7 of DLMF 19.36.1-2 is good to
-/// the rounding unit.  The four share one loop (Duplication).  Powers of four are taken out first,
-/// so that arguments from 1e-300 to 1e300, also mixed, neither over- nor underflow on the way.
+/// Method: duplication [Carlson95], until the series of DLMF 19.19 to degree 11 is good to the
+/// rounding unit: four degrees more than in DLMF 19.36(i), whose multiplications cost less than the
+/// square roots of the duplication they save.  The four share one loop (Duplication).  Powers of
+/// four are taken out first, so that arguments from 1e-300 to 1e300, also mixed, neither over- nor
+/// underflow on the way.
 ///
 /// Limits, none of them NaN: +inf where two of the first three arguments vanish (R_J with p < 0:
 /// -inf), where y = 0 in R_C, z = 0 in R_D, p = 0 in R_J; 0 where an argument is infinite.  NaN for
 /// a NaN or where an argument is negative that must not be.
 
+#include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/real.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace elliptic {
 namespace detail {
 
-/// The eighth root of a positive constant.
-constexpr double eighth_root(double x) {
+/// x^(1/12) of a positive constant.
+constexpr double twelfth_root(double x) {
     double r = 1;
     for (int i = 0; i < 400; ++i) {
         const double r2 = r * r, r4 = r2 * r2;
-        r -= (r - x / (r4 * r2 * r)) / 8;
+        r -= (r - x / (r4 * r4 * r2 * r)) / 12;
     }
     return r;
 }
@@ -51,12 +54,12 @@ POLHODE_INLINE T root_scale(T largest) {
     return power_of_two(100.0 - half_exponent);
 }
 
-/// Duplication of M arguments, the first three of which make up lambda  [Carlson95] eqs (2.3)-(2.5):
+/// Duplication of M arguments, the first three of which make up lambda  [Carlson95] Sec. 2:
 ///
 ///   lambda = sqrt(x y) + sqrt(y z) + sqrt(z x),   v -> (v + lambda) / 4  for each argument v.
 ///
-/// Use: do { read root, lambda, v, quarter } while (advance(...)).  A lane whose arguments are close
-/// enough is left as it is while others go on.
+/// Use: do { read root, lambda, v, quarter } while (advance(...)).  A lane whose arguments are
+/// close enough is left as it is while others go on.
 template <int M, class T>
 struct Duplication {
     T v[M];           ///< the arguments after n duplications
@@ -69,7 +72,9 @@ struct Duplication {
     /// @param scale  power of two: the arguments are multiplied by its square, the roots by it; so
     ///               an argument that underflows still has its root
     /// @param weight integer weights of the mean
-    POLHODE_INLINE Duplication(const T (&arguments)[M], T scale, const int (&weight)[M],
+    POLHODE_INLINE Duplication(const T (&arguments)[M],
+                               T scale,
+                               const int (&weight)[M],
                                double tolerance) {
         int weights = 0;
         mean = 0.0;
@@ -79,16 +84,14 @@ struct Duplication {
             mean = mean + double(weight[i]) * v[i];
             weights += weight[i];
         }
-        mean = mean / double(weights);
+        mean = mean * ratio<T>(1, weights);
         spread = 0.0;
         for (int i = 0; i < M; ++i) spread = max(abs(mean - v[i]), spread);
         spread = spread * (1 / tolerance);
         active = mean == mean;
     }
 
-    POLHODE_INLINE T lambda() const {
-        return fma(root[0], root[1], root[2] * (root[0] + root[1]));
-    }
+    POLHODE_INLINE T lambda() const { return fma(root[0], root[1], root[2] * (root[0] + root[1])); }
 
     /// One duplication of the active lanes; false once no lane needs another.
     /// @param wanted  lanes that need another one whatever their spread
@@ -105,23 +108,57 @@ struct Duplication {
     POLHODE_INLINE bool advance() { return advance(mean != mean); }
 };
 
-/// R_F of three nearly equal arguments  (DLMF 19.36.1); remainder 0.016 t^8, t the largest |X|.
+/// Highest degree kept of the series of R_F and R_J in nearly equal arguments.
+inline constexpr int series_degree = 11;
+
+/// The terms of that series with E3^n3 E4^n4 E5^n5, E2^n2 and up, over those powers but E2's.
+///
+///   R_{-a} = A^{-a} sum_N (a)_N / (a+1)_N sum (-1)^{M+N} (1/2)_M  prod E_j^{n_j} / n_j!
+///
+/// with N = sum j n_j, M = sum n_j (DLMF 19.19); two_a = 1 for R_F, 3 for R_J.
+template <int two_a, int n3, int n4, int n5, int n2 = 0, class T>
+POLHODE_INLINE T series_terms(T E2) {
+    constexpr int N = 2 * n2 + 3 * n3 + 4 * n4 + 5 * n5, M = n2 + n3 + n4 + n5;
+    static_assert(N <= series_degree);
+    constexpr double numerator = [] {
+        double r = (M + N) % 2 == 0 ? two_a : -two_a;
+        for (int i = 1; i < 2 * M; i += 2) r *= i;
+        return r;
+    }();
+    constexpr double denominator = [] {
+        double r = two_a + 2 * N;
+        for (int i = 0; i < M; ++i) r *= 2;
+        for (const int n : {n2, n3, n4, n5}) {
+            for (int i = 2; i <= n; ++i) r *= i;
+        }
+        return r;
+    }();
+    const T c = ratio<T>(numerator, denominator);
+    if constexpr (N + 2 > series_degree) {
+        return c;
+    } else {
+        return fma(series_terms<two_a, n3, n4, n5, n2 + 1>(E2), E2, c);
+    }
+}
+
+/// R_F of three nearly equal arguments; the remainder is 0.01 t^12, t the largest |X|.
 template <class T>
 POLHODE_INLINE T first_kind_series(T x, T y, T z) {
-    const T mean = (x + y + z) / 3.0;
+    const T mean = (x + y + z) * ratio<T>(1, 3);
     const T inverse = 1.0 / mean;
     const T X = (mean - x) * inverse, Y = (mean - y) * inverse, Z = -(X + Y);
     const T XY = X * Y;
     const T E2 = fma(-Z, Z, XY), E3 = XY * Z;
-    const T c3 = fma(E2, fma(E2, T(1.0 / 16), T(-3.0 / 44)), fma(E3, T(3.0 / 104), T(1.0 / 14)));
-    const T c2 = fma(E2, fma(E2, T(-5.0 / 208), T(1.0 / 24)), T(-1.0 / 10));
+    const T of_e3 = fma(E3,
+                        fma(E3, series_terms<1, 3, 0, 0>(E2), series_terms<1, 2, 0, 0>(E2)),
+                        series_terms<1, 1, 0, 0>(E2));
     const T r = sqrt(inverse);
-    return fma(r, fma(E2, c2, E3 * c3), r);
+    return fma(r, fma(E2, series_terms<1, 0, 0, 0, 1>(E2), E3 * of_e3), r);
 }
 template <class T>
-inline constexpr double first_kind_tolerance = 0.0142 * eighth_root(epsilon_v<T> * 0x1p52);
+inline constexpr double first_kind_tolerance = 0.06 * twelfth_root(epsilon_v<T> * 0x1p52);
 
-/// R_J of nearly equal arguments  (DLMF 19.36.2); remainder 0.7 t^8, t the largest |X|.
+/// R_J of nearly equal arguments; the remainder is 1.6 t^12, t the largest |X|.
 template <class T>
 POLHODE_INLINE T third_kind_series(T x, T y, T z, T mean) {
     const T inverse = 1.0 / mean;
@@ -132,15 +169,23 @@ POLHODE_INLINE T third_kind_series(T x, T y, T z, T mean) {
     const T E3 = fma(P, fma(2.0, E2, 4.0 * P2), XYZ);
     const T E4 = fma(2.0, XYZ, P * fma(3.0, P2, E2)) * P;
     const T E5 = XYZ * P2;
-    const T c2 = fma(E2, fma(E2, T(-1.0 / 16), T(9.0 / 88)), T(-3.0 / 14));
-    const T c3 = fma(E2, fma(E2, T(45.0 / 272), T(-9.0 / 52)), fma(E3, T(3.0 / 40), T(1.0 / 6)));
-    const T c4 = fma(E2, T(3.0 / 20), fma(E3, T(-9.0 / 68), T(-3.0 / 22)));
-    const T c5 = fma(E2, T(-9.0 / 68), T(3.0 / 26));
+    const T of_e5 = fma(E5,
+                        series_terms<3, 0, 0, 2>(E2),
+                        fma(E4, series_terms<3, 0, 1, 1>(E2), series_terms<3, 0, 0, 1>(E2)));
+    const T of_e4 = fma(E4, series_terms<3, 0, 2, 0>(E2), series_terms<3, 0, 1, 0>(E2));
+    const T of_e3_1 = fma(E4,
+                          fma(E4, series_terms<3, 1, 2, 0>(E2), series_terms<3, 1, 1, 0>(E2)),
+                          fma(E5, series_terms<3, 1, 0, 1>(E2), series_terms<3, 1, 0, 0>(E2)));
+    const T of_e3_2 = fma(E4,
+                          series_terms<3, 2, 1, 0>(E2),
+                          fma(E5, series_terms<3, 2, 0, 1>(E2), series_terms<3, 2, 0, 0>(E2)));
+    const T of_e3 = fma(E3, fma(E3, series_terms<3, 3, 0, 0>(E2), of_e3_2), of_e3_1);
+    const T of_e2 = series_terms<3, 0, 0, 0, 1>(E2);
     const T r = inverse * sqrt(inverse);
-    return fma(r, fma(E2, c2, fma(E3, c3, fma(E4, c4, E5 * c5))), r);
+    return fma(r, fma(E2, of_e2, fma(E3, of_e3, fma(E4, of_e4, E5 * of_e5))), r);
 }
 template <class T>
-inline constexpr double third_kind_tolerance = 0.0089 * eighth_root(epsilon_v<T> * 0x1p52);
+inline constexpr double third_kind_tolerance = 0.04 * twelfth_root(epsilon_v<T> * 0x1p52);
 
 /// R_F for valid, finite arguments.
 template <class T>
@@ -155,9 +200,9 @@ T rf_valid(T x, T y, T z) {
 /// x, y, z that R_F and R_J take: none negative, at most one zero; finite.
 template <class T>
 struct Domain {
-    mask_t<T> regular;   ///< inside
-    mask_t<T> divergent; ///< two zeros
-    mask_t<T> infinite;  ///< one infinite
+    mask_t<T> regular;    ///< inside
+    mask_t<T> divergent;  ///< two zeros
+    mask_t<T> infinite;   ///< one infinite
     POLHODE_INLINE Domain(T x, T y, T z) {
         const mask_t<T> signs = (x >= 0.0) & (y >= 0.0) & (z >= 0.0);
         divergent = signs & ((x + y == 0.0) | (y + z == 0.0) | (z + x == 0.0));
@@ -166,7 +211,8 @@ struct Domain {
     }
     /// The value, or the limit outside the regular arguments.
     POLHODE_INLINE T limit(T value, T divergence) const {
-        return select(regular, value,
+        return select(regular,
+                      value,
                       select(divergent, divergence, select(infinite, T(0.0), T(not_a_number))));
     }
 };
@@ -177,46 +223,61 @@ struct FirstAndThird {
     T rj;
 };
 
-/// R_F(x,y,z) and R_J(x,y,z,p) of one duplication, p > 0.
+/// Where the angle of rf_rj_positive starts, and the number whose root scales its tangent.
+template <class T>
+struct Angle {
+    mask_t<T> given;
+    T t;
+    T y2;
+    T delta;
+};
+
+/// R_F(x,y,z) and R_J(x,y,z,p) of one duplication, p > 0; R_F only where it is wanted.
 ///
 /// The integrals split off by the n-th duplication are  6 * 4^-n / d R_C(1, 1 + e),
 /// d = (sqrt p + sqrt x)(sqrt p + sqrt y)(sqrt p + sqrt z), e = 64^-n delta / d^2,
-/// delta = (p-x)(p-y)(p-z)  [Carlson95] eqs (2.16)-(2.20).  There one R_C a duplication; here
+/// delta = (p-x)(p-y)(p-z)  [Carlson95] Sec. 2.  There one R_C a duplication; here
 /// one in all, because R_C(1, 1 + tan^2 a) = a / tan a: the sum is kept as 2^n times an angle, that
 /// angle as t = tan / sqrt(delta_n) and y = 1 + tan^2 with delta_n = 64^-n delta (tanh where
 /// delta < 0).  Each duplication adds its own angle to it and halves the sum.  With
 /// 1 + e = 2 sqrt p (p + lambda) / d nothing cancels, however small p is.
+///
+/// @param start  an angle that is there from the start: 6 angle / sqrt(delta) is added to R_J
 template <class T>
-FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p) {
+FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p, bool with_rf, const Angle<T>& start) {
     const T scale = root_scale(largest_of(x, y, max(z, p)));
     Duplication<4, T> s({x, y, z, p}, scale, {1, 1, 1, 2}, third_kind_tolerance<T>);
     T delta = (s.v[3] - s.v[0]) * (s.v[3] - s.v[1]) * (s.v[3] - s.v[2]);
     T t = 0.0, y2 = 1.0, first = 0.0;
+    if (any(start.given)) {
+        const T cube = scale * scale * scale;
+        delta = select(start.given, start.delta * cube * cube, delta);
+        t = select(start.given, start.t / cube, t);
+        y2 = select(start.given, start.y2, y2);
+    }
     // The angle is small enough for its series when tan^2 is below this.
-    constexpr double small = epsilon_v<T> < 0x1p-60 ? 1e-4 : 0.01;
-    bool start = true;
+    constexpr double small = wider_than_double<T> ? 1e-4 : 0.02;
     do {
         const T rp = s.root[3];
         const T rpx = rp + s.root[0], rpy = rp + s.root[1], rpz = rp + s.root[2];
         const T d = rpx * rpy * rpz;
         const T product = 2.0 * rp * (s.v[3] + s.lambda());  // d (1 + e)
-        const T secants = sqrt(y2 * product * d);              // d times both secants
+        const T secants = sqrt(y2 * product * d);            // d times both secants
         const T inverse = 1.0 / (secants + (d - delta * t));
         T t_next = 8.0 * fma(t, d, T(1.0)) * inverse;
         T y2_next = 2.0 * secants * inverse;
-        if (start) {
-            // Arguments so far apart that d underflows: the first integral on its own.
-            const mask_t<T> tiny = d < 0x1p-600;
-            if (any(tiny)) {
-                const T e1 = (2.0 * rp / rpx) * ((rp / rpy) * (rp / rpz) +
-                                                 (s.lambda() / rpy) / rpz);
-                const T c = rf_valid(T(1.0), select(tiny, e1, T(1.0)), select(tiny, e1, T(1.0)));
-                const T part = ((((6.0 * c) * scale / rpx) * scale / rpy) * scale) / rpz;
-                first = select(tiny, part, first);
-                t_next = select(tiny, T(0.0), t_next);
-                y2_next = select(tiny, T(1.0), y2_next);
-            }
-            start = false;
+        // Arguments so far apart that products leave the range: this integral on its own.
+        const mask_t<T> apart = s.active & (d < 0x1p-250);
+        if (any(apart)) {
+            const T e1 =
+                select(apart,
+                       (2.0 * rp / rpx) * ((rp / rpy) * (rp / rpz) + (s.lambda() / rpy) / rpz),
+                       T(1.0));
+            const T weight = 6.0 * s.quarter * rf_valid(T(1.0), e1, e1);
+            const T part = (((weight * scale / rpx) * scale / rpy) * scale) / rpz;
+            first = select(apart, first + part, first);
+            t_next = select(apart, T(0.0), t_next);
+            y2_next = select(apart, T(1.0), y2_next);
         }
         t = select(s.active, t_next, t);
         y2 = select(s.active, y2_next, y2);
@@ -225,11 +286,13 @@ FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p) {
 
     // atan(sqrt e)/sqrt e with e = tan^2 of the remaining angle.
     const T e = 1.0 - y2;
-    constexpr int terms = epsilon_v<T> < 0x1p-60 ? 9 : 8;
-    T angle = 1.0 / (2 * terms + 1);
-    for (int i = terms - 1; i >= 0; --i) angle = fma(e, angle, T(1.0 / (2 * i + 1)));
+    constexpr int terms = 9;
+    T angle = ratio<T>(1, 2 * terms + 1);
+    for (int i = terms - 1; i >= 0; --i) angle = fma(e, angle, ratio<T>(1, 2 * i + 1));
     const T rj = s.quarter * (third_kind_series(s.v[0], s.v[1], s.v[2], s.mean) + 6.0 * t * angle);
-    return {first_kind_series(s.v[0], s.v[1], s.v[2]) * scale, first + rj * scale * scale * scale};
+    T rf = 0.0;
+    if (with_rf) rf = first_kind_series(s.v[0], s.v[1], s.v[2]) * scale;
+    return {rf, first + rj * scale * scale * scale};
 }
 
 }  // namespace detail
@@ -240,8 +303,8 @@ template <class T>
 T rf(T x, T y, T z) {
     const detail::Domain<T> domain(x, y, z);
     const mask_t<T> ok = domain.regular;
-    const T value = detail::rf_valid(select(ok, x, T(1.0)), select(ok, y, T(1.0)),
-                                     select(ok, z, T(1.0)));
+    const T value =
+        detail::rf_valid(select(ok, x, T(1.0)), select(ok, y, T(1.0)), select(ok, z, T(1.0)));
     return domain.limit(value, T(detail::infinity));
 }
 
@@ -250,7 +313,7 @@ template <class T>
 T rc(T x, T y) {
     const mask_t<T> principal = (y < 0.0) & (x >= 0.0);
     const T shifted = select(principal, x - y, x);
-    const T factor = select(principal, sqrt(x / shifted), T(1.0));
+    const T factor = select(principal, sqrt(x) / sqrt(shifted), T(1.0));
     const T value = rf(shifted, abs(y), abs(y));
     return select(principal & (value == 0.0), T(0.0), factor * value);
 }
@@ -269,7 +332,7 @@ T rd(T x, T y, T z) {
 
     const T scale = detail::root_scale(detail::largest_of(x, y, z));
     detail::Duplication<3, T> s({x, y, z}, scale, {1, 1, 3}, detail::third_kind_tolerance<T>);
-    // The integrals split off are 3 * 4^-n / (sqrt z (z + lambda))  [Carlson95] eq. (2.31).  The
+    // The integrals split off are 3 * 4^-n / (sqrt z (z + lambda))  [Carlson95] Sec. 2.  The
     // first is formed without the scale, in whose range it may be too large.
     const T back = 1.0 / scale;
     const T first = 3.0 / (s.root[2] * back * (z + s.lambda() * back * back));
@@ -279,44 +342,68 @@ T rd(T x, T y, T z) {
     }
     const T rest = s.quarter * detail::third_kind_series(s.v[0], s.v[1], s.v[2], s.mean);
     const T value = first + (rest + 3.0 * sum) * scale * scale * scale;
-    return select(regular, value,
-                  select(divergent, T(detail::infinity),
-                         select(infinite, T(0.0), T(detail::not_a_number))));
+    return select(
+        regular,
+        value,
+        select(divergent, T(detail::infinity), select(infinite, T(0.0), T(detail::not_a_number))));
 }
 
 namespace detail {
 
-/// R_F(x,y,z) and R_J(x,y,z,p) for valid, finite arguments and p != 0.
+/// The same from an angle of zero, R_J alone.
+template <class T>
+FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p) {
+    return rf_rj_positive(x, y, z, p, false, Angle<T>{p != p, T(0.0), T(1.0), T(0.0)});
+}
+
+/// R_F(x,y,z) and R_J(x,y,z,p) for valid, finite arguments and p != 0; R_F only where it is wanted.
 ///
 /// Where p < 0, and where p is so large that the duplication would be slow, p is exchanged for q
-/// with (p - a)(q - a) = (b - a)(c - a), where (a, b, c) are x, y, z in some order, by DLMF 19.21.12:
+/// with (p - a)(q - a) = (b - a)(c - a), a the largest of x, y, z and b, c the others, by
+/// DLMF 19.21.12:
 ///
 ///   (p - a) R_J(p) + (q - a) R_J(q) = 3 R_F - 3 R_C(b c / a, p q / a).
 ///
-/// p < 0: a is the largest, then R_J(q) and R_F have one sign and nothing cancels when another
-/// argument is zero (with the middle one, DLMF 19.20.14, they cancel).  p large: the smallest.
+/// p < 0: with the largest as a, R_J(q) and R_F have one sign and nothing cancels when another
+/// argument is zero (with the middle one, DLMF 19.20.14, they cancel).  p large: R_F stands far
+/// above the others, and with p q - b c = a (q - b)(q - c) the angle of R_C belongs to the delta of
+/// R_J(q): half of it is where the sum of angles starts, and R_C costs nothing.
 template <class T>
-FirstAndThird<T> rf_rj(T x, T y, T z, T p) {
-    const T hi = largest_of(x, y, z), lo = smallest_of(x, y, z);
-    const mask_t<T> negative = p < 0.0, exchange = negative | (p > 64.0 * hi);
-    if (!any(exchange)) return rf_rj_positive(x, y, z, p);
+FirstAndThird<T> rf_rj(T x, T y, T z, T p, bool with_rf) {
+    T hi = largest_of(x, y, z);
+    const mask_t<T> negative = p < 0.0, large = p > 64.0 * hi, exchange = negative | large;
+    if (!any(exchange)) {
+        return rf_rj_positive(x, y, z, p, with_rf, Angle<T>{exchange, T(0.0), T(1.0), T(0.0)});
+    }
+    // The largest of x, y, z near 2^200, unless that takes p out of range.
+    const T scale = select(exchange, min(root_scale(hi), 0x1p380 * root_scale(abs(p))), T(1.0));
+    const T square = scale * scale;
+    x = x * square, y = y * square, z = z * square, p = p * square, hi = hi * square;
+    const T lo = smallest_of(x, y, z), mid = max(min(x, y), min(max(x, y), z));
+    // c = q - a, and q: without cancellation, for p < 0 its own sum of positive terms.  Where c
+    // vanishes it must not, for the angle's sake; it is far below the rounding of q.
+    const T part = (hi - lo) / select(exchange, p - hi, T(1.0));
+    const T c = select(negative, (hi - mid) * part, max((hi - mid) * part, 0x1p-120 * hi));
+    const T q_negative = (lo - p) * (hi / (hi - p)) - mid * part;
+    const T q = select(negative, q_negative, select(large, hi + c, p));
 
-    const T mid = max(min(x, y), min(max(x, y), z));
-    const T size = abs(p), sum = hi + size;
-    // q without cancellation, and c = q - a.
-    const T q_negative = (size + lo) * (hi / sum) + mid * ((hi - lo) / sum);
-    const T c_negative = -((hi - mid) * ((hi - lo) / sum));
-    const T c_large = (mid - lo) * ((hi - lo) / select(negative, T(1.0), size - lo));
-    const T q = select(exchange, select(negative, q_negative, lo + c_large), p);
-    const T c = select(negative, c_negative, c_large);
-    FirstAndThird<T> r = rf_rj_positive(x, y, z, q);
-    // R_C with both arguments over `unit`, which keeps them in range.
-    const T unit = select(negative, hi, size);
-    const T root = select(negative, T(1.0), sqrt(lo / unit));
-    const T r_c = root * rc(select(negative, lo, hi) * (mid / unit),
-                            select(negative, p * (q / hi), q));
-    const T a = select(negative, hi, lo);
-    r.rj = select(exchange, (3.0 * (r.rf - r_c) - c * r.rj) / (p - a), r.rj);
+    Angle<T> start{large, T(0.0), T(1.0), T(0.0)};
+    if (any(large)) {
+        const T root = sqrt(lo * mid), root_pq = sqrt(p) * sqrt(q);
+        const T inverse = 1.0 / (root + root_pq);
+        start.t = sqrt(hi) * inverse / c;
+        start.y2 = 2.0 * root_pq * inverse;
+        start.delta = c * (c + (hi - mid)) * (c + (hi - lo));
+    }
+    FirstAndThird<T> r = rf_rj_positive(x, y, z, q, true, start);
+    T numerator = fma(-c, r.rj, 3.0 * r.rf);
+    if (any(negative)) {
+        const T r_c =
+            rc(select(negative, lo * (mid / hi), T(1.0)), select(negative, p * (q / hi), T(1.0)));
+        numerator = select(negative, numerator - 3.0 * r_c, numerator);
+    }
+    r.rj = select(exchange, numerator / (p - hi), r.rj) * square * scale;
+    r.rf = r.rf * scale;
     return r;
 }
 
@@ -329,12 +416,14 @@ T rj(T x, T y, T z, T p) {
     const detail::Domain<T> domain(x, y, z);
     const mask_t<T> number = p == p, zero = p == 0.0, infinite = abs(p) == detail::infinity;
     const mask_t<T> ok = domain.regular & number & !zero & !infinite;
-    const T value = detail::rf_rj(select(ok, x, T(1.0)), select(ok, y, T(1.0)),
-                                  select(ok, z, T(1.0)), select(ok, p, T(1.0)))
+    const T value = detail::rf_rj(select(ok, x, T(1.0)),
+                                  select(ok, y, T(1.0)),
+                                  select(ok, z, T(1.0)),
+                                  select(ok, p, T(1.0)),
+                                  false)
                         .rj;
-    const T limit = domain.limit(
-        select(zero, T(detail::infinity), select(infinite, T(0.0), value)),
-        select(p < 0.0, T(-detail::infinity), T(detail::infinity)));
+    const T limit = domain.limit(select(zero, T(detail::infinity), select(infinite, T(0.0), value)),
+                                 select(p < 0.0, T(-detail::infinity), T(detail::infinity)));
     return select(number, limit, T(detail::not_a_number));
 }
 

@@ -22,21 +22,22 @@ struct Jacobi {
 ///
 /// @param u    any real; NaN where |u| max(1, sqrt |k2|) >= 2^50, where no digit is left
 /// @param k2   any finite real; its side of 1 is read from kc2
-/// @param kc2  1 - k2, passed because it carries the digits as k2 -> 1; 0 gives the hyperbolic limit
+/// @param kc2  1 - k2, passed because it carries the digits as k2 -> 1; 0 gives the hyperbolic
+/// limit
 ///             tanh, sech, sech and the Gudermannian
 /// @return     am is continuous in u: unbounded for k2 < 1, within asin(1/k) for k2 > 1.
 ///             Error of sn, cn and am at most 4 eps (1 + |u| max(1, sqrt |k2|)), of dn that times
 ///             max(1, |dn|) (tests/test_elliptic.py)
 ///
-/// Method: the AGM sequence from (1, kc) until c_N <= 1e-4 a_N; there sin and cos of the amplitude
-/// w + (k^2/8) sin 2w, w = u / AGM, are good to k^4/100; then the descending Landen transformation
-/// in Gauss's form (DLMF 22.7.2-4 with k_1 = c_n/a_n) back up, one division a step:
+/// Method: the AGM sequence from (1, kc) until |c_N| <= 4e-3 a_N; there the Fourier series of am
+/// (DLMF 22.11) needs its terms in q and q^2 only; then the descending Landen transformation in
+/// Gauss's form (DLMF 22.7(i) with k_1 = c_n/a_n) back up, one division a step:
 ///
 ///   sn_{n-1} = a_{n-1} sn / D,  cn_{n-1} = a_n cn dn / D,  dn_{n-1} = (b_{n-1} + c_n cn^2) / D,
 ///   D = a_n + c_n sn^2,
 ///
 /// in which nothing cancels while c_n >= 0.  c_1 < 0 for k2 < 0; then D = a_0 - c_1 cn^2 and the
-/// numerator of dn is a_1 - c_1 sn^2.  k2 > 1 goes over to 1/k2 (DLMF 22.17.2-4).
+/// numerator of dn is a_1 - c_1 sn^2.  k2 > 1 goes over to 1/k2 (DLMF 22.17(i)).
 template <class T>
 Jacobi<T> jacobi(T u, T k2, T kc2) {
     const mask_t<T> above = kc2 < 0.0, one = kc2 == 0.0;
@@ -47,21 +48,28 @@ Jacobi<T> jacobi(T u, T k2, T kc2) {
         mc = select(above, -kc2 / k2, mc);
     }
     const T kc = sqrt(mc);
-    const AgmSequence<T> agm(kc, 1e-4);
+    const AgmSequence<T> agm(kc, wider_than_double<T> ? 1e-6 : 4e-3);
 
-    const T w = select(one, T(0.0), agm.limit * v);
+    // With kappa = c_N / a_{N+1}: the AGM is a_{N+1} (1 - kappa^4/64), q is kappa^2/16,
+    // the parameter kappa^2 (1 - kappa^2/2), each but for a relative kappa^4 or less.
+    const T kappa = agm.last_c / agm.limit, kappa2 = kappa * kappa, q = 0.0625 * kappa2;
+    const T mean = fma(-4.0 * q * q, agm.limit, agm.limit);
+    const T w = select(one, T(0.0), mean * v);
     const SinCos<T> x = sincos(w);
-    const T kappa = agm.last_c / agm.limit, q = 0.25 * (kappa * kappa);
-    const T delta = q * (x.sin * x.cos);
-    T s = fma(delta, x.cos, x.sin), c = fma(-delta, x.sin, x.cos);
-    T d = fma(-2.0 * q, s * s, T(1.0));
+    // am = w + 2 q sin 2w + q^2 sin 4w, and its sine and cosine by Taylor.
+    const T sc = x.sin * x.cos, cos_2w = fma(x.cos, x.cos, -(x.sin * x.sin));
+    const T delta = 4.0 * q * sc * fma(q, cos_2w, T(1.0)), half = 0.5 * delta;
+    T s = fma(delta, fma(-half, x.sin, x.cos), x.sin);
+    T c = fma(-delta, fma(half, x.cos, x.sin), x.cos);
+    const T y = fma(-8.0 * q, kappa2, kappa2) * (s * s);
+    T d = fma(-y, fma(y, fma(y, T(0.0625), T(0.125)), T(0.5)), T(1.0));
     for (int n = agm.steps; n >= 1; --n) {
         // Rounding errors of cn and dn near 1 would double with each step; there cn^2 is 1 - sn^2,
         // and cn follows by a Newton step whose derivative needs no more than a digit.
         T s2 = s * s, c2 = c * c;
         const mask_t<T> small = s2 < 0.5;
         const T exact_c2 = select(small, 1.0 - s2, c2);
-        c = fma(c * (exact_c2 - c2), 1.5 - exact_c2, c);
+        const T sharp_c = fma(c * (exact_c2 - c2), 1.5 - exact_c2, c);
         c2 = exact_c2;
         T c_n = agm.c(n), from = agm.a[n], from_dn = agm.b[n - 1];
         if (n == 1) {
@@ -76,7 +84,7 @@ Jacobi<T> jacobi(T u, T k2, T kc2) {
         }
         const mask_t<T> reached = agm.reaches(n);
         const T inverse = 1.0 / fma(c_n, s2, from);
-        c = select(reached, agm.a[n] * inverse * (c * d), c);
+        c = select(reached, agm.a[n] * inverse * (sharp_c * d), c);
         s = select(reached, agm.a[n - 1] * inverse * s, s);
         d = select(reached, fma(c_n, c2, from_dn) * inverse, d);
     }
@@ -97,7 +105,7 @@ Jacobi<T> jacobi(T u, T k2, T kc2) {
     // w is within a right angle of am, which settles the multiple of 2 pi.
     const T angle = atan2(r.sn, r.cn);
     const T turns = select(kc2 <= 0.0, T(0.0), rint((w - angle) * 0x1.45f306dc9c883p-3));
-    r.am = fma(turns, T(0x1.921fb54442d18p+2), fma(turns, T(0x1.1a62633145c07p-52), angle));
+    r.am = add_turns(turns, angle);
     return r;
 }
 

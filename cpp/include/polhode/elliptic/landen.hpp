@@ -19,7 +19,7 @@ namespace elliptic {
 /// c_N^2/8.
 template <class T>
 POLHODE_INLINE AgmSequence<T> landen_sequence(T kc) {
-    return AgmSequence<T>(kc, epsilon_v<T> < 0x1p-60 ? 0x1p-57 : 0x1p-27);
+    return AgmSequence<T>(kc, wider_than_double<T> ? 0x1p-57 : 0x1p-27);
 }
 
 /// F(phi, k) = int_0^phi d theta / sqrt(1 - k2 sin^2 theta) by the ascending transformation
@@ -33,17 +33,16 @@ template <class T>
 T landen_f(T phi, const AgmSequence<T>& agm) {
     // Half turns double with n exactly, so they are taken out first and leave phi its digits.
     const T half_turns = rint(phi * 0x1.45f306dc9c883p-2);
-    phi = fma(half_turns, T(-0x1.1a62633145c07p-53), fma(half_turns, T(-0x1.921fb54442d18p+1), phi));
+    phi = add_turns(-0.5 * half_turns, phi);
     for (int n = 0; n < agm.steps; ++n) {
         const SinCos<T> x = sincos(phi);
         // (a cos phi, b sin phi) is in the quadrant of phi: the multiple of 2 pi between its angle
         // and phi is not in doubt.
         const T angle = atan2(agm.b[n] * x.sin, agm.a[n] * x.cos);
         const T turns = rint((phi - angle) * 0x1.45f306dc9c883p-3);
-        const T step = fma(turns, T(0x1.921fb54442d18p+2), angle);
-        phi = select(agm.reaches(n + 1), phi + step, phi);
+        phi = select(agm.reaches(n + 1), phi + add_turns(turns, angle), phi);
     }
-    return (half_turns * 0x1.921fb54442d18p+1 + phi / power_of_two(agm.count)) / agm.limit;
+    return fma(half_turns, 2.0 * half_pi<T>(), phi / power_of_two(agm.count)) / agm.limit;
 }
 
 /// am(u, k), the inverse of F, by the descending transformation

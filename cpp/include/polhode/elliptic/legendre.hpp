@@ -15,13 +15,12 @@
 
 #include "polhode/elliptic/agm.hpp"
 #include "polhode/elliptic/carlson.hpp"
+#include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/sincos.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace elliptic {
 namespace detail {
-
-inline constexpr double half_pi = 0x1.921fb54442d18p+0;
 
 /// What the integrals need of an amplitude phi = j pi + r, |r| <= pi/2.
 template <class T>
@@ -55,8 +54,8 @@ struct Amplitude {
 ///   about c^2  Pi = s w [ R_F - n c R_C(delta2, p q) - n (q - c^2)/3 R_J(q) ],
 ///              w = 1/(1 - n),  q - c^2 = kc2 s^2 w
 ///
-/// All terms are positive in the first for n < 0 <= k2 and in the second for n, k2 < 0; for p < 0 the
-/// first has a single negative one, which stands alone in the complete integral.
+/// All terms are positive in the first for n < 0 <= k2 and in the second for n, k2 < 0; for p < 0
+/// the first has a single negative one, which stands alone in the complete integral.
 template <class T>
 T third_kind(T n, T s, T cos2, T delta2, T k2, T kc2) {
     const T s2 = s * s;
@@ -74,18 +73,20 @@ T third_kind(T n, T s, T cos2, T delta2, T k2, T kc2) {
     const T c_c2 = kc2 * w * s2;
     const T q = select(about_one, q_one, select(about_c2, cos2 + c_c2, p));
 
-    const FirstAndThird<T> r =
-        rf_rj(select(valid, cos2, T(1.0)), select(valid, delta2, T(1.0)), T(1.0),
-              select(valid, q, T(1.0)));
-    const T rj_weight =
-        select(about_one, over_n, select(about_c2, -n * w * c_c2, n * s2));
+    const FirstAndThird<T> r = rf_rj(select(valid, cos2, T(1.0)),
+                                     select(valid, delta2, T(1.0)),
+                                     T(1.0),
+                                     select(valid, q, T(1.0)),
+                                     true);
+    const T rj_weight = select(about_one, over_n, select(about_c2, -n * w * c_c2, n * s2));
     T sum = fma(rj_weight * (1.0 / 3), r.rj, select(about_one, T(0.0), w * r.rf));
     if (any(exchange)) {
         const T r_c = rc(select(about_one, cos2, T(1.0)) * delta2, select(exchange, p * q, T(1.0)));
         const T weight = select(about_one, T(1.0), -n * w * sqrt(cos2));
         sum = select(exchange, fma(weight, r_c, sum), sum);
     }
-    const T edge = select(pole & (delta2 >= 0.0), copysign(infinity, s),
+    const T edge = select(pole & (delta2 >= 0.0),
+                          copysign(infinity, s),
                           select((delta2 >= 0.0) & (abs(n) == infinity), T(0.0), T(not_a_number)));
     return select(valid, s * sum, edge);
 }
@@ -99,15 +100,15 @@ T third_kind(T n, T s, T cos2, T delta2, T k2, T kc2) {
 /// Method: K = pi / (2 AGM(1, kc))  [CZ08] Sec. 3.2.
 template <class T>
 T ellip_k(T kc2) {
-    return detail::half_pi / agm(T(1.0), sqrt(kc2));
+    return half_pi<T>() / agm(T(1.0), sqrt(kc2));
 }
 
 /// Incomplete integral of the first kind F(phi, k).
 ///
 /// @return  error below 4 eps; +-inf from a quarter turn on at k2 = 1, and for phi = +-inf, k2 < 1
 ///
-/// Method: s R_F(c^2, 1 - k2 s^2, 1)  (DLMF 19.25.5), and c R_F(kc2 s^2, kc2, 1 - k2 s^2) for
-/// K - F(r) (DLMF 19.7.? complementary amplitude).
+/// Method: s R_F(c^2, 1 - k2 s^2, 1)  (DLMF 19.25.5); K - F(r), the same of the amplitude
+/// chi with tan chi = cot r / kc, is  c R_F(kc2 s^2, kc2, 1 - k2 s^2).
 template <class T>
 T ellip_f(T phi, T k2, T kc2) {
     const detail::Amplitude<T> x(phi, k2, kc2);
@@ -118,8 +119,7 @@ T ellip_f(T phi, T k2, T kc2) {
     T value = select(back, copysign(sqrt(x.cos2), x.half_turns), x.sin) *
               rf(select(back, kc2 * sin2, x.cos2), select(back, kc2, T(1.0)), x.delta2);
     if (any(turned)) {
-        const T quarters =
-            2.0 * x.half_turns - select(back, copysign(1.0, x.half_turns), T(0.0));
+        const T quarters = 2.0 * x.half_turns - select(back, copysign(1.0, x.half_turns), T(0.0));
         value = select(turned, fma(quarters, ellip_k(kc2), value), value);
     }
     return select((abs(phi) == detail::infinity) & (kc2 >= 0.0), phi, value);
@@ -133,7 +133,8 @@ template <class T>
 T ellip_pi_complete(T n, T k2, T kc2) {
     const mask_t<T> one = kc2 == 0.0;
     const T value = detail::third_kind(n, T(1.0), T(0.0), select(one, T(1.0), kc2), k2, kc2);
-    const T limit = select(n > 1.0, T(-detail::infinity),
+    const T limit = select(n > 1.0,
+                           T(-detail::infinity),
                            select(n == n, T(detail::infinity), T(detail::not_a_number)));
     return select(one, limit, value);
 }

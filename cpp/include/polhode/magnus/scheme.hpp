@@ -4,8 +4,8 @@
 /// The optimal Magnus schemes of orders 2, 4, 6, 8 for q' = q (0, omega(t))/2, [Gus10] Sec. 3.1.
 ///
 /// There q' = c W q; here the rate is on the right, as a body turns.  Conjugation makes one of the
-/// other, W = conj(Omega) with c = 1/2 [Gus10] eq. (30), and changes the sign of every commutator.  All
-/// vectors are rotation vectors, twice the quaternions of [Gus10], so that
+/// other, W = conj(Omega) with c = 1/2 [Gus10] eq. (30), and changes the sign of every commutator.
+/// All vectors are rotation vectors, twice the quaternions of [Gus10], so that
 ///
 ///     [a, b] = b x a,   dq = (cos |phi|/2, sin(|phi|/2) phi/|phi|),
 ///
@@ -29,18 +29,20 @@ POLHODE_INLINE Vec3<T> commutator(const Vec3<T>& a, const Vec3<T>& b) {
     return cross(b, a);
 }
 
-/// The rate over one step, (17) of [Gus10] times h^i: h omega(t + x h) is the sum of alpha_i x^(i-1)
-/// with t the middle and x in [-1/2, 1/2].
+/// The rate over one step, (17) of [Gus10] times h^i: h omega(t + x h) is the sum of alpha_i
+/// x^(i-1) with t the middle and x in [-1/2, 1/2].
 template <class T, int Order>
 struct Rate {
     Vec3<T> alpha[Order / 2];
 
-    /// From h omega at the nodes of Gauss's rule: in the middle (used where Order/2 is odd), and at the
-    /// pairs +-x from the middle outwards, where it is even +- x slope.
+    /// From h omega at the nodes of Gauss's rule: in the middle (used where Order/2 is odd), and at
+    /// the pairs +-x from the middle outwards, where it is even +- x slope.
     ///
-    /// These are the alphas of (21), R^(s) Q^(s): the polynomial through the nodes has the moments that
-    /// the rule gives, as the rule is exact for both.  (In (20) the factorial must not be there.)
-    POLHODE_INLINE static Rate of(const Vec3<T>& middle, const Vec3<T>* even,
+    /// These are the alphas of (21), R^(s) Q^(s): the polynomial through the nodes has the moments
+    /// that the rule gives, as the rule is exact for both.  (In (20) the factorial must not be
+    /// there.)
+    POLHODE_INLINE static Rate of(const Vec3<T>& middle,
+                                  const Vec3<T>* even,
                                   const Vec3<T>* slope) {
         using quadrature::from_distance;
         constexpr quadrature::GaussLegendre rule{Order / 2};
@@ -70,7 +72,8 @@ struct Rate {
     }
 };
 
-/// The rotation vector phi of one step, [Gus10] eqs (22) to (25).  Odd in h: the schemes are symmetric.
+/// The rotation vector phi of one step, [Gus10] eqs (22) to (25).  Odd in h: the schemes are
+/// symmetric.
 template <class T>
 POLHODE_INLINE Vec3<T> rotation_vector(const Rate<T, 2>& rate) {
     return rate.alpha[0];
@@ -85,8 +88,7 @@ POLHODE_INLINE Vec3<T> rotation_vector(const Rate<T, 6>& rate) {
     const auto& [a1, a2, a3] = rate.alpha;
     const Vec3<T> s1 = commutator(a1, a2);
     const Vec3<T> r1 = commutator(a1, axpy(T(2.0), a3, s1));  // times -1/60
-    const Vec3<T> s2 =
-        commutator(axpy(T(-20.0), a1, s1 - a3), axpy(-ratio<T>(1, 60), r1, a2));
+    const Vec3<T> s2 = commutator(axpy(T(-20.0), a1, s1 - a3), axpy(-ratio<T>(1, 60), r1, a2));
     return axpy(ratio<T>(1, 240), s2, axpy(ratio<T>(1, 12), a3, a1));
 }
 template <class T>
@@ -101,13 +103,14 @@ POLHODE_INLINE Vec3<T> rotation_vector(const Rate<T, 8>& rate) {
     const Vec3<T> r2 =
         commutator(axpy(T(1.25), s1, a1), axpy(T(2.0), a3, axpy(T(0.5), s2_hat, s2)));
     const Vec3<T> a1_a3 = axpy(ratio<T>(1, 12), a3, a1);
-    const Vec3<T> s3 = commutator(
-        axpy(-ratio<T>(7, 3), s1, axpy(-ratio<T>(1, 6), s2, a1_a3)),
-        axpy(T(-9.0), a2, axpy(T(-2.25), a4, axpy(T(21.0), r1, r2))));  // 63 r1/3
+    const Vec3<T> s3 =
+        commutator(axpy(-ratio<T>(7, 3), s1, axpy(-ratio<T>(1, 6), s2, a1_a3)),
+                   axpy(T(-9.0), a2, axpy(T(-2.25), a4, axpy(T(21.0), r1, r2))));  // 63 r1/3
     return axpy(-ratio<T>(7, 120), s2, axpy(ratio<T>(1, 360), s3, a1_a3));
 }
 
-/// exp of the quaternion (0, phi/2), [Gus10] Theorem 2.2: the turn by |phi| about phi.  phi = 0 gives 1.
+/// exp of the quaternion (0, phi/2), [Gus10] Theorem 2.2: the turn by |phi| about phi.  phi = 0
+/// gives 1.
 template <class T>
 POLHODE_INLINE Quaternion<T> exponential(const Vec3<T>& phi) {
     const SinCos<T> half = cos_sinc_of_root(0.25 * dot(phi, phi));
@@ -115,8 +118,8 @@ POLHODE_INLINE Quaternion<T> exponential(const Vec3<T>& phi) {
     return {half.cos, s * phi.x, s * phi.y, s * phi.z};
 }
 
-/// dq of one step h with the rate at the nodes of Gauss's rule, in the order of time: omega[3 i + k] is
-/// component k at node i.
+/// dq of one step h with the rate at the nodes of Gauss's rule, in the order of time: omega[3 i +
+/// k] is component k at node i.
 ///
 /// @return  unit to 2 eps, its error of order h^(Order+1)
 template <int Order, class T>

@@ -21,7 +21,8 @@ struct ThreeDoubles {
     }
 };
 
-/// The nodes 1/2 - distance and 1/2 + distance (one node where distance = 0), each with this weight.
+/// The nodes 1/2 - distance and 1/2 + distance (one node where distance = 0), each with this
+/// weight.
 struct GaussPair {
     ThreeDoubles distance, weight;
 };
@@ -41,8 +42,7 @@ inline constexpr int gauss_legendre_most_nodes = 10;
 /// The pairs of all rules one after another, from the middle outwards.
 inline constexpr GaussPair gauss_legendre_pairs[] = {
     // 1 node
-    {{0x0.0p+0, 0x0.0p+0, 0x0.0p+0},
-     {0x1.0000000000000p+0, 0x0.0p+0, 0x0.0p+0}},
+    {{0x0.0p+0, 0x0.0p+0, 0x0.0p+0}, {0x1.0000000000000p+0, 0x0.0p+0, 0x0.0p+0}},
     // 2 nodes
     {{0x1.279a74590331cp-2, 0x1.34863e0792bedp-56, -0x1.a82f9e6c53222p-110},
      {0x1.0000000000000p-1, 0x0.0p+0, 0x0.0p+0}},

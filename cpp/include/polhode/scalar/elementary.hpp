@@ -5,9 +5,17 @@
 /// The polynomials come from cpp/generate/make_elementary.py and are good to the 53 bits of a
 /// double; a wider type overloads these functions.
 
+#include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/real.hpp"
 
 POLHODE_NAMESPACE_BEGIN
+
+/// x + n turns of 2 pi, without rounding n 2 pi first.
+template <class T>
+POLHODE_INLINE T add_turns(T n, T x) {
+    constexpr double low = wider_than_double<T> ? 0.0 : 4 * detail::half_pi_parts[1];
+    return fma(n, 4.0 * half_pi<T>(), fma(n, T(low), x));
+}
 
 /// The angle of (x, y) in [-pi, pi]; 0 for x = y = 0.
 ///

@@ -59,8 +59,8 @@ POLHODE_INLINE SinCos<T> sincos(T x) {
 
 /// cos x and, in place of the sine, sin(x)/x as functions of y = x^2 >= 0; 1 and 1 at y = 0.
 ///
-/// Error at most 1.5 eps up to x = 0.785 (no root and no division), beyond it that of `sincos` and of
-/// the root: 1 eps (1 + x).
+/// Error at most 1.5 eps up to x = 0.785 (no root and no division), beyond it that of `sincos` and
+/// of the root: 1 eps (1 + x).
 template <class T>
 POLHODE_INLINE SinCos<T> cos_sinc_of_root(T y) {
     if constexpr (wider_than_double<T>) {

@@ -32,8 +32,8 @@ struct SplittingScheme {
 /// One term of the torque.
 struct TorqueTerm {
     const TorqueModel* model;
-    /// Shared by all bodies (body = 0) or parameter by parameter (body = 1), then readable up to the
-    /// next multiple of `block_bodies`.
+    /// Shared by all bodies (body = 0) or parameter by parameter (body = 1), then readable up to
+    /// the next multiple of `block_bodies`.
     View parameters;
 };
 

@@ -31,7 +31,10 @@ struct alignas(64) Columns {
 
 /// From one layout of C numbers a body to another.
 template <int C>
-void copy(const View& from, std::ptrdiff_t first, const MutableView& to, std::ptrdiff_t to_first,
+void copy(const View& from,
+          std::ptrdiff_t first,
+          const MutableView& to,
+          std::ptrdiff_t to_first,
           std::ptrdiff_t count) {
     for (int k = 0; k < C; ++k) {
         const double* source =
@@ -43,23 +46,28 @@ void copy(const View& from, std::ptrdiff_t first, const MutableView& to, std::pt
 
 /// result = base + factor x, vector by vector.
 template <class T = batch_real>
-void add_scaled(const View& base, double factor, const View& x, const MutableView& result,
+void add_scaled(const View& base,
+                double factor,
+                const View& x,
+                const MutableView& result,
                 std::ptrdiff_t count) {
     const T s(factor);
     for (std::ptrdiff_t i = 0; i < count; i += lanes_v<T>) {
         const Vec3<T> b = batch::load_vec3<T>(base, i, lanes_v<T>);
         const Vec3<T> v = batch::load_vec3<T>(x, i, lanes_v<T>);
-        batch::store_vec3<T>(result, i, lanes_v<T>,
-                             {fma(s, v.x, b.x), fma(s, v.y, b.y), fma(s, v.z, b.z)});
+        batch::store_vec3<T>(
+            result, i, lanes_v<T>, {fma(s, v.x, b.x), fma(s, v.y, b.y), fma(s, v.z, b.z)});
     }
 }
 
 /// One block on its way through time.
 template <class T = batch_real>
 class Block {
-public:
+  public:
     Block(const SplittingProblem& problem, std::ptrdiff_t begin, std::ptrdiff_t end)
-        : problem_(problem), begin_(begin), count_(end - begin) {
+        : problem_(problem),
+          begin_(begin),
+          count_(end - begin) {
         // Whole packs: what is past the last body repeats it.
         padded_ = (count_ + lanes_v<T> - 1) / lanes_v<T> * lanes_v<T>;
         copy<3>(problem.m, begin, m_.view(), 0, count_);
@@ -99,8 +107,8 @@ public:
         for (std::ptrdiff_t n = p.first_step; n < end; ++n) {
             const double h = p.h[n * p.h_stride];
             const double t = p.times != nullptr ? p.times[n] : p.t0 + static_cast<double>(n) * h;
-            const double t_end = p.times != nullptr ? p.times[n + 1]
-                                                    : p.t0 + static_cast<double>(n + 1) * h;
+            const double t_end =
+                p.times != nullptr ? p.times[n + 1] : p.t0 + static_cast<double>(n + 1) * h;
             double elapsed = 0;
             double now = t;
             for (int k = 0; k < p.stage_count; ++k) {
@@ -123,7 +131,7 @@ public:
         write(p.m, p.attitude, begin_);
     }
 
-private:
+  private:
     template <int C, class Array>
     void pad(Array& array) {
         for (int k = 0; k < C; ++k) {
@@ -207,8 +215,8 @@ private:
             const Vec3<T>& inverse =
                 bodies_[problem_.inertia.body == 0 ? 0 : i / lanes_v<T>].inverse;
             const Vec3<T> f = batch::load_vec3<T>(torque_.view(), i, lanes_v<T>);
-            batch::store_vec3<T>(work_.view(), i, lanes_v<T>,
-                                 {f.x * inverse.x, f.y * inverse.y, f.z * inverse.z});
+            batch::store_vec3<T>(
+                work_.view(), i, lanes_v<T>, {f.x * inverse.x, f.y * inverse.y, f.z * inverse.z});
         }
         TorqueArguments a = arguments(t, m_.view(), derivative_.view());
         a.rotation = work_.view();
@@ -271,7 +279,8 @@ private:
 
 }  // namespace detail
 
-/// Runs bodies begin <= i < end, begin a multiple of `block_bodies`, through all steps of `problem`.
+/// Runs bodies begin <= i < end, begin a multiple of `block_bodies`, through all steps of
+/// `problem`.
 inline void run(const SplittingProblem& problem, std::ptrdiff_t begin, std::ptrdiff_t end) {
     for (std::ptrdiff_t i = begin; i < end; i += detail::block_bodies) {
         const std::ptrdiff_t next = i + detail::block_bodies;

@@ -9,9 +9,9 @@
 ///     outer_1 inner_1 outer_2 ... inner_s outer_{s+1}     [CZ08] Appendix, eq. (23)
 ///
 /// of which only the first half is stored, so that an asymmetric table cannot be written; that the
-/// coefficients of either letter add up to 1 is asserted beside each table, the order conditions are
-/// checked by tests/test_splitting.py.  A kick may carry a modified potential, m += b h f - c h^3 W.
-/// A new scheme is one table and one row of `all`.
+/// coefficients of either letter add up to 1 is asserted beside each table, the order conditions
+/// are checked by tests/test_splitting.py.  A kick may carry a modified potential, m += b h f - c
+/// h^3 W. A new scheme is one table and one row of `all`.
 
 #include <array>
 
@@ -91,14 +91,23 @@ constexpr bool is_consistent(const std::array<Stage, Length>& stages) {
 inline constexpr auto strang = Composition<1>{Stage::kick, {1.0}}.stages();
 static_assert(is_consistent(strang));
 
-/// RKN_14^a of order 6, [CZ08] eq. (23) after [BM02].  There a4 = 0.314241403071477: a misprint, with
-/// which the order is lost below an error of 1e-13.
+/// RKN_14^a of order 6, [CZ08] eq. (23) after [BM02].  There a4 = 0.314241403071477: a misprint,
+/// with which the order is lost below an error of 1e-13.
 inline constexpr auto rkn6_14 = [] {
     Symmetric<14> s{Stage::flow,
-                    {0.0378593198406116, 0.102635633102435, -0.0258678882665587, 0.314241403071447,
-                     -0.130144459517415, 0.106417700369543, -0.00879424312851058},
-                    {0.09171915262446165, 0.183983170005006, -0.05653436583288827,
-                     0.004914688774712854, 0.143761127168358, 0.328567693746804}};
+                    {0.0378593198406116,
+                     0.102635633102435,
+                     -0.0258678882665587,
+                     0.314241403071447,
+                     -0.130144459517415,
+                     0.106417700369543,
+                     -0.00879424312851058},
+                    {0.09171915262446165,
+                     0.183983170005006,
+                     -0.05653436583288827,
+                     0.004914688774712854,
+                     0.143761127168358,
+                     0.328567693746804}};
     double a = 0, b = 0;
     for (std::size_t i = 0; i < 7; ++i) a += s.outer_half[i];
     for (std::size_t i = 0; i < 6; ++i) b += s.inner_half[i];
@@ -111,8 +120,7 @@ static_assert(is_consistent(rkn6_14));
 /// THE list of schemes.
 inline constexpr SplittingScheme all[] = {
     {"strang", 2, "composition", true, false, "[Vil13] eq. (16)", strang.data(), strang.size()},
-    {"rkn6_14", 6, "rkn", true, true, "[CZ08] eq. (23), [BM02]", rkn6_14.data(),
-     rkn6_14.size()},
+    {"rkn6_14", 6, "rkn", true, true, "[CZ08] eq. (23), [BM02]", rkn6_14.data(), rkn6_14.size()},
 };
 
 }  // namespace splitting

@@ -1,7 +1,8 @@
 #pragma once
 
 /// @file
-/// How a torque model is described to the core: plain data, the same at every instruction-set level.
+/// How a torque model is described to the core: plain data, the same at every instruction-set
+/// level.
 
 #include "polhode/batch_arguments.hpp"
 
@@ -10,7 +11,7 @@ namespace polhode {
 /// What a model is, as data.
 struct TorqueInfo {
     const char* name;
-    int parameters;     ///< numbers that a body's torque is made of
+    int parameters;  ///< numbers that a body's torque is made of
     bool depends_on_t;
     bool depends_on_m;
     bool has_potential;
@@ -30,7 +31,8 @@ struct TorqueArguments {
 };
 
 /// Works on bodies begin <= i < end.
-using TorqueFunction = void (*)(const TorqueArguments& arguments, std::ptrdiff_t begin,
+using TorqueFunction = void (*)(const TorqueArguments& arguments,
+                                std::ptrdiff_t begin,
                                 std::ptrdiff_t end);
 
 /// One row per model.  A function that the model does not have is null.

@@ -17,13 +17,17 @@ struct HeavyTop {
     static constexpr TorqueInfo info{"heavy_top", parameters, false, false, true, true};
 
     template <class T, class Frame>
-    POLHODE_INLINE static Vec3<T> torque(const T (&p)[parameters], double, const Vec3<T>&,
+    POLHODE_INLINE static Vec3<T> torque(const T (&p)[parameters],
+                                         double,
+                                         const Vec3<T>&,
                                          const Frame& frame) {
         return cross(frame.to_body({p[0], p[1], p[2]}), {p[3], p[4], p[5]});
     }
     /// While the body turns at v, u' = u x v.
     template <class T, class Frame>
-    POLHODE_INLINE static Vec3<T> derivative(const T (&p)[parameters], double, const Vec3<T>& v,
+    POLHODE_INLINE static Vec3<T> derivative(const T (&p)[parameters],
+                                             double,
+                                             const Vec3<T>& v,
                                              const Frame& frame) {
         return cross(cross(frame.to_body({p[0], p[1], p[2]}), v), {p[3], p[4], p[5]});
     }

@@ -131,6 +131,12 @@ struct Doubled {
     Complex<T> E, F, H;
 };
 
+/// a, with its size raised to `least`.
+template <class T>
+POLHODE_INLINE T at_least(T a, double least) {
+    return copysign(max(abs(a), T(least)), a);
+}
+
 /// sn(v)/v - 1 and W - 1 of the base, by the shortest polynomials that w allows.  Lanes differ in w: a
 /// tier is evaluated where some lane needs it, and each lane takes its own.
 template <class T>
@@ -191,8 +197,9 @@ POLHODE_INLINE void double_increment(const Motion<T>& s, const mask_t<T>& active
         const T cd2 = cd * cd;
         const T ds = s.delta * sigma2;
         w.sigma = (v.sigma + v.sigma) * (cd * inverse_R);
-        w.c = (cd2 - ds) * inverse_R;
-        w.d = (cd2 + ds) * inverse_R;
+        // On the separatrix cn and dn fall off exponentially: kept from where R would underflow.
+        w.c = at_least((cd2 - ds) * inverse_R, 1e-150);
+        w.d = at_least((cd2 + ds) * inverse_R, 1e-150);
         w.pc = v.pc;
         w.pd = v.pd;
     }

@@ -3,8 +3,8 @@
 /// @file
 /// The exact momentum at several times of one step, without the attitude.
 ///
-/// What the semi-exact methods of [Gus10] evaluate at Gauss nodes: a node costs sn, cn and dn and the
-/// addition theorem, no phase and no integral of the third kind.
+/// What the semi-exact methods of [Gus10] evaluate at Gauss nodes: a node costs sn, cn and dn and
+/// the addition theorem, no phase and no integral of the third kind.
 
 #include "polhode/quadrature/gauss_legendre.hpp"
 #include "polhode/torque_free/exact.hpp"
@@ -94,13 +94,13 @@ POLHODE_INLINE Increment<T> doubled(T alpha, T beta, T delta, const Increment<T>
         const T inverse_R = 1.0 / R;
         const T cd2 = cd * cd;
         const T ds = delta * sigma2;
-        return {(v.sigma + v.sigma) * (cd * inverse_R), (cd2 - ds) * inverse_R,
-                (cd2 + ds) * inverse_R};
+        return {
+            (v.sigma + v.sigma) * (cd * inverse_R), (cd2 - ds) * inverse_R, (cd2 + ds) * inverse_R};
     }
 }
 
-/// Even and odd part, times D = 1 - c1 c2 (sigma m2)^2, of the momentum about the time when it is m:
-/// the addition theorem of sn, cn, dn.
+/// Even and odd part, times D = 1 - c1 c2 (sigma m2)^2, of the momentum about the time when it is
+/// m: the addition theorem of sn, cn, dn.
 template <class T>
 struct Addition {
     Vec3<T> m;
@@ -108,8 +108,8 @@ struct Addition {
     T c1, c1c2;
 
     POLHODE_INLINE static Addition of(const Inertia<T>& body, const Vec3<T>& m) {
-        return {m, body.c1 * (m.y * m.z), m.x * m.z, body.c2 * (m.x * m.y), body.c1,
-                body.c1 * body.c2};
+        return {
+            m, body.c1 * (m.y * m.z), m.x * m.z, body.c2 * (m.x * m.y), body.c1, body.c1 * body.c2};
     }
     POLHODE_INLINE T D(const Increment<T>& v, const mask_t<T>& far, bool any_far) const {
         const T sigma_m2 = v.sigma * m.y;
@@ -135,15 +135,18 @@ struct Addition {
 ///
 /// @param body, m, h  as in exact_step: sorted axes, largest component of m of size about 1
 /// @param rule        its Pairs pairs are the nodes; its middle node, if it has one, is the middle
-/// @return            middle and end within a few eps (1 + angle) |m|, plus what one ulp of the input
+/// @return            middle and end within a few eps (1 + angle) |m|, plus what one ulp of the
+/// input
 ///                    does.  `change` is a product, so that h = 0 gives zero and small steps lose
 ///                    nothing.  NaN as in exact_step
 ///
-/// From the start to the middle as exact_step goes; from the middle to t +- x h with sigma odd and cn,
-/// dn even in the increment, [DLMF] 22.8.1-3.  The end is the start plus twice the odd part at h/2.
-/// No labels: without the integral of the third kind either one is as good.
+/// From the start to the middle as exact_step goes; from the middle to t +- x h with sigma odd and
+/// cn, dn even in the increment, [DLMF] 22.8.1-3.  The end is the start plus twice the odd part at
+/// h/2. No labels: without the integral of the third kind either one is as good.
 template <int Pairs, class T>
-POLHODE_INLINE MomentumNodes<T, Pairs> momentum_nodes(const Inertia<T>& body, const Vec3<T>& m, T h,
+POLHODE_INLINE MomentumNodes<T, Pairs> momentum_nodes(const Inertia<T>& body,
+                                                      const Vec3<T>& m,
+                                                      T h,
                                                       quadrature::GaussLegendre rule) {
     using namespace momentum_detail;
     using quadrature::from_distance;
@@ -212,7 +215,8 @@ POLHODE_INLINE MomentumNodes<T, Pairs> momentum_nodes(const Inertia<T>& body, co
                 const Increment<T> w =
                     i <= small_doublings ? doubled<true>(alpha, beta, delta, v[j], new_pc, new_pd)
                                          : doubled<false>(alpha, beta, delta, v[j], new_pc, new_pd);
-                v[j] = {select(active, w.sigma, v[j].sigma), select(active, w.c, v[j].c),
+                v[j] = {select(active, w.sigma, v[j].sigma),
+                        select(active, w.c, v[j].c),
                         select(active, w.d, v[j].d)};
                 if (j == 0) {
                     pc = select(active, new_pc, pc);
@@ -231,7 +235,8 @@ POLHODE_INLINE MomentumNodes<T, Pairs> momentum_nodes(const Inertia<T>& body, co
         const T pcd = fma(-pc, pd, pc + pd);
         const Vec3<T> even{m.x * (gamma - pc), m.y * (gamma - pcd), m.z * (gamma - pd)};
         const Vec3<T> odd = add.odd(v[0], v[0].sigma * inverse_D);
-        nodes.middle = m + Vec3<T>{fma(even.x, inverse_D, odd.x), fma(even.y, inverse_D, odd.y),
+        nodes.middle = m + Vec3<T>{fma(even.x, inverse_D, odd.x),
+                                   fma(even.y, inverse_D, odd.y),
                                    fma(even.z, inverse_D, odd.z)};
         if (any_far) nodes.middle = select<T>(far, inverse_D * add.even(v[0]) + odd, nodes.middle);
     }

@@ -2,8 +2,8 @@
 
 /// @file
 /// The exact step of the free rigid body as the FRB-FORTRAN report has it: [CZ08] Algorithm 2, the
-/// phase by an elliptic integral of the first kind, the momentum by Jacobi's functions at the shifted
-/// phase, the angle about the momentum by an integral of the third kind.
+/// phase by an elliptic integral of the first kind, the momentum by Jacobi's functions at the
+/// shifted phase, the angle about the momentum by an integral of the third kind.
 ///
 /// The report's routines and where they are:
 ///
@@ -13,14 +13,14 @@
 ///     eint_gauss      gauss.hpp      third kind by Gauss-Legendre quadrature
 ///     frb_step, quat_step            frb_step; a matrix is turned by the same quaternion
 ///
-/// One case: circulation about axis 1 is circulation about axis 3 of the axes (3, -2, 1), and a half
-/// turn makes the momentum about that axis positive.  So the printed case (i) is the printed case
-/// (ii) and the frame p never meets m3 = -|m|.  |m| is not taken out: with G = |m| the formulas hold
-/// as they are ([CZ08] Sec. 1.2 leaves out t -> G t there).
+/// One case: circulation about axis 1 is circulation about axis 3 of the axes (3, -2, 1), and a
+/// half turn makes the momentum about that axis positive.  So the printed case (i) is the printed
+/// case (ii) and the frame p never meets m3 = -|m|.  |m| is not taken out: with G = |m| the
+/// formulas hold as they are ([CZ08] Sec. 1.2 leaves out t -> G t there).
 ///
-/// Where the printed text is wrong it is mended: [CZ08] eq. (16) has the wrong sign of f and no case
-/// (ii), case (iii) has the wrong sign of m3, eq. (17) tan(a_n), the permutation of Sec. 3.1 the wrong
-/// sign for odd ones (cpp/REFERENCES.md; tests/test_frames.py shows each).
+/// Where the printed text is wrong it is mended: [CZ08] eq. (16) has the wrong sign of f and no
+/// case (ii), case (iii) has the wrong sign of m3, eq. (17) tan(a_n), the permutation of Sec. 3.1
+/// the wrong sign for odd ones (cpp/REFERENCES.md; tests/test_frames.py shows each).
 
 #include "polhode/elliptic/agm.hpp"
 #include "polhode/elliptic/carlson.hpp"
@@ -32,17 +32,17 @@
 POLHODE_NAMESPACE_BEGIN
 namespace torque_free {
 
-/// A labelling of the sorted axes: (1, 2, 3) as they are or as (3, -2, 1), then by a half turn about
-/// the first of them, if need be, so that a.z >= 0.  Free rotation keeps its form, with c1 and c2
-/// exchanged and kappa negative in the second labelling.
+/// A labelling of the sorted axes: (1, 2, 3) as they are or as (3, -2, 1), then by a half turn
+/// about the first of them, if need be, so that a.z >= 0.  Free rotation keeps its form, with c1
+/// and c2 exchanged and kappa negative in the second labelling.
 template <class T>
 struct Labelled {
     mask_t<T> swapped, turned;
-    Vec3<T> a;         ///< the momentum along these axes
-    T c1, c2, kappa;   ///< of these axes
-    T inverse_I1;      ///< = inverse_I3 + kappa of these axes
+    Vec3<T> a;        ///< the momentum along these axes
+    T c1, c2, kappa;  ///< of these axes
+    T inverse_I1;     ///< = inverse_I3 + kappa of these axes
     T inverse_I3;
-    T d1_2, d3_2;      ///< d1^2 = m1^2 + c1 m2^2, d3^2 = c2 m2^2 + m3^2, [CZ08] B13^2 and B31^2
+    T d1_2, d3_2;  ///< d1^2 = m1^2 + c1 m2^2, d3^2 = c2 m2^2 + m3^2, [CZ08] B13^2 and B31^2
 
     POLHODE_INLINE Labelled(const Inertia<T>& body, const Vec3<T>& m, mask_t<T> swap)
         : swapped(swap) {
@@ -57,8 +57,8 @@ struct Labelled {
         d3_2 = fma(a.z, a.z, c2 * (a.y * a.y));
     }
     POLHODE_INLINE Vec3<T> to_label(const Vec3<T>& v) const {
-        const Vec3<T> w{select(swapped, v.z, v.x), select(swapped, -v.y, v.y),
-                        select(swapped, v.x, v.z)};
+        const Vec3<T> w{
+            select(swapped, v.z, v.x), select(swapped, -v.y, v.y), select(swapped, v.x, v.z)};
         return {w.x, select(turned, -w.y, w.y), select(turned, -w.z, w.z)};
     }
     POLHODE_INLINE Vec3<T> to_body(const Vec3<T>& v) const {
@@ -77,10 +77,10 @@ struct Jacobi {
 /// A modulus k^2 <= 1 and its AGM sequence, along which the phase is found from a point and the
 /// point from a phase  [CZ08] Sec. 3.2.
 ///
-/// The report carries the amplitude phi itself; an amplitude near pi/2 has lost cos phi, and with it
-/// the distance of the momentum from axis 2.  Here the pair (cos phi, sin phi) goes up and down.
-/// On the separatrix, k = 1, the sequence does not converge: tanh and sech and their addition theorem
-/// take its place.
+/// The report carries the amplitude phi itself; an amplitude near pi/2 has lost cos phi, and with
+/// it the distance of the momentum from axis 2.  Here the pair (cos phi, sin phi) goes up and down.
+/// On the separatrix, k = 1, the sequence does not converge: tanh and sech and their addition
+/// theorem take its place.
 template <class T>
 struct Modulus {
     T k2, kc2;
@@ -104,12 +104,12 @@ struct Modulus {
     /// c >= 0: half a turn would add 2 K to the phase and cost its digits.  Not for the separatrix.
     POLHODE_INLINE T phase(T s, T c) const {
         c = max(c, 1e-200);  // at pi/2 itself the doubled angle would lose its side
-        T turns = 0.0;  // of phi_n, beside the angle of (c, s)
+        T turns = 0.0;       // of phi_n, beside the angle of (c, s)
         for (int n = 0; n < agm.steps; ++n) {
             const T re = fma(agm.a[n] * c, c, -(agm.b[n] * s * s));
             const T im = (agm.a[n] + agm.b[n]) * s * c;
-            const T scale = power_of_two_reciprocal(
-                max(power_of_two_below(max(abs(re), abs(im))), 0x1p-1000));
+            const T scale =
+                power_of_two_reciprocal(max(power_of_two_below(max(abs(re), abs(im))), 0x1p-1000));
             const mask_t<T> active = agm.reaches(n + 1);
             // Two angles of one sign, each below pi, have added up to more than pi.
             const mask_t<T> crossed = ((s > 0.0) & (im < 0.0)) | ((s < 0.0) & (im > 0.0));
@@ -172,15 +172,15 @@ struct Modulus {
         c = abs(c);
         Jacobi<T> r = at(select(separatrix, v, phase(s, c) + v));
         if (any(separatrix)) {
-            // tanh(u + v) = (tanh u + tanh v)/(1 + tanh u tanh v), sech(u + v) = sech u sech v/(...).
+            // tanh(u + v) = (tanh u + tanh v)/(1 + tanh u tanh v), and sech u sech v over the same.
             // Where the signs differ, from 1 - |tanh|, which both keep.
             const T t = abs(s), tv = abs(r.s);
             const T rest = c * c / (1.0 + t), rest_v = r.c * r.c / (1.0 + tv);
             const mask_t<T> apart = s * r.s < 0.0;
             const T denominator = fma(t, select(apart, -tv, tv), T(1.0));
             const T inverse = 1.0 / select(apart, fma(tv, rest, rest_v), denominator);
-            const T sum = select(apart & (t > 0.5) & (tv > 0.5),
-                                 flip_sign(rest_v - rest, s), s + r.s);
+            const T sum =
+                select(apart & (t > 0.5) & (tv > 0.5), flip_sign(rest_v - rest, s), s + r.s);
             r.s = select(separatrix, sum * inverse, r.s);
             r.c = select(separatrix, c * r.c * inverse, r.c);
             r.d = select(separatrix, r.c, r.d);
@@ -190,7 +190,7 @@ struct Modulus {
         return r;
     }
 
-private:
+  private:
     struct Hyperbolic {
         T tanh, sech;
     };
@@ -220,9 +220,9 @@ template <class T>
 struct Circulation {
     Labelled<T> label;
     Modulus<T> modulus;
-    T v;       ///< lambda h
-    T s0, c0;  ///< sn and cn at the start
-    Vec3<T> n; ///< momentum at the end, along these axes
+    T v;        ///< lambda h
+    T s0, c0;   ///< sn and cn at the start
+    Vec3<T> n;  ///< momentum at the end, along these axes
 };
 
 namespace frb_detail {
@@ -249,7 +249,9 @@ POLHODE_INLINE Circulation<T> egellip_step(const Inertia<T>& body, const Vec3<T>
                      Modulus<T>(select(slow, T(0.0), s.c2 * s.d1_2 * inverse),
                                 select(slow, T(1.0), side * inverse)),
                      (s.kappa * h) * sqrt(c1_d3_2),
-                     {}, {}, {}};
+                     {},
+                     {},
+                     {}};
 
     // The start; on axis 3 the phase 0.
     const T root_c1 = sqrt(s.c1), d1 = sqrt(s.d1_2);
@@ -285,8 +287,8 @@ struct Complex {
 /// y = (cos psi/2, 0, 0, sin psi/2) given up to a positive factor: unit, along the body's axes.
 /// What is small for a short step is formed from n - a.
 template <class T>
-POLHODE_INLINE Quaternion<T> turned_frame(const Labelled<T>& s, const Vec3<T>& n, T G, T y_cos,
-                                          T y_sin) {
+POLHODE_INLINE Quaternion<T> turned_frame(
+    const Labelled<T>& s, const Vec3<T>& n, T G, T y_cos, T y_sin) {
     const T a1 = s.a.x, a2 = s.a.y, a3 = s.a.z;
     const Vec3<T> D = n - s.a;
     const T A = G + a3, B = G + n.z, P = A * B;
@@ -297,8 +299,10 @@ POLHODE_INLINE Quaternion<T> turned_frame(const Labelled<T>& s, const Vec3<T>& n
     const mask_t<T> no_momentum = G == 0.0;
     Quaternion<T> w{fma(y_cos, P + Q, y_sin * X), v.x, v.y, v.z};
     w = (1.0 / sqrt(select(no_momentum, T(1.0), dot(w, w)))) * w;
-    return {select(no_momentum, T(1.0), w.w), select(no_momentum, T(0.0), w.x),
-            select(no_momentum, T(0.0), w.y), select(no_momentum, T(0.0), w.z)};
+    return {select(no_momentum, T(1.0), w.w),
+            select(no_momentum, T(0.0), w.x),
+            select(no_momentum, T(0.0), w.y),
+            select(no_momentum, T(0.0), w.z)};
 }
 
 }  // namespace frb_detail
@@ -313,8 +317,9 @@ T ellpi(T s, T c2, T d2, T scale, T ny) {
     const T sigma = scale * s;
     const T y = ny * sigma * sigma;
     const T d2_safe = select(c2 + d2 == 0.0, T(1.0), d2);
+    const elliptic::detail::Angle<T> from_zero{T(0.0) != T(0.0), T(0.0), T(1.0), T(0.0)};
     return ratio<T>(-1, 3) * y * sigma *
-           elliptic::detail::rf_rj_positive(c2, d2_safe, T(1.0), 1.0 + y).rj;
+           elliptic::detail::rf_rj_positive(c2, d2_safe, T(1.0), 1.0 + y, false, from_zero).rj;
 }
 
 /// ellint_pi: the same for any amplitude, with the complete integral as often as it has half turns.
@@ -323,8 +328,8 @@ POLHODE_INLINE T ellint_pi(const Modulus<T>& modulus, const Jacobi<T>& x, T scal
     T value = ellpi(select(x.c < 0.0, -x.s, x.s), x.c * x.c, x.d * x.d, scale, ny);
     const mask_t<T> turned = x.half_turns != 0.0;
     if (any(turned)) {
-        const T complete = ellpi(T(1.0), T(0.0), select(turned, modulus.kc2, T(1.0)),
-                                 select(turned, scale, T(0.0)), ny);
+        const T complete = ellpi(
+            T(1.0), T(0.0), select(turned, modulus.kc2, T(1.0)), select(turned, scale, T(0.0)), ny);
         value = select(turned, fma(2.0 * x.half_turns, complete, value), value);
     }
     return value;
@@ -337,21 +342,24 @@ POLHODE_INLINE T ellint_pi(const Modulus<T>& modulus, const Jacobi<T>& x, T scal
 ///     psi = G (h/I1 + 2 (kappa/lambda) (Pi - F)(am w, n, k)) + arg f,     w = lambda h / 2.
 ///
 /// The report takes Pi at the amplitudes of both ends, and their difference cancels, to nothing for
-/// a nearly symmetric body.  Here Pi(u0 + 2 w) - Pi(u0) is two integrals over w and an arctangent by
-/// the addition theorem DLMF 19.11.5; f is the complex number in which that arctangent and the two of
-/// eq. (16) are one.  Of the two n that differ by the label of the frame's axes, -c2/c1 and
+/// a nearly symmetric body.  Here Pi(u0 + 2 w) - Pi(u0) is two integrals over w and an arctangent
+/// by the addition theorem DLMF 19.11.5; f is the complex number in which that arctangent and the
+/// two of eq. (16) are one.  Of the two n that differ by the label of the frame's axes, -c2/c1 and
 /// -d1^2/d3^2 = k^2/n, the smaller is taken; then nothing large cancels for a thin rod.
 ///
-/// @param third_kind  (Pi - F)(am w, n, k) times `scale`, of (modulus, functions at w, scale, ny), where
+/// @param third_kind  (Pi - F)(am w, n, k) times `scale`, of (modulus, functions at w, scale, ny),
+/// where
 ///                    scale = 1/(sqrt(c1) d3) and n = -ny scale^2; scale is 0 where lambda h is
 template <class T, class ThirdKind>
-POLHODE_INLINE FreeStep<T> step_by_third_kind(const Inertia<T>& body, const Vec3<T>& m, T h,
+POLHODE_INLINE FreeStep<T> step_by_third_kind(const Inertia<T>& body,
+                                              const Vec3<T>& m,
+                                              T h,
                                               const ThirdKind& third_kind) {
     using namespace frb_detail;
     using Complex = frb_detail::Complex<T>;
     const Circulation<T> motion = egellip_step(body, m, h);
     const Vec3<T> n_body = motion.label.to_body(motion.n);
-    const T G = norm(m);
+    const T G = norm(m) + 0.0 * h;  // NaN where h is not finite, even at rest
 
     // The label of the frame.
     const T m2_2 = m.y * m.y;
@@ -362,7 +370,8 @@ POLHODE_INLINE FreeStep<T> step_by_third_kind(const Inertia<T>& body, const Vec3
     const Vec3<T> n = s.to_label(n_body);
     const T a1 = s.a.x, a2 = s.a.y, a3 = s.a.z;
 
-    // The middle of the increment; sigma = sn w/(sqrt(c1) d3), which has a limit as lambda h goes to 0.
+    // The middle of the increment; sigma = sn w/(sqrt(c1) d3), which has a limit as lambda h goes
+    // to 0.
     const T w = 0.5 * motion.v;
     const mask_t<T> separatrix = motion.modulus.separatrix;
     constexpr double far = wider_than_double<T> ? 80.0 : 36.0;  // where tanh is 1
@@ -424,8 +433,8 @@ POLHODE_INLINE FreeStep<T> step_by_third_kind(const Inertia<T>& body, const Vec3
 ///              starts at 1, not made positive.  NaN where the phase or the angle reaches 2^50, of
 ///              which no digit is right, or where the input is not finite.
 ///
-/// Error: at most 8 eps (1 + angle), angle = |h| |m/I|, plus four times what half an ulp of the input
-/// does, for every body and momentum (tests/test_frb.py).
+/// Error: at most 8 eps (1 + angle), angle = |h| |m/I|, plus four times what half an ulp of the
+/// input does, for every body and momentum (tests/test_frb.py).
 template <class T>
 [[gnu::noinline]] FreeStep<T> frb_step(const Inertia<T>& body, const Vec3<T>& m, T h) {
     return step_by_third_kind(

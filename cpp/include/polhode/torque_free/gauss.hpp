@@ -19,8 +19,8 @@ namespace torque_free {
 /// which the addition theorem moves to where it belongs: the error is the same at every phase, and
 /// nodes at +-theta have one value.  F, which the phase gives exactly, is out of the integrand.
 template <class T>
-POLHODE_INLINE T eint_gauss(quadrature::GaussLegendre rule, const Modulus<T>& modulus,
-                            const Jacobi<T>& x, T scale, T ny) {
+POLHODE_INLINE T eint_gauss(
+    quadrature::GaussLegendre rule, const Modulus<T>& modulus, const Jacobi<T>& x, T scale, T ny) {
     const T nu = ny * scale * scale;  // -n
     const T odd = copysign(1.0, x.c);
     const T phi = fma(2.0 * x.half_turns, half_pi<T>(), atan2(odd * x.s, odd * x.c));
@@ -34,20 +34,24 @@ POLHODE_INLINE T eint_gauss(quadrature::GaussLegendre rule, const Modulus<T>& mo
     return -scale * phi * (sum + sum);
 }
 
-/// One semi-exact step of free rotation: m exactly, dq with the angle about m by a Gauss-Legendre sum.
+/// One semi-exact step of free rotation: m exactly, dq with the angle about m by a Gauss-Legendre
+/// sum.
 ///
 /// @param body, m, h  as in frb_step
 /// @param nodes       p = 1 ... 10
-/// @return            as frb_step.  dq takes m to the new momentum whatever the quadrature gives, so
-///                    the spatial momentum is kept; step(-h) undoes step(h).  The error of the angle is
-///                    of order h^(2p+1) a step.  For steps that are "not too large" ([CZ08] Sec. 3.4):
-///                    from a few half periods on it is of order 1.
+/// @return            as frb_step.  dq takes m to the new momentum whatever the quadrature gives,
+/// so
+///                    the spatial momentum is kept; step(-h) undoes step(h).  The error of the
+///                    angle is of order h^(2p+1) a step.  For steps that are "not too large"
+///                    ([CZ08] Sec. 3.4): from a few half periods on it is of order 1.
 ///
 /// One kernel for every p: the number of nodes is data.
 template <class T>
 [[gnu::noinline]] FreeStep<T> gauss_step(const Inertia<T>& body, const Vec3<T>& m, T h, int nodes) {
     return step_by_third_kind(
-        body, m, h,
+        body,
+        m,
+        h,
         [nodes](const Modulus<T>& modulus, const Jacobi<T>& x, const T& scale, const T& ny) {
             return eint_gauss({nodes}, modulus, x, scale, ny);
         });

@@ -4,16 +4,16 @@
 /// Free rotation at any time: the exact step for the rest of a half period, and what whole half
 /// periods do, in closed form.
 ///
-/// Half a period tau takes m to S m, S the half turn about the axis that m circles (the axis of dn),
-/// and free rotation commutes with S.  With s the quaternion of that half turn,
+/// Half a period tau takes m to S m, S the half turn about the axis that m circles (the axis of
+/// dn), and free rotation commutes with S.  With s the quaternion of that half turn,
 ///
 ///     m(t) = S^n m(r),    q(t) = q0 y^n dq(r) s^n,      t = n tau + r,  |r| <= tau/2,
 ///
 /// where m(r), dq(r) are the exact step from m0, and y is a turn by chi about m0: the momentum is
-/// fixed in space, so after tau the body differs from S by a turn about it only.  s^2 = -1 and n chi
-/// is not reduced by whole turns, so q is the end of the continuous path from q0.
+/// fixed in space, so after tau the body differs from S by a turn about it only.  s^2 = -1 and n
+/// chi is not reduced by whole turns, so q is the end of the continuous path from q0.
 ///
-/// A time of any length costs what a step of a quarter period does, and three operations more.
+/// A time of any length costs what a step of a quarter period does, and two turns.
 
 #include "polhode/torque_free/exact.hpp"
 
@@ -25,7 +25,7 @@ enum class Regime : int {
     axis1 = 1,       ///< circles the axis of the least moment
     separatrix = 2,  ///< goes from one end of the axis of the middle moment to the other
     axis3 = 3,       ///< circles the axis of the greatest moment
-    permanent = 4,   ///< stands still: on an axis, zero, in the equal plane of a symmetric body, a rod
+    permanent = 4,   ///< stands still: on an axis, zero, across a symmetric body's axis, a rod
     sphere = 5,      ///< stands still: all moments are equal
 };
 
@@ -111,8 +111,8 @@ POLHODE_INLINE CompleteIntegrals<T> complete_integrals(T A, T B, T p, T a, T b) 
 ///     chi = |m| (tau/I3 + 2 N)
 ///
 /// with N of `complete_integrals`: p = d3, a = 1, b = c1 d3 about axis 3, p = d1, a = 0, b = c1 d1
-/// about axis 1: [CZ08] (16) over half a period, so combined that nothing is subtracted.  kappa, d1,
-/// d3 as in [Gus10] Sec. 4.2.
+/// about axis 1: [CZ08] (16) over half a period, so combined that nothing is subtracted.  kappa,
+/// d1, d3 as in [Gus10] Sec. 4.2.
 template <class T>
 POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>& m) {
     const T zero = 0.0;
@@ -135,9 +135,8 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
     const mask_t<T> unequal13 = body.I1 != body.I3;
     const mask_t<T> unequal23 = I2 != body.I3;
     const mask_t<T> has_moments = body.I1 != 0.0;  // not a rod
-    const mask_t<T> moves =
-        has_moments &
-        ((unequal12 & has1 & has2) | (unequal13 & has1 & has3) | (unequal23 & has2 & has3));
+    const mask_t<T> moves = has_moments & ((unequal12 & has1 & has2) | (unequal13 & has1 & has3) |
+                                           (unequal23 & has2 & has3));
     const mask_t<T> separatrix = moves & (abs(D) <= 2 * epsilon_v<T> * (D1 + D3));
     const mask_t<T> repeats = moves & !separatrix;
     const mask_t<T> axis1 = D > 0.0;
@@ -147,9 +146,11 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
     const T A = sqrt(select(axis1, body.c2, body.c1)) * d;
     const T B = unit_m * sqrt(abs(D) / ((unit * I2) * (unit * (body.I3 - body.I1))));
     const T one = 1.0;
-    const auto integrals = motion_detail::complete_integrals(
-        select(repeats, A, one), select(repeats, B, one), select(repeats, d, one),
-        select(axis1, zero, one), select(repeats, body.c1 * d, one));
+    const auto integrals = motion_detail::complete_integrals(select(repeats, A, one),
+                                                             select(repeats, B, one),
+                                                             select(repeats, d, one),
+                                                             select(axis1, zero, one),
+                                                             select(repeats, body.c1 * d, one));
 
     constexpr double pi = 0x1.921fb54442d18p+1;
     const T G = norm(m);
@@ -166,8 +167,8 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
     facts.repetition.half_period = select(repeats, tau, zero);
     facts.repetition.inverse_half_period = select(repeats, frequency * (1 / pi), zero);
     facts.repetition.half_chi = select(repeats, half_chi, zero);
-    facts.repetition.reach =
-        select(separatrix, motion_detail::separatrix_reach / (body.kappa * A), select(moves, huge, zero));
+    facts.repetition.reach = select(
+        separatrix, motion_detail::separatrix_reach / (body.kappa * A), select(moves, huge, zero));
     facts.repetition.half_rate =
         0.5 * select(separatrix, G / I2, select(moves, zero, spin * inverse_G));
     facts.repetition.circles_axis1 = select(axis1, one, zero);
@@ -187,10 +188,14 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
 /// @param t      time, either sign
 /// @return       error at most 4 eps (1 + angle), angle = |t| |m/I|, plus four times what half an
 ///               ulp of the input does (tests/test_motion.py).  NaN where t or a constant is not
-///               finite, beyond 2^50 half periods, and where the body has turned by 2^51.
+///               finite, beyond 2^50 half periods, and where the body has turned by 2^51; also a
+///               quarter period after m was less than 1e-150 |m| off axis 2, but not on it: squares
+///               underflow.
 template <class T>
 POLHODE_INLINE FreeStep<T> motion_at(const exact_detail::Motion<T>& exact,
-                                     const Repetition<T>& repetition, const Vec3<T>& m, T t) {
+                                     const Repetition<T>& repetition,
+                                     const Vec3<T>& m,
+                                     T t) {
     const T half_periods = t * repetition.inverse_half_period;
     T n = rint(half_periods);
     if (any(!(abs(half_periods) < 0x1p50))) {
@@ -203,23 +208,22 @@ POLHODE_INLINE FreeStep<T> motion_at(const exact_detail::Motion<T>& exact,
     if (!any(beyond)) return step;
 
     const T inverse_G = select(exact.G == 0.0, T(0.0), 1.0 / exact.G);
-    const SinCos<T> half =
-        sincos(fma(n, repetition.half_chi, (rest - r) * repetition.half_rate));
+    const SinCos<T> half = sincos(fma(n, repetition.half_chi, (rest - r) * repetition.half_rate));
     const T sine = half.sin * inverse_G;
-    const Quaternion<T> turned =
-        Quaternion<T>{half.cos, sine * m.x, sine * m.y, sine * m.z} * step.dq;
+    const Quaternion<T> y{half.cos, sine * m.x, sine * m.y, sine * m.z};
+    const Quaternion<T> p = kept_unit(y * step.dq, 0.0);
     // s is i sign(m1) about axis 1, -k sign(m3) about axis 3; s^2 = -1.
     const mask_t<T> odd = is_odd(n);
     const mask_t<T> axis1 = repetition.circles_axis1 != 0.0;
-    const Quaternion<T>& p = turned;
     Quaternion<T> by_s = select<T>(axis1, {-p.x, p.w, p.z, -p.y}, {p.z, -p.y, p.x, -p.w});
     by_s = select<T>(select(axis1, m.x, m.z) < 0.0, T(-1.0) * by_s, by_s);
-    Quaternion<T> dq = select<T>(odd, by_s, turned);
+    Quaternion<T> dq = select<T>(odd, by_s, p);
     dq = select<T>(has_bit_1(n), T(-1.0) * dq, dq);
     step.dq = select<T>(beyond, dq, step.dq);
     const mask_t<T> odd1 = odd & axis1;
     const mask_t<T> odd3 = odd & !axis1;
-    step.m = {select(odd3, -step.m.x, step.m.x), select(odd, -step.m.y, step.m.y),
+    step.m = {select(odd3, -step.m.x, step.m.x),
+              select(odd, -step.m.y, step.m.y),
               select(odd1, -step.m.z, step.m.z)};
     return step;
 }
