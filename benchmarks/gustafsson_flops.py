@@ -3,7 +3,7 @@
 Run: python benchmarks/gustafsson_flops.py [--quick]
 
 His rule: + - * / and every elementary function count 1, a change of sign 0, repeated expressions
-are counted again, and the momentum at the nodes is not counted.  The loop bodies of his MATLAB listings
+are counted again, and the momentum at the nodes is not counted.  The loop bodies of his listings
 MagnusMet and FactMet run here on a number that counts, with his functions quatProd, expquat,
 quatCommLA, MATLAB's cross and norm.  What his table leaves out (q/norm(q), COM) is left out.
 
@@ -280,7 +280,9 @@ def ours(name: str, h: float) -> tuple[int, float]:
     q = np.array([0.6, -0.48, 0.0, 0.64])
     exact = ph.step(inertia, m, q, h)[1]
     error = float(np.abs(ph.step(inertia, m, q, h, method=name)[1] - exact).max())
-    return int(_core.flops(name, *inertia, *m, h, False)["total"]), error
+    return int(
+        _core.flops(name, *map(float, inertia), *map(float, m), h=h, matrix=False)["total"]
+    ), error
 
 
 def main() -> None:

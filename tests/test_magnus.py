@@ -47,7 +47,8 @@ def random_states(count: int, seed: int) -> tuple[Array, Array]:
     rng = np.random.default_rng(seed)
     m = rng.normal(size=(count, 3))
     q = rng.normal(size=(count, 4))
-    return tuple(v / np.linalg.norm(v, axis=-1, keepdims=True) for v in (m, q))
+    m = m / np.linalg.norm(m, axis=-1, keepdims=True)
+    return m, q / np.linalg.norm(q, axis=-1, keepdims=True)
 
 
 # --- a rate with a closed attitude: Euler angles that are functions of the time ---
@@ -194,7 +195,7 @@ def magnus_vector(order: int, c: float, a: Sequence[Array]) -> Array:
 
 
 def published_step(
-    order: int, omega: Callable[[float], Array], q: Array, t: float, h: float
+    order: int, omega: Callable[[float], Any], q: Array, t: float, h: float
 ) -> Array:
     """Section 4.3.1: conjugate, W = conj(Omega), c = 1/2, conjugate."""
     rates = [-np.asarray(omega(t + c * h)) for c in gauss(order)[0]]
@@ -487,7 +488,7 @@ def ensemble_errors(method: str, h: float, matrix: bool, **options: Any) -> Arra
     else:
         _, end = ph.step(GUSTAFSSON, m, q, h, method=method, n_steps=count, **options)
         change = np.linalg.norm(end - exact, axis=-1)
-    return change.mean(-1)
+    return np.asarray(change.mean(-1))
 
 
 # h, printed error of factorization8 (quaternion 2-norm), of magnus8 (matrix 2-norm).

@@ -20,6 +20,7 @@ __all__: list[str] = [
     "ellip_pi_kc2",
     "energy",
     "flops",
+    "gauss_distances",
     "integrate",
     "jacobi",
     "jacobi_kc2",
@@ -29,6 +30,10 @@ __all__: list[str] = [
     "motion_facts",
     "omega",
     "potential",
+    "rate_magnus2",
+    "rate_magnus4",
+    "rate_magnus6",
+    "rate_magnus8",
     "rc",
     "rd",
     "rf",
@@ -62,6 +67,7 @@ def flops(
     h: typing.SupportsFloat | typing.SupportsIndex,
     matrix: bool,
 ) -> dict[str, typing.Any]: ...
+def gauss_distances(nodes: typing.SupportsInt | typing.SupportsIndex) -> list[typing.Any]: ...
 def integrate(
     method: typing.SupportsInt | typing.SupportsIndex,
     inertia: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
@@ -85,6 +91,7 @@ def integrate(
     m_saved: numpy.typing.NDArray[numpy.float64],
     attitude_saved: numpy.typing.NDArray[numpy.float64],
     threads: typing.SupportsInt | typing.SupportsIndex,
+    options: tuple[typing.Any, ...] = (),
 ) -> None: ...
 def methods() -> list[typing.Any]: ...
 def motion_at(
@@ -117,6 +124,7 @@ def step(
     n_steps: typing.SupportsInt | typing.SupportsIndex,
     threads: typing.SupportsInt | typing.SupportsIndex,
     rods_checked: bool,
+    options: tuple[typing.Any, ...] = (),
 ) -> typing.Any: ...
 def torque(
     model: typing.SupportsInt | typing.SupportsIndex,
@@ -154,6 +162,10 @@ jacobi_kc2: numpy.ufunc
 momentum: numpy.ufunc
 motion_facts: numpy.ufunc
 omega: numpy.ufunc
+rate_magnus2: numpy.ufunc
+rate_magnus4: numpy.ufunc
+rate_magnus6: numpy.ufunc
+rate_magnus8: numpy.ufunc
 rc: numpy.ufunc
 rd: numpy.ufunc
 rf: numpy.ufunc

@@ -137,8 +137,9 @@ def _step_converted(
         done = _core_step(row, *pieces, *targets, n_steps, threads, True, options)
         if type(done) is not tuple:
             # Outputs the core cannot write to directly, such as fields of a packed record.
-            copies = map(np.array, pieces)
-            fresh = _core_step(row, *copies, None, None, n_steps, threads, True, options)
+            state = [np.array(piece) for piece in pieces]
+            inputs = (state[0], state[1], state[2], state[3], None, None)
+            fresh = _core_step(row, *inputs, n_steps, threads, True, options)
             for target, values in zip(targets, fresh, strict=True):
                 target[...] = values
     return results[0], results[1]

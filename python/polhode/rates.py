@@ -70,9 +70,9 @@ def attitude_from_rate(
     Units are any consistent set. The Magnus schemes with the fewest commutators, [Gus10]
     eqs (22) to (25); the error is of the order named in h, and rounding of 2 eps a step. Symmetric:
     stepping back with -h returns. Exact for an `omega` that does not turn. The series converge
-    while omega turns the body by less than a whole turn a step. Where omega comes from a free body, `step` with
-    a method "magnus..." is the same and finds the nodes itself. NaN or infinity in one body's omega
-    or h makes that body NaN and no other.
+    while omega turns the body by less than a whole turn a step. Where omega comes from a free body,
+    `step` with a method "magnus..." is the same and finds the nodes itself. NaN or infinity in one
+    body's omega or h makes that body NaN and no other.
 
     Examples
     --------
