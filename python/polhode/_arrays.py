@@ -162,7 +162,7 @@ def check_attitude(q: NDArray[Any], core: tuple[int, ...], name: str = "q") -> N
     if core == (4,):
         refuse(name, q, (values == 0).all(axis=-1), 1, "a zero quaternion is no attitude")
         return
-    finite = np.isfinite(values).all(axis=(-2, -1))
+    finite = np.asarray(np.isfinite(values).all(axis=(-2, -1)))
     safe = np.where(finite[..., None, None], values, np.eye(3))
     with np.errstate(over="ignore", invalid="ignore"):
         off = np.abs(np.swapaxes(safe, -1, -2) @ safe - np.eye(3)).max(axis=(-2, -1))
