@@ -17,6 +17,8 @@
 /// -inf), where y = 0 in R_C, z = 0 in R_D, p = 0 in R_J; 0 where an argument is infinite.  NaN for
 /// a NaN or where an argument is negative that must not be.
 
+#include <initializer_list>
+
 #include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/real.hpp"
 
