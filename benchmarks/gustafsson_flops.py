@@ -280,9 +280,8 @@ def ours(name: str, h: float) -> tuple[int, float]:
     q = np.array([0.6, -0.48, 0.0, 0.64])
     exact = ph.step(inertia, m, q, h)[1]
     error = float(np.abs(ph.step(inertia, m, q, h, method=name)[1] - exact).max())
-    return int(
-        _core.flops(name, *map(float, inertia), *map(float, m), h=h, matrix=False)["total"]
-    ), error
+    count: Any = _core.flops
+    return int(count(name, *inertia.tolist(), *m.tolist(), h, False)["total"]), error
 
 
 def main() -> None:

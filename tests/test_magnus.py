@@ -30,17 +30,17 @@ GUSTAFSSON = np.array([1.0, 1.648785782711929, 1.972012709664193])
 def product(p: Array, q: Array) -> Array:
     scalar = p[..., :1] * q[..., :1] - np.sum(p[..., 1:] * q[..., 1:], -1, keepdims=True)
     vector = p[..., :1] * q[..., 1:] + q[..., :1] * p[..., 1:] + np.cross(p[..., 1:], q[..., 1:])
-    return np.concatenate([scalar, vector], -1)
+    return np.asarray(np.concatenate([scalar, vector], -1))
 
 
 def conjugate(q: Array) -> Array:
-    return q * np.array([1.0, -1.0, -1.0, -1.0])
+    return np.asarray(q * np.array([1.0, -1.0, -1.0, -1.0]))
 
 
 def exponential(v: Array) -> Array:
     """exp of (0, v), [Gus10] Theorem 2.2."""
     a = np.linalg.norm(v, axis=-1, keepdims=True)
-    return np.concatenate([np.cos(a), np.sinc(a / np.pi) * v], -1)
+    return np.asarray(np.concatenate([np.cos(a), np.sinc(a / np.pi) * v], -1))
 
 
 def random_states(count: int, seed: int) -> tuple[Array, Array]:

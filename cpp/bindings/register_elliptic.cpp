@@ -14,14 +14,24 @@ namespace py = pybind11;
 namespace {
 
 // All arguments and results are doubles; NumPy casts whatever else comes in.
-const char types[] = {NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE,
-                      NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE};
+const char types[] = {
+    NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE};
 
-void add_ufunc(py::module_& module, const char* name, polhode::dispatch::UfuncLoop& loop,
-               int inputs, int outputs) {
-    PyObject* ufunc = PyUFunc_FromFuncAndData(
-        reinterpret_cast<PyUFuncGenericFunction*>(&loop), nullptr, types, 1, inputs, outputs,
-        PyUFunc_None, name, nullptr, 0);
+void add_ufunc(py::module_& module,
+               const char* name,
+               polhode::dispatch::UfuncLoop& loop,
+               int inputs,
+               int outputs) {
+    PyObject* ufunc = PyUFunc_FromFuncAndData(reinterpret_cast<PyUFuncGenericFunction*>(&loop),
+                                              nullptr,
+                                              types,
+                                              1,
+                                              inputs,
+                                              outputs,
+                                              PyUFunc_None,
+                                              name,
+                                              nullptr,
+                                              0);
     if (ufunc == nullptr) throw py::error_already_set();
     module.add_object(name, py::reinterpret_steal<py::object>(ufunc));
 }

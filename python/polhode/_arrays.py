@@ -119,7 +119,9 @@ def check_inertia(inertia: NDArray[Any], name: str = "inertia") -> bool:
     ordered = np.sort(moments, axis=-1)
     smallest, middle, largest = ordered[..., 0], ordered[..., 1], ordered[..., 2]
     zero = ZERO_MOMENT * largest
-    refuse(name, inertia, (smallest < -zero) | (largest < 0), 1, "a moment of inertia is negative")
+    refuse(
+        name, inertia, (smallest < -zero) | (largest < 0), 1, "a moment of inertia is negative"
+    )
     refuse(
         name,
         inertia,
@@ -160,7 +162,7 @@ def check_attitude(q: NDArray[Any], core: tuple[int, ...], name: str = "q") -> N
     if core == (4,):
         refuse(name, q, (values == 0).all(axis=-1), 1, "a zero quaternion is no attitude")
         return
-    finite = np.isfinite(values).all(axis=(-2, -1))
+    finite = np.asarray(np.isfinite(values).all(axis=(-2, -1)))
     safe = np.where(finite[..., None, None], values, np.eye(3))
     with np.errstate(over="ignore", invalid="ignore"):
         off = np.abs(np.swapaxes(safe, -1, -2) @ safe - np.eye(3)).max(axis=(-2, -1))
@@ -206,7 +208,9 @@ def attitude_operand(name: str, value: ArrayLike) -> Operand:
     return Operand(name, array, *attitude_core(name, array))
 
 
-def check_bodies(inertia: Operand, m: Operand, attitude: Operand, shape: tuple[int, ...]) -> None:
+def check_bodies(
+    inertia: Operand, m: Operand, attitude: Operand, shape: tuple[int, ...]
+) -> None:
     """Refuse what is no body, no attitude, or momentum that a rod cannot have."""
     rod = False
     for at in chunks(inertia.batch):
@@ -228,7 +232,9 @@ def _named(operand: Operand, at: tuple[slice, ...], check: Callable[..., Any]) -
         raise
 
 
-def outputs(out: Any, shapes: Sequence[tuple[str, tuple[int, ...]]]) -> list[Array]:
+def outputs(
+    out: Any, shapes: Sequence[tuple[str, tuple[int, ...]]]
+) -> list[Array]:
     """The arrays of `out=`, checked, or new ones where it is None."""
     if out is None:
         return [np.empty(shape) for _, shape in shapes]

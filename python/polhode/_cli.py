@@ -10,7 +10,7 @@ import math
 import sys
 import time
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
@@ -69,7 +69,7 @@ def _heavy_top(problem: _problem.Problem, n_steps: int, save_every: int) -> ph.T
         problem.attitude0,
         problem.h,
         n_steps,
-        torque=ph.torques.HeavyTop(u0=problem.u0),
+        torque=ph.torques.HeavyTop(u0=np.asarray(problem.u0)),
         splitting=SPLITTING if problem.splitting is None else problem.splitting,
         method="exact",
         save_every=save_every,
@@ -203,6 +203,7 @@ def _run_driver(driver: str, path: Path | None, out: Path | None) -> None:
 
 def _free_motion(driver: str, problem: _problem.Problem) -> tuple[Array, Array, Array]:
     """States at 0, h, 2 h, ... of a free body, by the driver's routine."""
+    step: Callable[..., tuple[Array, Array]]
     attitude = problem.attitude0
     if driver == "example0":
         step = ph.frb_step

@@ -134,12 +134,12 @@ def _step_converted(
     for at in _arrays.chunks(shape):
         pieces = [np.asarray(o.piece(shape, at), np.float64) for o in operands]
         targets = [result[at] for result in results]
-        done = _core_step(row, *pieces, *targets, n_steps, threads, True, options)
+        arguments: list[Any] = [row, *pieces, *targets, n_steps, threads, True, options]
+        done = _core_step(*arguments)
         if type(done) is not tuple:
             # Outputs the core cannot write to directly, such as fields of a packed record.
-            state = [np.array(piece) for piece in pieces]
-            inputs = (state[0], state[1], state[2], state[3], None, None)
-            fresh = _core_step(row, *inputs, n_steps, threads, True, options)
+            arguments[1:7] = [*map(np.array, pieces), None, None]
+            fresh = _core_step(*arguments)
             for target, values in zip(targets, fresh, strict=True):
                 target[...] = values
     return results[0], results[1]

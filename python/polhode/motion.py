@@ -188,10 +188,12 @@ class TorqueFreeMotion:
                 np.broadcast_to(a, shape + a.shape[a.ndim - n :])[at]
                 for a, n in zip(constants, cores, strict=True)
             ]
-        if not _core.motion_at(*constants, t, *results, threads):
+        arguments: list[Any] = [*constants, t, *results, threads]
+        if not _core.motion_at(*arguments):
             # Times or outputs that the core cannot reach, such as fields of a packed record.
             fresh = [np.empty(result.shape) for result in results]
-            _core.motion_at(*constants, np.array(t), *fresh, threads)
+            arguments = [*constants, np.array(t), *fresh, threads]
+            _core.motion_at(*arguments)
             for result, values in zip(results, fresh, strict=True):
                 result[...] = values
 

@@ -17,6 +17,8 @@
 /// -inf), where y = 0 in R_C, z = 0 in R_D, p = 0 in R_J; 0 where an argument is infinite.  NaN for
 /// a NaN or where an argument is negative that must not be.
 
+#include <initializer_list>
+
 #include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/real.hpp"
 
@@ -375,26 +377,29 @@ FirstAndThird<T> rf_rj(T x, T y, T z, T p, bool with_rf) {
     if (!any(exchange)) {
         return rf_rj_positive(x, y, z, p, with_rf, Angle<T>{exchange, T(0.0), T(1.0), T(0.0)});
     }
-    // The largest of x, y, z near 2^200, unless that takes p out of range.
-    const T scale = select(exchange, min(root_scale(hi), 0x1p380 * root_scale(abs(p))), T(1.0));
+    // The largest of x, y, z near 2^200, unless that takes p beyond 2^500.
+    const T scale = select(exchange, min(root_scale(hi), 0x1p150 * root_scale(abs(p))), T(1.0));
     const T square = scale * scale;
     x = x * square, y = y * square, z = z * square, p = p * square, hi = hi * square;
     const T lo = smallest_of(x, y, z), mid = max(min(x, y), min(max(x, y), z));
-    // c = q - a, and q: without cancellation, for p < 0 its own sum of positive terms.  Where c
-    // vanishes it must not, for the angle's sake; it is far below the rounding of q.
-    const T part = (hi - lo) / select(exchange, p - hi, T(1.0));
-    const T c = select(negative, (hi - mid) * part, max((hi - mid) * part, 0x1p-120 * hi));
-    const T q_negative = (lo - p) * (hi / (hi - p)) - mid * part;
-    const T q = select(negative, q_negative, select(large, hi + c, p));
-
+    // c = q - a.  Where it vanishes it must not, for the angle's sake; that is far below the
+    // rounding of q.
+    const T inverse = 1.0 / select(exchange, p - hi, T(1.0));
+    const T part = (hi - lo) * inverse;
+    T c = (hi - mid) * part;
+    T q = p;
     Angle<T> start{large, T(0.0), T(1.0), T(0.0)};
     if (any(large)) {
-        const T root = sqrt(lo * mid), root_pq = sqrt(p) * sqrt(q);
-        const T inverse = 1.0 / (root + root_pq);
-        start.t = sqrt(hi) * inverse / c;
-        start.y2 = 2.0 * root_pq * inverse;
+        c = select(large, max(c, 0x1p-120 * hi), c);
+        q = select(large, hi + c, q);
+        const T root_pq = sqrt(p * q), sum = root_pq + sqrt(lo * mid);
+        const T angle = 1.0 / (c * sum);
+        start.t = sqrt(hi) * angle;
+        start.y2 = 2.0 * root_pq * (c * angle);
         start.delta = c * (c + (hi - mid)) * (c + (hi - lo));
     }
+    // For p < 0 q is a sum of positive terms of its own.
+    if (any(negative)) q = select(negative, (p - lo) * (hi * inverse) - mid * part, q);
     FirstAndThird<T> r = rf_rj_positive(x, y, z, q, true, start);
     T numerator = fma(-c, r.rj, 3.0 * r.rf);
     if (any(negative)) {
@@ -402,7 +407,7 @@ FirstAndThird<T> rf_rj(T x, T y, T z, T p, bool with_rf) {
             rc(select(negative, lo * (mid / hi), T(1.0)), select(negative, p * (q / hi), T(1.0)));
         numerator = select(negative, numerator - 3.0 * r_c, numerator);
     }
-    r.rj = select(exchange, numerator / (p - hi), r.rj) * square * scale;
+    r.rj = select(exchange, numerator * inverse, r.rj) * square * scale;
     r.rf = r.rf * scale;
     return r;
 }

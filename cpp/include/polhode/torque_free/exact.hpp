@@ -208,14 +208,24 @@ POLHODE_INLINE void double_increment(const Motion<T>& s, const mask_t<T>& active
     const T y1 = s.ny * sigma2;
     const T U = fma(y1, fma(cd + cd, cd * inverse_R, T(1.0)), T(1.0));
     const T V = y1 * (s.G * w.sigma);
-    const Complex<T> E = rescaled(phase.E * phase.E * Complex<T>{U, -V});
-    const Complex<T> F = rescaled(Complex<T>{U, V});
-    const mask_t<T> librates = s.delta < 0.0;
-    const Complex<T> H = rescaled(Complex<T>{select(librates, T(1.0), v.c),
-                                             select(librates, T(0.0), s.G * (v.sigma * v.d))});
-    phase.E = select(active & !last, E, phase.E);
-    phase.F = select(last, F, phase.F);
-    phase.H = select(last, H, phase.H);
+    // Powers of two are taken out from where the products could leave the range of T.
+    const auto in_range = [](const Complex<T>& a) POLHODE_INLINE_LAMBDA {
+        if constexpr (Small) return a;
+        return rescaled(a);
+    };
+    const mask_t<T> more = active & !last;
+    if (any(more)) {
+        const Complex<T> E = in_range(phase.E * phase.E * Complex<T>{U, -V});
+        phase.E = select(more, E, phase.E);
+    }
+    if (any(last)) {
+        const mask_t<T> librates = s.delta < 0.0;
+        const Complex<T> F = in_range({U, V});
+        const Complex<T> H = in_range({select(librates, T(1.0), v.c),
+                                       select(librates, T(0.0), s.G * (v.sigma * v.d))});
+        phase.F = select(last, F, phase.F);
+        phase.H = select(last, H, phase.H);
+    }
     v.sigma = select(active, w.sigma, v.sigma);
     v.c = select(active, w.c, v.c);
     v.d = select(active, w.d, v.d);
