@@ -63,14 +63,14 @@ struct MoserVeselov {
                                             "dmv12", "dmv14", "dmv16", "dmv18"};
     static constexpr MethodInfo info{names[P - 1], 2 * P, "discrete Moser-Veselov",
                                      "energy casimir momentum_spatial", true, "",
-                                     P == 1 ? "[Vil13] Algorithm 3" : "[Vil13] Algorithm 4"};
+                                     P == 1 ? "[Vil13] Algorithm 3" : "[Vil13] Algorithm 4", true};
     static constexpr moser_veselov::Kernel kernel{P, false};
 };
 
 struct Midpoint {
     static constexpr MethodInfo info{"midpoint", 2, "implicit midpoint",
                                      "energy casimir momentum_spatial", true, "",
-                                     "[Vil13] Remark 4"};
+                                     "[Vil13] Remark 4", true};
     static constexpr moser_veselov::Kernel kernel{1, true};
 };
 
