@@ -208,7 +208,7 @@ struct Kernel {
     }
 
 private:
-    static constexpr int most_iterations = 30;
+    static constexpr int most_iterations = 16;
     static constexpr double short_hw = 1.0625;
     static constexpr double pi_squared = 0x1.3bd3cc9be45dep+3;
 };
