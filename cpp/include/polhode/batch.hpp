@@ -422,14 +422,21 @@ POLHODE_INLINE int look_at_moments(const Vec3<T>& I) {
     return (any(rod & !ok) ? some_rod : all_valid) | (any(!(ok | rod)) ? some_invalid : all_valid);
 }
 
-/// Counts the bodies that became NaN though nothing they started from was (h is NaN where the attitude
-/// was not finite).
+/// Counts the bodies that became NaN though nothing they started from was.
 template <class T>
 [[gnu::noinline]] void count_without_root(const StepArguments& arguments, std::ptrdiff_t i,
-                                          int count, const T& end, const T& h) {
+                                          int count, const T& end) {
     if (arguments.without_root == nullptr) return;
     const Vec3<T> m = load_vec3<T>(arguments.m, i, count);
-    const T zero = T(0.0) * ((m.x + m.y) + m.z) + T(0.0) * h;
+    const T h = load_scalar<T>(arguments.h, i, count);
+    const auto attitude = Attitude<T>::load(arguments.attitude, arguments.matrix, i, count);
+    T zero = 0.0 * h + (0.0 * m.x + 0.0 * m.y + 0.0 * m.z);  // or NaN
+    if (arguments.matrix) {
+        for (int k = 0; k < 9; ++k) zero = zero + 0.0 * attitude.Q.a[k / 3][k % 3];
+    } else {
+        const Quaternion<T>& q = attitude.q;
+        zero = zero + (0.0 * q.w + 0.0 * q.x + 0.0 * q.y + 0.0 * q.z);
+    }
     const T lost[1] = {select(is_nan(end) & (zero == 0.0), T(1.0), T(0.0))};
     double lanes[lanes_v<T>];
     store({lanes, 1, 0, 0}, 0, count, lost);
@@ -477,7 +484,7 @@ POLHODE_INLINE int step_with(const Method& method, const StepArguments& argument
             attitude.turn(s.dq);
         }
         if constexpr (requires { Method::may_lack_root; }) {
-            if (any(is_nan(m.x))) count_without_root(arguments, i, count, m.x, h);
+            if (any(is_nan(m.x))) count_without_root(arguments, i, count, m.x);
         }
         store_vec3(arguments.m_out, i, count, m);
         attitude.store(arguments.attitude_out, i, count);
