@@ -2,10 +2,10 @@
 
 Run: python benchmarks/bench_moser_veselov.py [--quick] [--levels v4 v3 ...]
 
-hw = h |m| / I1.  Inertia (1, 1.5, 2.2), unit momenta in all directions, (N, 3) and (N, 4) arrays, one
-thread; the least time of many short windows, all methods in turn.  The error beside it is the
-largest component of q against "exact" over all bodies.  A level is chosen at import, so each runs in a
-process of its own; the last table divides the times of level "scalar" by those of the others.
+hw = h |m| / I1.  Inertia (1, 1.5, 2.2), unit momenta in all directions, (N, 3) and (N, 4) arrays,
+one thread; the least time of many short windows, all methods in turn.  The error beside it is the
+largest component of q against "exact" over all bodies.  A level is chosen at import, so each runs
+in a process of its own; the last table divides the times of level "scalar" by those of the others.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def measure(quick: bool) -> list[dict[str, Any]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="a run of seconds, figures worth little")
+    parser.add_argument(
+        "--quick", action="store_true", help="a run of seconds, figures worth little"
+    )
     parser.add_argument("--levels", nargs="*", help="levels, all of the processor by default")
     parser.add_argument("--this-level", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()

@@ -2,15 +2,16 @@
 
 Run: python benchmarks/dmv_roots.py [--quick] [--methods dmv8 dmv18 ...]
 
-hw = h |m| / I1, I1 the least moment, uniform in (0, pi).  Bodies: a quarter uniform moments, a quarter
-moments over three decades, half physical ones; momenta in all directions, half of them squeezed
-towards axes and planes.  A step counts as refused where it is NaN, as wrong where its attitude is more
-than 0.2 rad from "exact".  Errors are angles in rad.
+hw = h |m| / I1, I1 the least moment, uniform in (0, pi).  Bodies: a quarter uniform moments, a
+quarter moments over three decades, half physical ones; momenta in all directions, half of them
+squeezed towards axes and planes.  A step counts as refused where it is NaN, as wrong where its
+attitude is more than 0.2 rad from "exact".  Errors are angles in rad.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 import warnings
 
@@ -67,7 +68,7 @@ def main() -> None:
         wrong = int(np.sum(error > WRONG))
         print(f"\n{name}: {refused.mean():.2%} refused, {wrong} wrong")
         print(f"{'hw':>12}{'refused':>10}{'median':>10}{'largest':>10}")
-        for low, high in zip(EDGES, EDGES[1:], strict=False):
+        for low, high in itertools.pairwise(EDGES):
             here = (hw >= low) & (hw < high)
             found = error[here & ~refused]
             figures = f"{np.median(found):10.1e}{found.max():10.1e}" if found.size else ""

@@ -223,10 +223,7 @@ def jacobians(name: str, h: Any) -> tuple[Any, Any, Any, Any, Any]:
             ends.append(quad_step(name, BOOK, moved, h))
         dq = [(u - v) / (2 * step) for u, v in zip(ends[0][1], ends[1][1], strict=True)]
         # 2 q^-1 dq is (0, the turn in the body frame).
-        turn = [
-            q[0] * dq[i + 1] - q[i + 1] * dq[0] - c
-            for i, c in enumerate(cross(q[1:], dq[1:]))
-        ]
+        turn = [q[0] * dq[i + 1] - q[i + 1] * dq[0] - c for i, c in enumerate(cross(q[1:], dq[1:]))]
         for i in range(3):
             m[i, j] = (ends[0][0][i] - ends[1][0][i]) / (2 * step)
             a[i, j] = 2 * turn[i]
@@ -252,7 +249,9 @@ def defects(name: str, h: float) -> tuple[float, float]:
         of_q = back * a.T - a * back.T + a * y * a.T
         mixed = back * m.T + a * y * m.T - mpmath.eye(3)
         norm = mpmath.mnorm
-        return float(norm(poisson, "f")), float(max(norm(poisson, "f"), norm(of_q, "f"), norm(mixed, "f")))
+        return float(norm(poisson, "f")), float(
+            max(norm(poisson, "f"), norm(of_q, "f"), norm(mixed, "f"))
+        )
 
 
 @pytest.mark.parametrize("name", FAMILY)
@@ -361,7 +360,7 @@ def rattle(inertia: Array, y: Array, attitude: Array, h: float) -> tuple[Array, 
 
 
 def test_rattle_is_strang_with_dmv2() -> None:
-    """(11) with a potential: a kick of h/2, dmv2, a kick of h/2.  Printed (16): phi^U_{h_2} first."""
+    """(11) with a potential: a kick of h/2, dmv2, a kick of h/2; (16) has h_2."""
     inertia = np.array([0.6, 0.8, 1.0])
     attitude = ph.so3.to_matrix(np.array([0.9, 0.3, -0.2, 0.1]) / np.sqrt(0.95))
     for h in (0.1, 0.05):
@@ -392,7 +391,7 @@ def angle_between(p: Array, q: Array) -> Array:
 def directions() -> Array:
     """26 directions from the axes, planes and diagonals, each turned a little as well."""
     cube = np.array([v for v in itertools.product((-1.0, 0.0, 1.0), repeat=3) if any(v)])
-    both = np.concatenate([cube, cube + [0.1, -0.23, 0.37]])
+    both = np.concatenate([cube, cube + np.array([0.1, -0.23, 0.37])])
     return both / np.linalg.norm(both, axis=1, keepdims=True)
 
 
@@ -403,7 +402,8 @@ def test_the_right_root_past_a_quarter_turn() -> None:
     m = directions()
     one = [1.0, 0.0, 0.0, 0.0]
     _, exact = ph.step(BOOK, m, one, h)
-    bounds = {"dmv8": 6e-3, "dmv10": 4e-4, "dmv14": 1e-6, "dmv18": 1e-7}
+    # The wrong root is off by up to 0.3 rad here; these are what truncation leaves, twice.
+    bounds = {"dmv8": 0.03, "dmv10": 1.5e-3, "dmv14": 2e-6, "dmv18": 1e-8}
     for name, bound in bounds.items():
         _, q = ph.step(BOOK, m, one, h, method=name)
         assert angle_between(q, exact).max() < bound
@@ -419,11 +419,13 @@ def test_the_right_root_past_a_quarter_turn() -> None:
 
 @pytest.mark.parametrize("name", [n for n in FAMILY if ORDER[n] >= 8])
 def test_no_wrong_root_is_accepted(name: str) -> None:
-    """Random bodies, thin ones too, and steps below a half turn; more in benchmarks/dmv_roots.py."""
+    """Random bodies, thin ones too, steps below a half turn; more in benchmarks/dmv_roots.py."""
     rng = np.random.default_rng(11)
     n = 4000
     inertia = np.where(
-        rng.integers(0, 2, (n, 1)) == 0, rng.uniform(0.05, 1, (n, 3)), 10 ** rng.uniform(-3, 0, (n, 3))
+        rng.integers(0, 2, (n, 1)) == 0,
+        rng.uniform(0.05, 1, (n, 3)),
+        10 ** rng.uniform(-3, 0, (n, 3)),
     )
     m = rng.normal(size=(n, 3)) * 10 ** rng.uniform(-1, 0, (n, 3))
     m /= np.linalg.norm(m, axis=1, keepdims=True)

@@ -36,8 +36,8 @@ namespace table {{
 
 inline constexpr int largest_half_order = {largest};
 
-/// A monomial in e1, e2, e3 as an earlier one times e1, e2 or e3 (factor 0, 1, 2).  They are sorted by
-/// weight, that of e1^i e2^j e3^l being i + 2 j + 3 l; the first is 1.
+/// A monomial in e1, e2, e3 as an earlier one times e1, e2 or e3 (factor 0, 1, 2).  They are sorted
+/// by weight, that of e1^i e2^j e3^l being i + 2 j + 3 l; the first is 1.
 struct Monomial {{
     std::uint8_t earlier, factor;
 }};
@@ -68,7 +68,7 @@ def earlier(e: Exponents) -> tuple[Exponents, int]:
 
 
 def read() -> dict[tuple[str, int, int], dict[Exponents, Fraction]]:
-    """(letter, k, b) -> the polynomial in e1, e2, e3 that multiplies C^(k-b) H^b in s or t_{2k+1}."""
+    """(letter, k, b) -> the polynomial that goes with C^(k-b) H^b in s_{2k+1} or t_{2k+1}."""
     groups: dict[tuple[str, int, int], dict[Exponents, Fraction]] = {}
     for line in SOURCE.read_text().splitlines():
         if not line or line.startswith("#"):
@@ -82,6 +82,7 @@ def read() -> dict[tuple[str, int, int], dict[Exponents, Fraction]]:
 
 
 def wrapped(items: list[str], indent: str = "    ", width: int = 100) -> str:
+    """The items, separated by commas, in lines of at most `width`."""
     lines, line = [], indent
     for item in items:
         if len(line) + len(item) + 1 > width:
@@ -92,6 +93,7 @@ def wrapped(items: list[str], indent: str = "    ", width: int = 100) -> str:
 
 
 def main() -> None:
+    """Write the header."""
     basis = monomials()
     index = {e: n for n, e in enumerate(basis)}
     groups = read()
@@ -108,8 +110,9 @@ def main() -> None:
     out += [
         "/// How many of them order 2p needs, at p - 1.",
         f"inline constexpr std::uint8_t monomials_of[] = {{{', '.join(counts)}}};\n",
-        f"/// For k = {FIRST}, {FIRST + 1}, ...; for s, then t; for b = k, ..., 0: the polynomial in e1, e2, e3 that",
-        "/// multiplies C^(k-b) H^b in s_{2k+1} or t_{2k+1}; `lengths` says how many terms it has.",
+        f"/// For k = {FIRST}, {FIRST + 1}, ...; for s, then t; for b = k, ..., 0: the polynomial",
+        "/// in e1, e2, e3 that multiplies C^(k-b) H^b in s_{2k+1} or t_{2k+1}.  How many terms it",
+        "/// has.",
         "inline constexpr std::uint8_t lengths[] = {",
     ]
     terms: list[tuple[Fraction, int]] = []
@@ -119,11 +122,17 @@ def main() -> None:
             for b in range(k, -1, -1):
                 polynomial = groups.get((letter, k, b), {})
                 lengths.append(str(len(polynomial)))
-                terms += [(polynomial[e], index[e]) for e in sorted(polynomial, key=index.__getitem__)]
+                terms += [
+                    (polynomial[e], index[e]) for e in sorted(polynomial, key=index.__getitem__)
+                ]
     assert all(max(abs(c.numerator), c.denominator) < 2**53 for c, _ in terms)
     for what, kind, items in (
         ("", "", lengths),
-        ("/// The monomial of each term.", "std::uint8_t term_monomial", [str(i) for _, i in terms]),
+        (
+            "/// The monomial of each term.",
+            "std::uint8_t term_monomial",
+            [str(i) for _, i in terms],
+        ),
         ("/// Its coefficient, rounded.", "double coefficient", [repr(float(c)) for c, _ in terms]),
         ("/// And exactly.", "double numerator", [f"{c.numerator}.0" for c, _ in terms]),
         ("", "double denominator", [f"{c.denominator}.0" for c, _ in terms]),

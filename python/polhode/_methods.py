@@ -96,7 +96,8 @@ def warn_without_root(row: int, count: int, stacklevel: int) -> None:
     """One warning a call for the bodies whose step has no root."""
     bodies = "1 body is" if count == 1 else f"{count} bodies are"
     warnings.warn(
-        f"method {_METHODS[row].name!r} found no root in a step: {bodies} NaN; shorter steps have one",
+        f"method {_METHODS[row].name!r} found no root in a step: {bodies} NaN; "
+        "shorter steps have one",
         RuntimeWarning,
         stacklevel=stacklevel + 1,
     )

@@ -70,9 +70,9 @@ template <class T>
 /// @param C   |m|^2 / 2
 /// @param H   h times the energy
 ///
-/// The functions are symmetric in the moments.  In the elementary symmetric functions e1, e2, e3 of the
-/// 1/I_j they are polynomials ([Vil13] Table 1 has the same in power sums), in which h^{2k} or h^{2k+1}
-/// is shared out exactly when every 1/I_j and H takes one h.
+/// The functions are symmetric in the moments.  In the elementary symmetric functions e1, e2, e3 of
+/// the 1/I_j they are polynomials ([Vil13] Table 1 has the same in power sums), in which h^{2k} or
+/// h^{2k+1} is shared out exactly when every 1/I_j and H takes one h.
 template <class T>
 POLHODE_INLINE Preprocessing<T> preprocessing(int p, const Vec3<T>& a, const T& C, const T& H) {
     const auto of = [](double n, double d) { return ratio<T>(n, d); };
@@ -98,7 +98,8 @@ POLHODE_INLINE Preprocessing<T> preprocessing(int p, const Vec3<T>& a, const T& 
             S = fma(fma(e1, fma(of(-1, 70), e22, of(11, 210) * e13), of(-1, 84) * e23), CCH, S);
             S = fma(fma(e2, fma(of(17, 2520), e22, of(-11, 420) * e13), of(5, 126) * e33), CCC, S);
             hT = fma(fma(e2, fma(of(1, 1260), e11, of(-13, 1260) * e2), of(1, 42) * e13), HHH, hT);
-            hT = fma(fma(e1, fma(of(13, 2520), e22, of(-8, 315) * e13), of(11, 252) * e23), CHH, hT);
+            hT =
+                fma(fma(e1, fma(of(13, 2520), e22, of(-8, 315) * e13), of(11, 252) * e23), CHH, hT);
             hT = fma(fma(e2, of(1, 1260) * (e22 - e13), of(-22, 315) * e33), CCH, hT);
             hT = fma(e3 * fma(of(-19, 2520), e22, of(1, 35) * e13), CCC, hT);
             if (p > 4) {

@@ -2,17 +2,18 @@
 
 /// @file
 /// The discrete Moser-Veselov algorithm (RATTLE for a free body) on quaternions, order 2 [Vil13]
-/// Algorithm 3; preprocessed, of any even order to 18 [Vil13] Algorithm 4; and the implicit midpoint
-/// rule [Vil13] Remark 4.  One kernel: the order is data.
+/// Algorithm 3; preprocessed, of any even order to 18 [Vil13] Algorithm 4; and the implicit
+/// midpoint rule [Vil13] Remark 4.  One kernel: the order is data.
 ///
 ///     Y = alpha m + Y x e,   e_j = b_j Y_j,   b_j = h / (2 I~_j),   alpha = 1 + |e|^2      (14)
-///     m' = m + (2 / alpha) Y x e,   dq = (1, e) / sqrt(alpha)                              (15), (13)
+///     m' = m + (2 / alpha) Y x e,   dq = (1, e) / sqrt(alpha)                              (15),
+///     (13)
 ///
 /// (14) is quadratic: F(Y - d) = F(Y) - J d + B(d, d) has no further terms.
 ///
-/// On a principal axis it reads sin theta = h |m| / I~_j with e = tan(theta/2): there are two roots,
-/// theta and pi - theta, which meet at a quarter turn.  Newton's iteration finds the one it is started
-/// near, so it is started near the true attitude; a root that is not near it is refused.
+/// On a principal axis it reads sin theta = h |m| / I~_j with e = tan(theta/2): there are two
+/// roots, theta and pi - theta, which meet at a quarter turn.  Newton's iteration finds the one it
+/// is started near, so it is started near the true attitude; a root that is not near it is refused.
 
 #include "polhode/inertia.hpp"
 #include "polhode/moser_veselov/preprocessing.hpp"
@@ -33,13 +34,14 @@ struct Guess {
 /// (k1 x2 y3, k2 x3 y1, k3 x1 y2) + the same with x and y exchanged: Euler's equations, polarised.
 template <class T>
 POLHODE_INLINE Vec3<T> euler(const Vec3<T>& k, const Vec3<T>& x, const Vec3<T>& y) {
-    return {k.x * fma(x.y, y.z, x.z * y.y), k.y * fma(x.z, y.x, x.x * y.z),
+    return {k.x * fma(x.y, y.z, x.z * y.y),
+            k.y * fma(x.z, y.x, x.x * y.z),
             k.z * fma(x.x, y.y, x.y * y.x)};
 }
 
-/// For h |m| / I1 up to about 1.  By (14), (15) Y is alpha times the mean of m and m', which comes from
-/// four terms of Taylor's series; alpha = sec^2(theta/2), theta = |h omega| there (its series to
-/// theta^8).  Error of Y: 3e-6 |m| at 0.2, 2e-3 |m| at 1.
+/// For h |m| / I1 up to about 1.  By (14), (15) Y is alpha times the mean of m and m', which comes
+/// from four terms of Taylor's series; alpha = sec^2(theta/2), theta = |h omega| there (its series
+/// to theta^8).  Error of Y: 3e-6 |m| at 0.2, 2e-3 |m| at 1.
 template <class T>
 POLHODE_INLINE Vec3<T> guess_short(const Vec3<T>& a, const Vec3<T>& m, double with_alpha) {
     const Vec3<T> k{a.z - a.y, a.x - a.z, a.y - a.x};
@@ -50,7 +52,8 @@ POLHODE_INLINE Vec3<T> guess_short(const Vec3<T>& a, const Vec3<T>& m, double wi
     const auto mean_of = [](const T& x, const T& x1, const T& x2, const T& x3) {
         return fma(0.5, x1, fma(0.25, x2, fma(1.0 / 12.0, x3, x)));
     };
-    const Vec3<T> mean{mean_of(m.x, d1.x, d2.x, d3.x), mean_of(m.y, d1.y, d2.y, d3.y),
+    const Vec3<T> mean{mean_of(m.x, d1.x, d2.x, d3.x),
+                       mean_of(m.y, d1.y, d2.y, d3.y),
                        mean_of(m.z, d1.z, d2.z, d3.z)};
     const Vec3<T> turn{a.x * mean.x, a.y * mean.y, a.z * mean.z};
     const T t = with_alpha * dot(turn, turn);
@@ -61,8 +64,8 @@ POLHODE_INLINE Vec3<T> guess_short(const Vec3<T>& a, const Vec3<T>& m, double wi
     return alpha * mean;
 }
 
-/// For steps up to a half turn: three classical Runge-Kutta steps for m and q.  Error of the attitude at
-/// most 0.01 rad for h |m| / I1 < pi.
+/// For steps up to a half turn: three classical Runge-Kutta steps for m and q.  Error of the
+/// attitude at most 0.01 rad for h |m| / I1 < pi.
 template <class T>
 [[gnu::noinline]] Guess<T> guess_long(const Vec3<T>& a, const Vec3<T>& m) {
     const Vec3<T> s = ratio<T>(1, 3) * a;
@@ -110,9 +113,9 @@ struct Kernel {
     ///
     /// @param body, m, h  as of every step, in sorted axes
     /// @return            NaN where h |m| / I1 >= pi (not the midpoint rule), and where Newton's
-    ///                    iteration finds no root or one further than 0.15 rad (orders below 8: 0.6 rad)
-    ///                    from the true attitude.  Energy, |m| and the spatial momentum are kept to
-    ///                    rounding by every root.
+    ///                    iteration finds no root or one further than 0.15 rad (orders below 8: 0.6
+    ///                    rad) from the true attitude.  Energy, |m| and the spatial momentum are
+    ///                    kept to rounding by every root.
     template <class T>
     POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
         using polhode::select;
@@ -126,7 +129,8 @@ struct Kernel {
             const T hH = 0.5 * fma(a.x, mm.x, fma(a.y, mm.y, a.z * mm.z));
             const Preprocessing<T> r = preprocessing<T>(half_order, a, 0.5 * twice_C, hH);
             const T half_hT = 0.5 * r.hT;
-            b = {fma(b.x, r.S, b.x + half_hT), fma(b.y, r.S, b.y + half_hT),
+            b = {fma(b.x, r.S, b.x + half_hT),
+                 fma(b.y, r.S, b.y + half_hT),
                  fma(b.z, r.S, b.z + half_hT)};
         }
 
@@ -139,7 +143,8 @@ struct Kernel {
         if (any_long) {
             guess = detail::guess_long(a, m);
             Vec3<T> far = guess.Y;
-            if (midpoint) far = (guess.w * guess.w / fma(guess.w, guess.w, dot(guess.v, guess.v))) * far;
+            if (midpoint)
+                far = (guess.w * guess.w / fma(guess.w, guess.w, dot(guess.v, guess.v))) * far;
             Y = select<T>(is_long, far, Y);
         }
 
@@ -175,7 +180,8 @@ struct Kernel {
             // B(d, d), all that is left of F after the first correction.
             const Vec3<T> bd{b.x * d.x, b.y * d.y, b.z * d.z};
             const T dd = with_alpha * dot(bd, bd);
-            const Vec3<T> B{-fma(dd, m.x, (D.x * d.y) * d.z), -fma(dd, m.y, (D.y * d.z) * d.x),
+            const Vec3<T> B{-fma(dd, m.x, (D.x * d.y) * d.z),
+                            -fma(dd, m.y, (D.y * d.z) * d.x),
                             -fma(dd, m.z, (D.z * d.x) * d.y)};
             const Vec3<T> d2 = solve(B);
             Y = select<T>(busy, Y - (d + d2), Y);
@@ -190,10 +196,10 @@ struct Kernel {
             // cos of half the angle to the guess.
             const T c = guess.w + dot(guess.v, e);
             const T size = alpha * fma(guess.w, guess.w, dot(guess.v, guess.v));
-            constexpr double near = 0.9943855;  // cos^2 0.075
+            constexpr double near = 0.9943855;         // cos^2 0.075
             constexpr double fairly_near = 0.9126678;  // cos^2 0.3
-            root = root & ((!is_long) | ((c * c >= (half_order < 4 ? fairly_near : near) * size) &
-                                       (c > 0.0)));
+            root = root & ((!is_long) |
+                           ((c * c >= (half_order < 4 ? fairly_near : near) * size) & (c > 0.0)));
         }
         const T inverse = 1.0 / alpha;
         T scale = sqrt(inverse);
@@ -202,12 +208,13 @@ struct Kernel {
             scale = select(root, scale, T(__builtin_nan("")));
             twice = select(root, twice, T(__builtin_nan("")));
         }
-        return {{fma(twice * D.x, Y.y * Y.z, m.x), fma(twice * D.y, Y.z * Y.x, m.y),
+        return {{fma(twice * D.x, Y.y * Y.z, m.x),
+                 fma(twice * D.y, Y.z * Y.x, m.y),
                  fma(twice * D.z, Y.x * Y.y, m.z)},
                 {scale, scale * e.x, scale * e.y, scale * e.z}};
     }
 
-private:
+  private:
     static constexpr int most_iterations = 16;
     static constexpr double short_hw = 1.0625;
     static constexpr double pi_squared = 0x1.3bd3cc9be45dep+3;
