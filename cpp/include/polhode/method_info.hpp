@@ -11,6 +11,7 @@ struct MethodInfo {
     bool symmetric;          ///< step(-h) undoes step(h)
     const char* options;     ///< names of its options with defaults, separated by spaces
     const char* source;
+    bool may_lack_root = false;  ///< it solves equations: a body may come out NaN for want of a root
 };
 
 }  // namespace polhode

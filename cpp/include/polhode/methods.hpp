@@ -11,9 +11,11 @@
 ///
 /// in sorted axes, the largest component of m within 2^20 of 1.  A new method is one kernel and one
 /// row.  Kernels that take much longer than a loop over arrays say `shares_loop` (batch.hpp), which
-/// keeps compilation short.
+/// keeps compilation short; methods that differ in data only name one `kernel` (moser_veselov/step.hpp)
+/// in place of a step.
 
 #include "polhode/method_info.hpp"
+#include "polhode/moser_veselov/step.hpp"
 #include "polhode/torque_free/exact.hpp"
 #include "polhode/torque_free/frb.hpp"
 #include "polhode/torque_free/gauss.hpp"
@@ -54,6 +56,24 @@ struct Gauss {
     }
 };
 
+/// dmv2 ... dmv18: order 2 P.
+template <int P>
+struct MoserVeselov {
+    static constexpr const char* names[] = {"dmv2",  "dmv4",  "dmv6",  "dmv8", "dmv10",
+                                            "dmv12", "dmv14", "dmv16", "dmv18"};
+    static constexpr MethodInfo info{names[P - 1], 2 * P, "discrete Moser-Veselov",
+                                     "energy casimir momentum_spatial", true, "",
+                                     P == 1 ? "[Vil13] Algorithm 3" : "[Vil13] Algorithm 4", true};
+    static constexpr moser_veselov::Kernel kernel{P, false};
+};
+
+struct Midpoint {
+    static constexpr MethodInfo info{"midpoint", 2, "implicit midpoint",
+                                     "energy casimir momentum_spatial", true, "",
+                                     "[Vil13] Remark 4", true};
+    static constexpr moser_veselov::Kernel kernel{1, true};
+};
+
 template <class... Methods>
 struct MethodList {
     /// Calls visit.template operator()<Method>() for every method.
@@ -64,6 +84,8 @@ struct MethodList {
 };
 
 using Methods = MethodList<Exact, Frb, Gauss<1>, Gauss<2>, Gauss<3>, Gauss<4>, Gauss<5>, Gauss<6>,
-                           Gauss<7>, Gauss<8>, Gauss<9>, Gauss<10>>;
+                           Gauss<7>, Gauss<8>, Gauss<9>, Gauss<10>, MoserVeselov<1>, MoserVeselov<2>,
+                           MoserVeselov<3>, MoserVeselov<4>, MoserVeselov<5>, MoserVeselov<6>,
+                           MoserVeselov<7>, MoserVeselov<8>, MoserVeselov<9>, Midpoint>;
 
 POLHODE_NAMESPACE_END
