@@ -500,12 +500,20 @@ def test_order(name: str, body: int) -> None:
         errors.append(max(end.error_m(m_end), end.error_q(q_end)))
         if errors[-1] < tol.ORDER_ABOVE * EPS:
             break
-    check_order(name, body, counts, errors, EPS)
+    if observed_order(counts, errors, EPS) is None and errors[-1] < 1e-9:
+        # Too accurate for double: rounding comes before the second error.
+        check_order_in_34_digits(name, body)
+    else:
+        check_order(name, body, counts, errors, EPS)
 
 
 @pytest.mark.parametrize("name", [n for n in APPROXIMATE if METHODS[n].order > 8])
 @pytest.mark.parametrize("body", range(len(CONVERGENCE)))
 def test_order_above_8_in_34_digits(name: str, body: int) -> None:
+    check_order_in_34_digits(name, body)
+
+
+def check_order_in_34_digits(name: str, body: int) -> None:
     quad = pytest.importorskip("polhode._quad", reason="the compiler has no 34-digit type")
 
     def pairs(values: Sequence[Any]) -> Array:

@@ -63,6 +63,16 @@ inline bool read_number_or_array(PyObject* object, Operand& operand) {
     return read_array(object, 0, operand);
 }
 
+/// The values of a method's options.
+inline OptionValues read_options(const pybind11::tuple& values) {
+    OptionValues options;
+    if (values.size() > OptionValues::most) throw pybind11::value_error("too many options");
+    for (const pybind11::handle value : values) {
+        options.value[options.count++] = value.cast<double>();
+    }
+    return options;
+}
+
 /// Index one past the highest double of the array, and of its lowest.
 inline void memory_range(const Operand& operand, const double*& low, const double*& high) {
     low = high = operand.data;

@@ -14,6 +14,7 @@ void register_steps(py::module_& module);
 void register_so3(py::module_& module);
 void register_bodies(py::module_& module);
 void register_motion(py::module_& module);
+void register_rates(py::module_& module);
 
 PYBIND11_MODULE(_core, module) {
     if (_import_array() < 0) throw py::error_already_set();
@@ -30,4 +31,5 @@ PYBIND11_MODULE(_core, module) {
     register_so3(module);
     register_bodies(module);
     register_motion(module);
+    register_rates(module);
 }

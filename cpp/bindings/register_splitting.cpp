@@ -66,7 +66,8 @@ void integrate(int method,
                std::ptrdiff_t save_every,
                Doubles m_saved,
                Doubles attitude_saved,
-               int threads) {
+               int threads,
+               const py::tuple& option_values) {
     const std::ptrdiff_t bodies = m.size() / 3;
     const std::ptrdiff_t core = matrix ? 9 : 4;
     const std::ptrdiff_t saves = 1 + (total_steps + save_every - 1) / save_every;
@@ -87,6 +88,7 @@ void integrate(int method,
     }
     SplittingProblem problem{};
     problem.flow = dispatch::level().torque_free->rows[method].step;
+    problem.options = read_options(option_values);
     problem.inertia = rows(inertia, 3, bodies);
     problem.stages = list.data();
     problem.stage_count = static_cast<int>(list.size());
@@ -238,7 +240,8 @@ void register_splitting(py::module_& module) {
                py::arg("save_every"),
                py::arg("m_saved").noconvert(),
                py::arg("attitude_saved").noconvert(),
-               py::arg("threads"));
+               py::arg("threads"),
+               py::arg("options") = py::tuple());
     module.def("torque",
                &b::torque,
                py::arg("model"),

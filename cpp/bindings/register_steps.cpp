@@ -33,10 +33,11 @@ bool read_attitude(PyObject* object, Operand& operand, bool& matrix) {
 ///
 /// Returns (m, attitude), or (m, attitude, count of bodies whose step has no root); None where an argument is not an aligned array of doubles of a fitting
 /// shape (the Python layer then converts, or says what is wrong); an int of Finding where
-/// a value is not allowed, with nothing written.
+/// a value is not allowed, with nothing written.  `option_values` are all of the method's options or
+/// none, which are the defaults.
 py::object step(int method, py::handle inertia, py::handle m, py::handle attitude, py::handle h,
                 py::handle m_out, py::handle attitude_out, std::ptrdiff_t n_steps, int threads,
-                bool rods_checked) {
+                bool rods_checked, const py::tuple& option_values) {
     threads = thread_count(threads);
     Operand operands[roles];
     bool matrix = false;
@@ -89,6 +90,7 @@ py::object step(int method, py::handle inertia, py::handle m, py::handle attitud
 
     const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
     const StepFunction kernel = table.rows[method].step;
+    const OptionValues options = read_options(option_values);
     std::atomic<int> findings{all_valid};
     std::ptrdiff_t without_root = 0;
     const auto arguments_of = [&](std::ptrdiff_t row) {
@@ -101,6 +103,7 @@ py::object step(int method, py::handle inertia, py::handle m, py::handle attitud
         a.attitude_out = view_of(operands[attitude_out_], batch, attitude_out_, row);
         a.n_steps = n_steps;
         a.matrix = matrix;
+        a.options = options;
         a.without_root = &without_root;
         return a;
     };
@@ -166,6 +169,6 @@ void register_steps(py::module_& module) {
     module.def("step", &polhode::bindings::step, py::arg("method"), py::arg("inertia"),
                py::arg("m"), py::arg("attitude"), py::arg("h"), py::arg("m_out"),
                py::arg("attitude_out"), py::arg("n_steps"), py::arg("threads"),
-               py::arg("rods_checked"));
+               py::arg("rods_checked"), py::arg("options") = py::tuple());
     module.def("methods", &polhode::bindings::methods);
 }

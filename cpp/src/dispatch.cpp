@@ -15,7 +15,8 @@ namespace polhode::dispatch {
     extern const AttitudesTable attitudes_##name;    \
     extern const BodiesTable bodies_##name;          \
     extern const MotionTable motion_##name;          \
-    extern const SplittingTable splitting_##name;
+    extern const SplittingTable splitting_##name;    \
+    extern const RatesTable rates_##name;
 
 #if defined(POLHODE_HAS_X86_LEVELS)
 POLHODE_DECLARE_LEVEL(v2)
@@ -36,7 +37,7 @@ struct Candidate {
 
 #define POLHODE_LEVEL_ROW(name)                                                          \
     {#name, &elliptic_##name, &torque_free_##name, &attitudes_##name, &bodies_##name, \
-     &motion_##name, &splitting_##name}
+     &motion_##name, &splitting_##name, &rates_##name}
 
 /// Best level first.
 template <class Visit>

@@ -84,6 +84,14 @@ struct SplittingTable {
     int model_count;
 };
 
+/// One loop per order of polhode.attitude_from_rate.
+struct RatesTable {
+    UfuncLoop magnus2;
+    UfuncLoop magnus4;
+    UfuncLoop magnus6;
+    UfuncLoop magnus8;
+};
+
 struct Level {
     const char* name;
     const EllipticTable* elliptic;
@@ -92,6 +100,7 @@ struct Level {
     const BodiesTable* bodies;
     const MotionTable* motion;
     const SplittingTable* splitting;
+    const RatesTable* rates;
 };
 
 /// The level in use, chosen at import: the best that the processor has, or POLHODE_ISA.

@@ -11,6 +11,7 @@ from polhode.bodies import RigidBody
 from polhode.frb import frb_step, quat_step
 from polhode.motion import Regime, TorqueFreeMotion
 from polhode.quantities import casimir, energy, momentum, momentum_spatial, omega
+from polhode.rates import attitude_from_rate
 
 __version__: str = _core.build["version"]
 
@@ -22,6 +23,7 @@ __all__ = [
     "TorqueFreeMotion",
     "Trajectory",
     "__version__",
+    "attitude_from_rate",
     "build_info",
     "casimir",
     "elliptic",

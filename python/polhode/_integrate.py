@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
 from polhode._arrays import Array, Operand
-from polhode._methods import may_lack_root, method_index, warn_without_root
+from polhode._methods import may_lack_root, method_index, option_values, warn_without_root
 from polhode._splittings import Splitting, as_splitting
 from polhode._trajectory import Trajectory
 from polhode.torques import Model, Torque, TorqueLike, as_terms
@@ -126,6 +126,7 @@ def integrate(
     array([-0.388261, -0.095514, -0.916637])
     """
     row = method_index(method, options)
+    values = option_values(row, options)
     scheme = as_splitting(splitting)
     terms = as_terms(torque)
     _check_scheme(scheme, terms)
@@ -165,7 +166,9 @@ def integrate(
         inertia=np.broadcast_to(moments, m.shape) if shape else moments,
         torque=tuple(terms),
     )
-    run = _Run(row, scheme, terms, moments, m, q, steps, start, times, count, every, cores)
+    run = _Run(
+        row, values, scheme, terms, moments, m, q, steps, start, times, count, every, cores
+    )
     models = [term for term in terms if isinstance(term, Model)]
     advance = _Core(run, models) if len(models) == len(terms) else _Python(run)
     done = 0  # steps whose saves are in the trajectory
@@ -233,6 +236,7 @@ class _Run:
     """What an integration is about; m and q are the state."""
 
     row: int
+    options: tuple[float, ...]
     scheme: Splitting
     terms: list[Torque]
     inertia: Array
@@ -279,6 +283,7 @@ class _Run:
             trajectory.m,
             trajectory.q,
             self.threads,
+            self.options,
         )
 
 
@@ -360,7 +365,8 @@ class _Python:
 
     def _flow(self, h: float) -> None:
         run = self.run
-        _core.step(run.row, run.inertia, run.m, run.q, h, run.m, run.q, 1, run.threads, True)
+        state = (run.inertia, run.m, run.q, h, run.m, run.q)
+        _core.step(run.row, *state, 1, run.threads, True, run.options)
         self.force = None
 
     def _torque(self, t: float, m: Array) -> Array:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
+import math
 import warnings
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,6 +43,12 @@ class Method:
     source: str
 
 
+def _defaults(text: str) -> dict[str, Any]:
+    """Options with their defaults, from a row's "name=default name=default"."""
+    pairs = (item.partition("=") for item in text.split())
+    return {name: ast.literal_eval(default) for name, _, default in pairs}
+
+
 def _read() -> list[Method]:
     return [
         Method(
@@ -49,7 +57,7 @@ def _read() -> list[Method]:
             kind=row["kind"],
             invariants=tuple(row["invariants"].split()),
             symmetric=row["symmetric"],
-            options={},
+            options=_defaults(row["options"]),
             source=row["source"],
         )
         for row in _core.methods()
@@ -115,3 +123,33 @@ def method_index(name: str, options: dict[str, Any]) -> int:
             who = f"methods that have it: {', '.join(having)}" if having else "no method has it"
             raise TypeError(f"method {name!r} has no option {option!r}; {who}")
     return row
+
+
+def option_values(row: int, options: dict[str, Any]) -> tuple[float, ...]:
+    """All options of a method as the core takes them; () where none is given.
+
+    Numbers and truth values are allowed where the default is one.
+    """
+    if not options:
+        return ()
+    method = _METHODS[row]
+    values = dict(method.options)
+    for name, value in options.items():
+        try:
+            values[name] = type(values[name])(value)
+        except (TypeError, ValueError):
+            kind = type(values[name]).__name__
+            raise TypeError(
+                f"option {name!r} of method {method.name!r} must be a {kind}, not {value!r}"
+            ) from None
+    _check_frame(values)
+    return tuple(float(value) for value in values.values())
+
+
+def _check_frame(values: dict[str, Any]) -> None:
+    """The frame of the factorization method, [Gus10] eq. (36)."""
+    if "c0" not in values:
+        return
+    square = values["c0"] ** 2 + values["c3"] ** 2
+    if not math.isclose(square, 0.5, rel_tol=1e-12):
+        raise ValueError(f"c0^2 + c3^2 must be 1/2, not {square}")

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
 from polhode._arrays import Array, Operand
-from polhode._methods import method_index, warn_without_root
+from polhode._methods import method_index, option_values, warn_without_root
 
 _core_step = _core.step
 
@@ -99,16 +99,17 @@ def step(
     array([0.707107, 0.      , 0.      , 0.707107])
     """
     row = method_index(method, options)
+    values = option_values(row, options)
     m_out, q_out = (None, None) if out is None else _two(out)
     count = n_steps if type(n_steps) is int and n_steps >= 0 else _arrays.step_count(n_steps)
     cores = _arrays.thread_count(threads)
-    result = _core_step(row, inertia, m, q, h, m_out, q_out, count, cores, False)
+    result = _core_step(row, inertia, m, q, h, m_out, q_out, count, cores, False, values)
     if type(result) is tuple:
         if len(result) == 2:
             return result
         m_out, q_out, lost = result
     else:
-        m_out, q_out, lost = _step_converted(row, inertia, m, q, h, out, count, cores)
+        m_out, q_out, lost = _step_converted(row, inertia, m, q, h, out, count, cores, values)
     if lost:
         warn_without_root(row, lost, 2)
     return m_out, q_out
@@ -129,6 +130,7 @@ def _step_converted(
     out: tuple[Array, Array] | None,
     n_steps: int,
     threads: int,
+    options: tuple[float, ...],
 ) -> tuple[Array, Array, int]:
     """`step` for arguments that the core does not take as they are, or refuses.
 
@@ -154,7 +156,7 @@ def _step_converted(
     for at in _arrays.chunks(shape):
         pieces = [np.asarray(o.piece(shape, at), np.float64) for o in operands]
         targets = [result[at] for result in results]
-        arguments: list[Any] = [row, *pieces, *targets, n_steps, threads, True]
+        arguments: list[Any] = [row, *pieces, *targets, n_steps, threads, True, options]
         done = _core_step(*arguments)
         if type(done) is not tuple:
             # Outputs the core cannot write to directly, such as fields of a packed record.

@@ -492,20 +492,36 @@ POLHODE_INLINE int step_with(const Method& method, const StepArguments& argument
     return findings;
 }
 
+/// A method as an object: with these values of its options, else with the defaults.
+template <class Method>
+POLHODE_INLINE Method method_with(const OptionValues& options) {
+    if constexpr (requires { Method::with(options); }) {
+        if (options.count > 0) return Method::with(options);
+    }
+    return Method{};
+}
+
 /// A kernel called through a pointer, so that all long ones share one loop over the arrays: compiling
 /// that loop takes longer than compiling most kernels, and next to them the call is nothing.
 template <class T>
 struct PointedKernel {
-    FreeStep<T> (*kernel)(const Inertia<T>& body, const Vec3<T>& m, T h);
+    FreeStep<T> (*kernel)(const OptionValues& options, const Inertia<T>& body, const Vec3<T>& m,
+                          T h);
+    OptionValues options;
 
     POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
-        return kernel(body, m, h);
+        return kernel(options, body, m, h);
     }
 };
 template <class T>
 int step_with_pointed(const PointedKernel<T>& kernel, const StepArguments& arguments,
                       std::ptrdiff_t begin, std::ptrdiff_t end) {
     return step_with<T>(kernel, arguments, begin, end);
+}
+template <class Method, class T>
+FreeStep<T> pointed_step(const OptionValues& options, const Inertia<T>& body, const Vec3<T>& m,
+                         T h) {
+    return method_with<Method>(options).step(body, m, h);
 }
 
 /// One loop for all methods that share a kernel.
@@ -523,9 +539,10 @@ int step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t en
     if constexpr (requires { Method::kernel; }) {
         return step_by<T>(Method::kernel, arguments, begin, end);
     } else if constexpr (requires { Method::shares_loop; }) {
-        return step_with_pointed<T>({&Method::template step<T>}, arguments, begin, end);
+        return step_with_pointed<T>({&pointed_step<Method, T>, arguments.options}, arguments, begin,
+                                    end);
     } else {
-        return step_with<T>(Method{}, arguments, begin, end);
+        return step_with<T>(method_with<Method>(arguments.options), arguments, begin, end);
     }
 }
 

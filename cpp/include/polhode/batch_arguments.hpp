@@ -23,6 +23,13 @@ struct MutableView {
     operator View() const { return {data, body, component, row}; }  // NOLINT: widening by intent
 };
 
+/// Values of a method's options, in the order in which its MethodInfo names them; none: the defaults.
+struct OptionValues {
+    static constexpr int most = 8;
+    int count = 0;
+    double value[most] = {};
+};
+
 /// A free step of a batch.  Outputs may be the inputs themselves; other overlap is not allowed.
 struct StepArguments {
     View inertia;
@@ -33,6 +40,7 @@ struct StepArguments {
     MutableView attitude_out;
     std::ptrdiff_t n_steps;
     bool matrix;  ///< attitude is (3, 3), else a quaternion
+    OptionValues options = {};
     /// Constants of the bodies from an earlier look at `inertia`, Inertia<T> of pack after pack from
     /// body 0 on (of all bodies where inertia.body = 0); null: to be computed.
     const void* bodies = nullptr;

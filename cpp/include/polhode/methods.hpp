@@ -12,11 +12,16 @@
 /// in sorted axes, the largest component of m within 2^20 of 1.  A new method is one kernel and one
 /// row.  Kernels that take much longer than a loop over arrays say `shares_loop` (batch.hpp), which
 /// keeps compilation short; methods that differ in data only name one `kernel` (moser_veselov/step.hpp)
-/// in place of a step.
+/// in place of a step.  A method with options has them as members with their defaults, names them in
+/// its row, makes itself of their values by `static Method with(const OptionValues&)`, and its step is
+/// no static function.
 
+#include "polhode/batch_arguments.hpp"
+#include "polhode/magnus/free_body.hpp"
 #include "polhode/method_info.hpp"
 #include "polhode/moser_veselov/step.hpp"
 #include "polhode/torque_free/exact.hpp"
+#include "polhode/torque_free/factorization.hpp"
 #include "polhode/torque_free/frb.hpp"
 #include "polhode/torque_free/gauss.hpp"
 
@@ -74,6 +79,42 @@ struct Midpoint {
     static constexpr moser_veselov::Kernel kernel{1, true};
 };
 
+/// magnus2, magnus4, magnus6, magnus8.
+template <int Order>
+struct Magnus {
+    static constexpr const char* names[] = {"magnus2", "magnus4", "magnus6", "magnus8"};
+    static constexpr const char* sources[] = {"[Gus10] eq. (22)", "[Gus10] eq. (23)",
+                                              "[Gus10] eq. (24)", "[Gus10] eq. (25)"};
+    static constexpr MethodInfo info{names[Order / 2 - 1], Order, "magnus", "energy casimir", true,
+                                     "", sources[Order / 2 - 1]};
+    static constexpr bool shares_loop = true;
+    template <class T>
+    POLHODE_INLINE static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
+        return magnus::free_step<Order>(body, m, h);
+    }
+};
+
+/// factorization2, factorization4, factorization6, factorization8: named by the order.
+template <int Order>
+struct Factorization {
+    static constexpr const char* names[] = {"factorization2", "factorization4", "factorization6",
+                                            "factorization8"};
+    static constexpr MethodInfo info{names[Order / 2 - 1], Order, "factorization",
+                                     "energy casimir momentum_spatial", true,
+                                     "c0=0.7071067811865476 c3=0.0",
+                                     "[Gus10] eqs (31) to (36)"};
+    static constexpr bool shares_loop = true;
+    double c0 = 0.7071067811865476, c3 = 0.0;
+
+    static Factorization with(const OptionValues& options) {
+        return {options.value[0], options.value[1]};
+    }
+    template <class T>
+    POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
+        return torque_free::factorization_step<Order / 2>(body, m, h, c0, c3);
+    }
+};
+
 template <class... Methods>
 struct MethodList {
     /// Calls visit.template operator()<Method>() for every method.
@@ -84,8 +125,10 @@ struct MethodList {
 };
 
 using Methods = MethodList<Exact, Frb, Gauss<1>, Gauss<2>, Gauss<3>, Gauss<4>, Gauss<5>, Gauss<6>,
-                           Gauss<7>, Gauss<8>, Gauss<9>, Gauss<10>, MoserVeselov<1>, MoserVeselov<2>,
-                           MoserVeselov<3>, MoserVeselov<4>, MoserVeselov<5>, MoserVeselov<6>,
-                           MoserVeselov<7>, MoserVeselov<8>, MoserVeselov<9>, Midpoint>;
+                           Gauss<7>, Gauss<8>, Gauss<9>, Gauss<10>, Magnus<2>, Magnus<4>, Magnus<6>,
+                           Magnus<8>, Factorization<2>, Factorization<4>, Factorization<6>,
+                           Factorization<8>, MoserVeselov<1>, MoserVeselov<2>, MoserVeselov<3>,
+                           MoserVeselov<4>, MoserVeselov<5>, MoserVeselov<6>, MoserVeselov<7>,
+                           MoserVeselov<8>, MoserVeselov<9>, Midpoint>;
 
 POLHODE_NAMESPACE_END

@@ -5,7 +5,7 @@
 ///
 /// Written by cpp/generate/make_gauss_legendre.py (roots of the Legendre polynomials at 60 digits).
 
-#include "polhode/scalar/real.hpp"
+#include "polhode/scalar/constants.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace quadrature {
@@ -26,6 +26,16 @@ struct ThreeDoubles {
 struct GaussPair {
     ThreeDoubles distance, weight;
 };
+
+/// A constant made from a distance of the rule, worked out in double unless T holds more.
+template <class T, class F>
+POLHODE_INLINE T from_distance(const GaussPair& pair, F f) {
+    if constexpr (wider_than_double<T>) {
+        return f(pair.distance.template as<T>());
+    } else {
+        return T(f(pair.distance.high));
+    }
+}
 
 inline constexpr int gauss_legendre_most_nodes = 10;
 

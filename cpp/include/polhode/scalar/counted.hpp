@@ -164,6 +164,16 @@ inline constexpr bool counts = false;
 template <>
 inline constexpr bool counts<counted> = true;
 
+/// cos x and sin(x)/x of y = x^2: a root, a sincos and a division.
+template <class T>
+    requires(counts<T>)
+SinCos<T> cos_sinc_of_root(T y) {
+    const T x = sqrt(y);
+    const SinCos<T> f = sincos(x);
+    const T sinc = f.sin / x;
+    return {y == 0.0 ? T(1.0) : sinc, f.cos};
+}
+
 /// e^x and e^x - 1, in the shape that elementary.hpp gives them: two functions, as a sincos is.
 template <class T>
 struct Exponential;

@@ -1,15 +1,14 @@
 #pragma once
 
-#include "polhode/scalar/real.hpp"
+#include "polhode/scalar/constants.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 
 namespace detail {
-/// sin x and cos x for |x| <= 0.786, near-minimax polynomials (cpp/generate/make_sincos.py):
-/// truncation 4e-18 and 5e-20, with rounding at most 0.8 eps.
+/// p and q with sin x = x + x y p and cos x = 1 + y q, y = x^2, for |x| <= 0.786: near-minimax
+/// polynomials (cpp/generate/make_sincos.py), truncation 4e-18 and 5e-20.
 template <class T>
-POLHODE_INLINE SinCos<T> sincos_reduced(T x) {
-    const T y = x * x;
+POLHODE_INLINE SinCos<T> sincos_polynomials(T y) {
     T s = fma(y, 0x1.5d8b7cba12e86p-33, -0x1.ae5e4beb6a048p-26);
     s = fma(s, y, 0x1.71de355589d94p-19);
     s = fma(s, y, -0x1.a01a019be9667p-13);
@@ -21,7 +20,14 @@ POLHODE_INLINE SinCos<T> sincos_reduced(T x) {
     c = fma(c, y, -0x1.6c16c16c15213p-10);
     c = fma(c, y, 0x1.555555555554cp-5);
     c = fma(c, y, T(-0.5));
-    return {fma(x * y, s, x), fma(c, y, T(1.0))};
+    return {s, c};
+}
+/// sin x and cos x for |x| <= 0.786, with rounding at most 0.8 eps.
+template <class T>
+POLHODE_INLINE SinCos<T> sincos_reduced(T x) {
+    const T y = x * x;
+    const SinCos<T> p = sincos_polynomials(y);
+    return {fma(x * y, p.sin, x), fma(p.cos, y, T(1.0))};
 }
 }  // namespace detail
 
@@ -49,6 +55,29 @@ POLHODE_INLINE SinCos<T> sincos(T x) {
     const T s = select(odd, p.cos, p.sin);
     const T c = select(odd, p.sin, p.cos);
     return {select(has_bit_1(n), -s, s), select(has_bit_1(n + 1.0), -c, c)};
+}
+
+/// cos x and, in place of the sine, sin(x)/x as functions of y = x^2 >= 0; 1 and 1 at y = 0.
+///
+/// Error at most 1.5 eps up to x = 0.785 (no root and no division), beyond it that of `sincos` and of
+/// the root: 1 eps (1 + x).
+template <class T>
+POLHODE_INLINE SinCos<T> cos_sinc_of_root(T y) {
+    if constexpr (wider_than_double<T>) {
+        const T x = sqrt(y);
+        const SinCos<T> f = sincos(x);
+        return {y == 0.0 ? T(1.0) : f.sin / x, f.cos};
+    } else {
+        const SinCos<T> p = detail::sincos_polynomials(y);
+        SinCos<T> r{fma(y, p.sin, T(1.0)), fma(p.cos, y, T(1.0))};
+        const mask_t<T> large = !(y <= 0.785 * 0.785);
+        if (any(large)) {
+            const T x = sqrt(y);
+            const SinCos<T> f = sincos(x);
+            r = {select(large, f.sin / x, r.sin), select(large, f.cos, r.cos)};
+        }
+        return r;
+    }
 }
 
 POLHODE_NAMESPACE_END

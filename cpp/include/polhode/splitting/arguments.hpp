@@ -43,6 +43,7 @@ struct SplittingProblem {
     static constexpr std::ptrdiff_t block_bodies = 128;
 
     StepFunction flow;
+    OptionValues options;  ///< of the flow's method
     View inertia;
     const Stage* stages;
     int stage_count;

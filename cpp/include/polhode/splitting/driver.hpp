@@ -165,6 +165,7 @@ class Block {
         a.attitude_out = attitude_.view();
         a.n_steps = 1;
         a.matrix = problem_.matrix;
+        a.options = problem_.options;
         problem_.flow(a, 0, padded_);
         torque_is_current_ = false;
     }

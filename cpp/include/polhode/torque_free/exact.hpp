@@ -52,12 +52,36 @@ POLHODE_INLINE Complex<T> rescaled(const Complex<T>& a) {
     return {inverse * a.re, inverse * a.im};
 }
 
-/// Constants of one motion, along axes so labelled that the motion is slow and a.z >= 0.
+/// Other names for the body's axes.
 template <class T>
-struct Motion {
+struct Labels {
     mask_t<T> swapped;  ///< (1, 2, 3) went to (3, -2, 1); then, where the third component was
                         ///< negative, a half turn about axis 1
     T sign2, sign3;     ///< the signs that components 2 and 3 took
+
+    /// Those in which the third component of m is not negative.
+    POLHODE_INLINE static Labels of(const mask_t<T>& swapped, const Vec3<T>& m) {
+        const T a3 = select(swapped, m.x, m.z);
+        return {swapped, flip_where(swapped, a3), a3};
+    }
+    /// The third component along these axes of a vector along the body's.
+    POLHODE_INLINE T third(const Vec3<T>& v) const {
+        return flip_sign(select(swapped, v.x, v.z), sign3);
+    }
+    /// A vector along the body's axes -> along these.
+    POLHODE_INLINE Vec3<T> from_body(const Vec3<T>& v) const {
+        return {select(swapped, v.z, v.x), flip_sign(v.y, sign2), third(v)};
+    }
+    /// A vector along these axes -> along the body's.
+    POLHODE_INLINE Vec3<T> to_body(const Vec3<T>& v) const {
+        const T z = flip_sign(v.z, sign3);
+        return {select(swapped, z, v.x), flip_sign(v.y, sign2), select(swapped, v.x, z)};
+    }
+};
+
+/// Constants of one motion, along axes so labelled that the motion is slow and a.z >= 0.
+template <class T>
+struct Motion : Labels<T> {
     Vec3<T> a;          ///< the momentum along these axes
     T G;                ///< |m|
     T c1, c2;           ///< of these axes
@@ -75,7 +99,7 @@ struct Motion {
         const T y1 = body.c1 * d1_2;
         const T y3 = body.c2 * d3_2;
         // Either labelling is right; the one with the smaller y needs the fewer doublings.
-        s.swapped = y1 < y3;
+        static_cast<Labels<T>&>(s) = Labels<T>::of(y1 < y3, m);
         s.ny = min(y1, y3);
         const T ad = body.c1 * d3_2;
         const T bd = body.c2 * d1_2;
@@ -86,18 +110,10 @@ struct Motion {
         s.kappa = flip_where(s.swapped, body.kappa);
         s.g0 = select(s.swapped, body.inverse_I3, body.inverse_I1);
         const T a1 = select(s.swapped, m.z, m.x);
-        const T a3 = select(s.swapped, m.x, m.z);
-        s.sign3 = a3;
-        s.sign2 = flip_where(s.swapped, a3);
-        s.a = {a1, flip_sign(m.y, s.sign2), abs(a3)};
+        s.a = {a1, flip_sign(m.y, s.sign2), abs(s.sign3)};
         s.G = norm(m);
         s.delta = fma(s.c1, s.a.z * s.a.z, -(s.c2 * (a1 * a1)));
         return s;
-    }
-    /// A vector along these axes -> along the body's.
-    POLHODE_INLINE Vec3<T> to_body(const Vec3<T>& v) const {
-        const T z = flip_sign(v.z, sign3);
-        return {select(swapped, z, v.x), flip_sign(v.y, sign2), select(swapped, v.x, z)};
     }
 };
 
@@ -209,6 +225,30 @@ POLHODE_INLINE void double_increment(const Motion<T>& s, const mask_t<T>& active
     }
 }
 
+/// p(0)^-1 y p(h) along the body's axes, for frames p that take the momentum to axis 3 by the shortest
+/// rotation, up to factors (A, a2, -a1, 0) and (B, n2, -n1, 0), and y = (Y.re, 0, 0, Y.im).  Divided by
+/// its own norm.
+///
+/// @param a1, a2  momentum at the start; D = n - a, n at the end
+/// @param A, B    |m| + a3, |m| + n3;  Q = a1 n1 + a2 n2,  X = a2 n1 - a1 n2
+template <class T>
+POLHODE_INLINE Quaternion<T> unit_turn(const Labels<T>& labels, const T& a1, const T& a2,
+                                       const Vec3<T>& D, const Vec3<T>& n, const T& A, const T& B,
+                                       const T& Q, const T& X, const Complex<T>& Y) {
+    const T P = A * B;
+    const T w0 = fma(Y.re, P + Q, Y.im * X);
+    const T w1 = fma(Y.re, fma(A, D.y, -(a2 * D.z)), Y.im * fma(A, n.x, B * a1));
+    const T w2_ = fma(-Y.re, fma(A, D.x, -(a1 * D.z)), Y.im * fma(A, n.y, B * a2));
+    const T w3 = fma(Y.im, P - Q, Y.re * X);
+    const Vec3<T> wv = labels.to_body({w1, w2_, w3});
+    const T norm_w = sqrt(fma(w0, w0, fma(w1, w1, fma(w2_, w2_, w3 * w3))));
+    const T inverse_w = 1.0 / norm_w;
+    // The scalar part as a true quotient, so that h = 0 gives exactly 1.
+    const T quotient = w0 * inverse_w;
+    const T scalar = fma(fma(-quotient, norm_w, w0), inverse_w, quotient);
+    return {scalar, wv.x * inverse_w, wv.y * inverse_w, wv.z * inverse_w};
+}
+
 }  // namespace exact_detail
 
 /// The exact step of the motion `s` that has momentum m along the sorted axes: see `exact_step`.
@@ -312,18 +352,7 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& s, const Ve
     }
     Complex<T> Y = Complex<T>{turn.cos, turn.sin} * half;
     if (any_doubles) Y = Y * conjugate(phase.H) * phase.E;
-    const T P = A * B;
-    const T w0 = fma(Y.re, P + Q, Y.im * X);
-    const T w1 = fma(Y.re, fma(A, D.y, -(a2 * D.z)), Y.im * fma(A, n.x, B * a1));
-    const T w2_ = fma(-Y.re, fma(A, D.x, -(a1 * D.z)), Y.im * fma(A, n.y, B * a2));
-    const T w3 = fma(Y.im, P - Q, Y.re * X);
-    const Vec3<T> wv = s.to_body({w1, w2_, w3});
-    const T norm_w = sqrt(fma(w0, w0, fma(w1, w1, fma(w2_, w2_, w3 * w3))));
-    const T inverse_w = 1.0 / norm_w;
-    // The scalar part as a true quotient, so that h = 0 gives exactly 1.
-    const T quotient = w0 * inverse_w;
-    const T scalar = fma(fma(-quotient, norm_w, w0), inverse_w, quotient);
-    return {m + s.to_body(D), {scalar, wv.x * inverse_w, wv.y * inverse_w, wv.z * inverse_w}};
+    return {m + s.to_body(D), unit_turn<T>(s, a1, a2, D, n, A, B, Q, X, Y)};
 }
 
 /// One exact step of free rotation, m' = m x I^-1 m, q' = q (0, I^-1 m)/2.

@@ -1,0 +1,144 @@
+#pragma once
+
+/// @file
+/// The optimal Magnus schemes of orders 2, 4, 6, 8 for q' = q (0, omega(t))/2, [Gus10] Sec. 3.1.
+///
+/// There q' = c W q; here the rate is on the right, as a body turns.  Conjugation makes one of the
+/// other, W = conj(Omega) with c = 1/2 [Gus10] eq. (30), and changes the sign of every commutator.  All
+/// vectors are rotation vectors, twice the quaternions of [Gus10], so that
+///
+///     [a, b] = b x a,   dq = (cos |phi|/2, sin(|phi|/2) phi/|phi|),
+///
+/// and c is gone.  Matrices have the same phi, Q' = Q hat(omega), dQ = exp(hat(phi)).
+
+#include "polhode/quadrature/gauss_legendre.hpp"
+#include "polhode/quaternion.hpp"
+#include "polhode/scalar/constants.hpp"
+#include "polhode/scalar/sincos.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace magnus {
+
+/// a b + c, a number times a vector.
+template <class T>
+POLHODE_INLINE Vec3<T> axpy(const T& a, const Vec3<T>& b, const Vec3<T>& c) {
+    return {fma(a, b.x, c.x), fma(a, b.y, c.y), fma(a, b.z, c.z)};
+}
+template <class T>
+POLHODE_INLINE Vec3<T> commutator(const Vec3<T>& a, const Vec3<T>& b) {
+    return cross(b, a);
+}
+
+/// The rate over one step, (17) of [Gus10] times h^i: h omega(t + x h) is the sum of alpha_i x^(i-1)
+/// with t the middle and x in [-1/2, 1/2].
+template <class T, int Order>
+struct Rate {
+    Vec3<T> alpha[Order / 2];
+
+    /// From h omega at the nodes of Gauss's rule: in the middle (used where Order/2 is odd), and at the
+    /// pairs +-x from the middle outwards, where it is even +- x slope.
+    ///
+    /// These are the alphas of (21), R^(s) Q^(s): the polynomial through the nodes has the moments that
+    /// the rule gives, as the rule is exact for both.  (In (20) the factorial must not be there.)
+    POLHODE_INLINE static Rate of(const Vec3<T>& middle, const Vec3<T>* even,
+                                  const Vec3<T>* slope) {
+        using quadrature::from_distance;
+        constexpr quadrature::GaussLegendre rule{Order / 2};
+        Rate r;
+        if constexpr (Order == 2) r.alpha[0] = middle;
+        if constexpr (Order == 4) {
+            r.alpha[0] = even[0];
+            r.alpha[1] = slope[0];
+        }
+        if constexpr (Order == 6) {
+            r.alpha[0] = middle;
+            r.alpha[1] = slope[0];
+            r.alpha[2] = ratio<T>(20, 3) * (even[0] - middle);  // x^2 = 3/20
+        }
+        if constexpr (Order == 8) {
+            // The squares of the distances, (3 -+ 2 sqrt(6/5))/28, add up to 3/14.
+            const T square = from_distance<T>(rule.pair(0), [](auto x) { return x * x; });
+            const T gap = from_distance<T>(rule.pair(0), [](auto x) {
+                return 1.0 / (decltype(x)(3.0) / 14.0 - 2.0 * (x * x));
+            });
+            r.alpha[2] = gap * (even[1] - even[0]);
+            r.alpha[0] = axpy(-square, r.alpha[2], even[0]);
+            r.alpha[3] = gap * (slope[1] - slope[0]);
+            r.alpha[1] = axpy(-square, r.alpha[3], slope[0]);
+        }
+        return r;
+    }
+};
+
+/// The rotation vector phi of one step, [Gus10] eqs (22) to (25).  Odd in h: the schemes are symmetric.
+template <class T>
+POLHODE_INLINE Vec3<T> rotation_vector(const Rate<T, 2>& rate) {
+    return rate.alpha[0];
+}
+template <class T>
+POLHODE_INLINE Vec3<T> rotation_vector(const Rate<T, 4>& rate) {
+    const auto& [a1, a2] = rate.alpha;
+    return axpy(-ratio<T>(1, 12), commutator(a1, a2), a1);
+}
+template <class T>
+POLHODE_INLINE Vec3<T> rotation_vector(const Rate<T, 6>& rate) {
+    const auto& [a1, a2, a3] = rate.alpha;
+    const Vec3<T> s1 = commutator(a1, a2);
+    const Vec3<T> r1 = commutator(a1, axpy(T(2.0), a3, s1));  // times -1/60
+    const Vec3<T> s2 =
+        commutator(axpy(T(-20.0), a1, s1 - a3), axpy(-ratio<T>(1, 60), r1, a2));
+    return axpy(ratio<T>(1, 240), s2, axpy(ratio<T>(1, 12), a3, a1));
+}
+template <class T>
+POLHODE_INLINE Vec3<T> rotation_vector(const Rate<T, 8>& rate) {
+    const auto& [a1, a2, a3, a4] = rate.alpha;
+    const Vec3<T> a13 = axpy(ratio<T>(1, 28), a3, a1);
+    const Vec3<T> a24 = axpy(ratio<T>(3, 28), a4, a2);
+    const Vec3<T> s1 = -ratio<T>(1, 28) * commutator(a13, a24);
+    const Vec3<T> r1 = commutator(a1, axpy(-ratio<T>(1, 14), a3, s1));  // times 1/3
+    const Vec3<T> s2 = commutator(a13 + s1, axpy(ratio<T>(1, 3), r1, a24));
+    const Vec3<T> s2_hat = commutator(a2, s1);
+    const Vec3<T> r2 =
+        commutator(axpy(T(1.25), s1, a1), axpy(T(2.0), a3, axpy(T(0.5), s2_hat, s2)));
+    const Vec3<T> a1_a3 = axpy(ratio<T>(1, 12), a3, a1);
+    const Vec3<T> s3 = commutator(
+        axpy(-ratio<T>(7, 3), s1, axpy(-ratio<T>(1, 6), s2, a1_a3)),
+        axpy(T(-9.0), a2, axpy(T(-2.25), a4, axpy(T(21.0), r1, r2))));  // 63 r1/3
+    return axpy(-ratio<T>(7, 120), s2, axpy(ratio<T>(1, 360), s3, a1_a3));
+}
+
+/// exp of the quaternion (0, phi/2), [Gus10] Theorem 2.2: the turn by |phi| about phi.  phi = 0 gives 1.
+template <class T>
+POLHODE_INLINE Quaternion<T> exponential(const Vec3<T>& phi) {
+    const SinCos<T> half = cos_sinc_of_root(0.25 * dot(phi, phi));
+    const T s = 0.5 * half.sin;
+    return {half.cos, s * phi.x, s * phi.y, s * phi.z};
+}
+
+/// dq of one step h with the rate at the nodes of Gauss's rule, in the order of time: omega[3 i + k] is
+/// component k at node i.
+///
+/// @return  unit to 2 eps, its error of order h^(Order+1)
+template <int Order, class T>
+POLHODE_INLINE Quaternion<T> turn(const T* omega, T h) {
+    using quadrature::from_distance;
+    constexpr quadrature::GaussLegendre rule{Order / 2};
+    constexpr int first = rule.has_middle() ? 1 : 0;
+    constexpr int pairs = Order / 4;
+    const auto at = [&](int node) {
+        return Vec3<T>{h * omega[3 * node], h * omega[3 * node + 1], h * omega[3 * node + 2]};
+    };
+    Vec3<T> even[pairs > 0 ? pairs : 1], slope[pairs > 0 ? pairs : 1];
+    POLHODE_UNROLL
+    for (int j = 0; j < pairs; ++j) {
+        const Vec3<T> before = at(pairs - 1 - j);
+        const Vec3<T> after = at(pairs + first + j);
+        const T half_x = from_distance<T>(rule.pair(j + first), [](auto x) { return 0.5 / x; });
+        even[j] = T(0.5) * (after + before);
+        slope[j] = half_x * (after - before);
+    }
+    return exponential(rotation_vector(Rate<T, Order>::of(at(pairs), even, slope)));
+}
+
+}  // namespace magnus
+POLHODE_NAMESPACE_END
