@@ -31,7 +31,7 @@ bool read_attitude(PyObject* object, Operand& operand, bool& matrix) {
 
 /// Steps a batch whose arguments the core can take as they are.
 ///
-/// Returns (m, attitude); None where an argument is not an aligned array of doubles of a fitting
+/// Returns (m, attitude), or (m, attitude, count of bodies whose step has no root); None where an argument is not an aligned array of doubles of a fitting
 /// shape (the Python layer then converts, or says what is wrong); an int of Finding where
 /// a value is not allowed, with nothing written.  `option_values` are all of the method's options or
 /// none, which are the defaults.
@@ -92,16 +92,20 @@ py::object step(int method, py::handle inertia, py::handle m, py::handle attitud
     const StepFunction kernel = table.rows[method].step;
     const OptionValues options = read_options(option_values);
     std::atomic<int> findings{all_valid};
+    std::ptrdiff_t without_root = 0;
     const auto arguments_of = [&](std::ptrdiff_t row) {
-        return StepArguments{view_of(operands[inertia_], batch, inertia_, row),
-                             view_of(operands[m_], batch, m_, row),
-                             view_of(operands[attitude_], batch, attitude_, row),
-                             view_of(operands[h_], batch, h_, row),
-                             view_of(operands[m_out_], batch, m_out_, row),
-                             view_of(operands[attitude_out_], batch, attitude_out_, row),
-                             n_steps,
-                             matrix,
-                             options};
+        StepArguments a{};
+        a.inertia = view_of(operands[inertia_], batch, inertia_, row);
+        a.m = view_of(operands[m_], batch, m_, row);
+        a.attitude = view_of(operands[attitude_], batch, attitude_, row);
+        a.h = view_of(operands[h_], batch, h_, row);
+        a.m_out = view_of(operands[m_out_], batch, m_out_, row);
+        a.attitude_out = view_of(operands[attitude_out_], batch, attitude_out_, row);
+        a.n_steps = n_steps;
+        a.matrix = matrix;
+        a.options = options;
+        a.without_root = &without_root;
+        return a;
     };
     const auto look = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
         int found = all_valid;
@@ -135,6 +139,7 @@ py::object step(int method, py::handle inertia, py::handle m, py::handle attitud
         if (!refused()) share_among_threads(count, threads, grain, work);
     }
     if (refused()) return py::int_(static_cast<int>(findings));
+    if (without_root > 0) return py::make_tuple(results[0], results[1], without_root);
     return py::make_tuple(results[0], results[1]);
 }
 
@@ -151,6 +156,7 @@ py::list methods() {
         row["symmetric"] = info.symmetric;
         row["options"] = info.options;
         row["source"] = info.source;
+        row["may_lack_root"] = info.may_lack_root;
         rows.append(row);
     }
     return rows;

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
 from polhode._arrays import Array, Operand
-from polhode._methods import method_index, option_values
+from polhode._methods import may_lack_root, method_index, option_values, warn_without_root
 from polhode._splittings import Splitting, as_splitting
 from polhode._trajectory import Trajectory
 from polhode.torques import Model, Torque, TorqueLike, as_terms
@@ -193,6 +193,10 @@ def integrate(
                 t[:rows], trajectory.m[:rows], trajectory.q[:rows], trajectory.inertia, tuple(terms)
             )
         raise
+    if may_lack_root(row):
+        lost = np.isnan(trajectory.m[-1, ..., 0]) & np.isfinite(trajectory.m[0]).all(-1)
+        if lost.any():
+            warn_without_root(row, int(np.count_nonzero(lost)), 2)
     return trajectory
 
 

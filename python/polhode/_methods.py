@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import math
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,6 +68,9 @@ _METHODS = _read()
 _INDEX = {method.name: i for i, method in enumerate(_METHODS)}
 
 
+_MAY_LACK_ROOT = [bool(row["may_lack_root"]) for row in _core.methods()]
+
+
 def methods() -> list[Method]:
     """All methods that `step` knows, as a list of frozen dataclasses.
 
@@ -89,6 +93,22 @@ def unknown_name(what: str, name: object, known: list[str]) -> ValueError:
     near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4)
     hint = f"; did you mean {', '.join(map(repr, near))}?" if near else f"; known: {known}"
     return ValueError(f"unknown {what} {name!r}{hint}")
+
+
+def may_lack_root(row: int) -> bool:
+    """Whether the method in this row solves equations that may have no root."""
+    return _MAY_LACK_ROOT[row]
+
+
+def warn_without_root(row: int, count: int, stacklevel: int) -> None:
+    """One warning a call for the bodies whose step has no root."""
+    bodies = "1 body is" if count == 1 else f"{count} bodies are"
+    warnings.warn(
+        f"method {_METHODS[row].name!r} found no root in a step: {bodies} NaN; "
+        "shorter steps have one",
+        RuntimeWarning,
+        stacklevel=stacklevel + 1,
+    )
 
 
 def method_index(name: str, options: dict[str, Any]) -> int:

@@ -392,9 +392,19 @@ POLHODE_INLINE FreeStep<T> advance(const Method& method, const Inertia<T>& body,
     if (scales) s.m = scale * s.m;
     return s;
 }
+/// The same with a kernel that is shared by several methods and told apart by its data.
+template <class Kernel, class T>
+[[gnu::noinline]] FreeStep<T> advance_by(const Kernel& kernel, const Inertia<T>& body,
+                                         const Vec3<T>& m, T h) {
+    return advance(kernel, body, m, h);
+}
 template <class Method, class T>
 POLHODE_INLINE FreeStep<T> advance(const Inertia<T>& body, const Vec3<T>& m, T h) {
-    return advance(Method{}, body, m, h);
+    if constexpr (requires { Method::kernel; }) {
+        return advance_by(Method::kernel, body, m, h);
+    } else {
+        return advance(Method{}, body, m, h);
+    }
 }
 
 /// What there is to say of the moments of one pack of bodies, see Finding.
@@ -410,6 +420,29 @@ POLHODE_INLINE int look_at_moments(const Vec3<T>& I) {
     const mask_t<T> rod = finite & (abs(smallest) <= zero_below) & (largest > 0.0) &
                           (largest - middle <= 1e-9 * largest);
     return (any(rod & !ok) ? some_rod : all_valid) | (any(!(ok | rod)) ? some_invalid : all_valid);
+}
+
+/// Counts the bodies that became NaN though nothing they started from was.
+template <class T>
+[[gnu::noinline]] void count_without_root(const StepArguments& arguments, std::ptrdiff_t i,
+                                          int count, const T& end) {
+    if (arguments.without_root == nullptr) return;
+    const Vec3<T> m = load_vec3<T>(arguments.m, i, count);
+    const T h = load_scalar<T>(arguments.h, i, count);
+    const auto attitude = Attitude<T>::load(arguments.attitude, arguments.matrix, i, count);
+    T zero = 0.0 * h + (0.0 * m.x + 0.0 * m.y + 0.0 * m.z);  // or NaN
+    if (arguments.matrix) {
+        for (int k = 0; k < 9; ++k) zero = zero + 0.0 * attitude.Q.a[k / 3][k % 3];
+    } else {
+        const Quaternion<T>& q = attitude.q;
+        zero = zero + (0.0 * q.w + 0.0 * q.x + 0.0 * q.y + 0.0 * q.z);
+    }
+    const T lost[1] = {select(is_nan(end) & (zero == 0.0), T(1.0), T(0.0))};
+    double lanes[lanes_v<T>];
+    store({lanes, 1, 0, 0}, 0, count, lost);
+    std::ptrdiff_t sum = 0;
+    for (int lane = 0; lane < count; ++lane) sum += lanes[lane] != 0.0 ? 1 : 0;
+    __atomic_fetch_add(arguments.without_root, sum, __ATOMIC_RELAXED);
 }
 
 /// n steps of bodies begin ... end - 1.  Returns what it finds of moments and quaternions that are not
@@ -450,6 +483,9 @@ POLHODE_INLINE int step_with(const Method& method, const StepArguments& argument
             m = s.m;
             attitude.turn(s.dq);
         }
+        if constexpr (requires { Method::may_lack_root; }) {
+            if (any(is_nan(m.x))) count_without_root(arguments, i, count, m.x);
+        }
         store_vec3(arguments.m_out, i, count, m);
         attitude.store(arguments.attitude_out, i, count);
     }
@@ -488,11 +524,21 @@ FreeStep<T> pointed_step(const OptionValues& options, const Inertia<T>& body, co
     return method_with<Method>(options).step(body, m, h);
 }
 
-/// The step function of a method.  One that says `static constexpr bool shares_loop = true` is called
+/// One loop for all methods that share a kernel.
+template <class T, class Kernel>
+int step_by(const Kernel& kernel, const StepArguments& arguments, std::ptrdiff_t begin,
+            std::ptrdiff_t end) {
+    return step_with<T>(kernel, arguments, begin, end);
+}
+
+/// The step function of a method.  One that names a `kernel` shares it and its loop with its family; one
+/// that says `static constexpr bool shares_loop = true` is called
 /// through a pointer, others are inlined into a loop of their own.
 template <class Method, class T = batch_real>
 int step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    if constexpr (requires { Method::shares_loop; }) {
+    if constexpr (requires { Method::kernel; }) {
+        return step_by<T>(Method::kernel, arguments, begin, end);
+    } else if constexpr (requires { Method::shares_loop; }) {
         return step_with_pointed<T>({&pointed_step<Method, T>, arguments.options}, arguments, begin,
                                     end);
     } else {

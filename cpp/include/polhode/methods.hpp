@@ -11,13 +11,15 @@
 ///
 /// in sorted axes, the largest component of m within 2^20 of 1.  A new method is one kernel and one
 /// row.  Kernels that take much longer than a loop over arrays say `shares_loop` (batch.hpp), which
-/// keeps compilation short.  A method with options has them as members with their defaults, names
-/// them in its row, makes itself of their values by `static Method with(const OptionValues&)`, and
-/// its step is no static function.
+/// keeps compilation short; methods that differ in data only name one `kernel` (moser_veselov/step.hpp)
+/// in place of a step.  A method with options has them as members with their defaults, names them in
+/// its row, makes itself of their values by `static Method with(const OptionValues&)`, and its step is
+/// no static function.
 
 #include "polhode/batch_arguments.hpp"
 #include "polhode/magnus/free_body.hpp"
 #include "polhode/method_info.hpp"
+#include "polhode/moser_veselov/step.hpp"
 #include "polhode/torque_free/exact.hpp"
 #include "polhode/torque_free/factorization.hpp"
 #include "polhode/torque_free/frb.hpp"
@@ -57,6 +59,24 @@ struct Gauss {
     static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
         return torque_free::gauss_step(body, m, h, P);
     }
+};
+
+/// dmv2 ... dmv18: order 2 P.
+template <int P>
+struct MoserVeselov {
+    static constexpr const char* names[] = {"dmv2",  "dmv4",  "dmv6",  "dmv8", "dmv10",
+                                            "dmv12", "dmv14", "dmv16", "dmv18"};
+    static constexpr MethodInfo info{names[P - 1], 2 * P, "discrete Moser-Veselov",
+                                     "energy casimir momentum_spatial", true, "",
+                                     P == 1 ? "[Vil13] Algorithm 3" : "[Vil13] Algorithm 4", true};
+    static constexpr moser_veselov::Kernel kernel{P, false};
+};
+
+struct Midpoint {
+    static constexpr MethodInfo info{"midpoint", 2, "implicit midpoint",
+                                     "energy casimir momentum_spatial", true, "",
+                                     "[Vil13] Remark 4", true};
+    static constexpr moser_veselov::Kernel kernel{1, true};
 };
 
 /// magnus2, magnus4, magnus6, magnus8.
@@ -107,6 +127,8 @@ struct MethodList {
 using Methods = MethodList<Exact, Frb, Gauss<1>, Gauss<2>, Gauss<3>, Gauss<4>, Gauss<5>, Gauss<6>,
                            Gauss<7>, Gauss<8>, Gauss<9>, Gauss<10>, Magnus<2>, Magnus<4>, Magnus<6>,
                            Magnus<8>, Factorization<2>, Factorization<4>, Factorization<6>,
-                           Factorization<8>>;
+                           Factorization<8>, MoserVeselov<1>, MoserVeselov<2>, MoserVeselov<3>,
+                           MoserVeselov<4>, MoserVeselov<5>, MoserVeselov<6>, MoserVeselov<7>,
+                           MoserVeselov<8>, MoserVeselov<9>, Midpoint>;
 
 POLHODE_NAMESPACE_END
