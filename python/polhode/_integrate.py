@@ -364,7 +364,9 @@ class _Python:
     def _flow(self, h: float) -> None:
         run = self.run
         state = (run.inertia, run.m, run.q, h, run.m, run.q)
-        _core.step(run.row, *state, 1, run.threads, True, run.options)
+        done = _core.step(run.row, *state, 1, run.threads, True, run.options)
+        if type(done) is not tuple:
+            raise RuntimeError("the core refused a state that had passed the checks")
         self.force = None
 
     def _torque(self, t: float, m: Array) -> Array:

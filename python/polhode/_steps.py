@@ -162,6 +162,8 @@ def _step_converted(
             # Outputs the core cannot write to directly, such as fields of a packed record.
             arguments[1:7] = [*map(np.array, pieces), None, None]
             fresh = _core_step(*arguments)
+            if type(fresh) is not tuple:
+                raise RuntimeError("the core refused values that had passed the checks")
             for target, values in zip(targets, fresh[:2], strict=True):
                 target[...] = values
             done = fresh

@@ -338,8 +338,10 @@ struct Attitude {
             if (any(!(off <= orthogonal_within))) {
                 keep_orthogonal(Q, orthogonal_within);
                 keep_orthogonal(Q, orthogonal_within);
-                h = h + 0.0 * (((Q.a[0][0] + Q.a[0][1]) + (Q.a[0][2] + Q.a[1][0])) +
-                               ((Q.a[1][1] + Q.a[1][2]) + (Q.a[2][0] + Q.a[2][1])) + Q.a[2][2]);
+                const mask_t<T> finite = is_finite(Vec3<T>{Q.a[0][0], Q.a[0][1], Q.a[0][2]}) &
+                                         is_finite(Vec3<T>{Q.a[1][0], Q.a[1][1], Q.a[1][2]}) &
+                                         is_finite(Vec3<T>{Q.a[2][0], Q.a[2][1], Q.a[2][2]});
+                h = select(finite, h, T(__builtin_nan("")));
             }
             return;
         }
@@ -351,9 +353,19 @@ struct Attitude {
                     (q.w == 0.0) & (q.x == 0.0) & (q.y == 0.0) & (q.z == 0.0);
                 if (any(zero)) findings |= some_invalid;
                 q = select(far, normalised(q), q);
-                h = h + 0.0 * ((q.w + q.x) + (q.y + q.z));
+                const mask_t<T> finite = is_finite(q.w) & is_finite(vector_part(q));
+                h = select(finite, h, T(__builtin_nan("")));
             }
             q = kept_unit(q, unit_within);
+        }
+    }
+    /// NaN where the mask holds.
+    POLHODE_INLINE void spoil(const mask_t<T>& bad) {
+        const T factor = select(bad, T(__builtin_nan("")), T(1.0));
+        if (matrix) {
+            for (int k = 0; k < 9; ++k) Q.a[k / 3][k % 3] = factor * Q.a[k / 3][k % 3];
+        } else {
+            q = factor * q;
         }
     }
     /// Turned by dq in the body frame.
@@ -376,15 +388,17 @@ template <class Method, class T>
 POLHODE_INLINE FreeStep<T> advance(const Method& method, const Inertia<T>& body, const Vec3<T>& m,
                                    T h) {
     const T largest = max(max(abs(m.x), abs(m.y)), abs(m.z));
-    // Skipped where no power of two is worth taking out: the bits are the same.
-    const bool scales = any(!((largest >= 0x1p-20) & (largest <= 0x1p20)));
+    // Each body decides for itself: beside a large component a subnormal one would lose its last bits.
+    const mask_t<T> in_range = (largest >= 0x1p-20) & (largest <= 0x1p20);
+    const bool scales = any(!in_range);
     Vec3<T> scaled_m = m;
     T scaled_h = h;
     T scale(1.0);
     if (scales) {
-        scale = min(max(power_of_two_below(largest), 0x1p-1022), 0x1p1022);
+        const T power = min(max(power_of_two_below(largest), 0x1p-1022), 0x1p1022);
+        scale = select(in_range, T(1.0), power);
         scaled_m = power_of_two_reciprocal(scale) * m;
-        scaled_h = select(largest <= 0x1.fffffffffffffp1023, h * scale, T(__builtin_nan("")));
+        scaled_h = select(is_finite(largest), h * scale, T(__builtin_nan("")));
     }
     FreeStep<T> s = method.step(body, body.sorted_momentum(scaled_m), scaled_h);
     s.m = body.order.from_sorted(s.m);
@@ -412,7 +426,7 @@ template <class T>
 POLHODE_INLINE int look_at_moments(const Vec3<T>& I) {
     const T smallest = min(min(I.x, I.y), I.z);
     const T largest = max(max(I.x, I.y), I.z);
-    const mask_t<T> finite = (I.x + I.y) + I.z <= 0x1.fffffffffffffp1023;  // false for NaN
+    const mask_t<T> finite = is_finite(I);
     const T zero_below = 4 * epsilon_v<T> * largest;
     const mask_t<T> ok = finite & (smallest > zero_below);
     if (all(ok)) return all_valid;
@@ -477,6 +491,13 @@ POLHODE_INLINE int step_with(const Method& method, const StepArguments& argument
         Vec3<T> m = load_vec3<T>(arguments.m, i, count);
         T h = load_scalar<T>(arguments.h, i, count);
         Attitude<T> attitude = Attitude<T>::load(arguments.attitude, arguments.matrix, i, count);
+        if (arguments.n_steps == 0) {
+            attitude.make_unit(h, findings);
+            const T not_finite = T(__builtin_nan(""));
+            const mask_t<T> finite = is_finite(h) & is_finite(m);
+            m = select(finite, m, Vec3<T>{not_finite, not_finite, not_finite});
+            attitude.spoil(!finite);
+        }
         for (std::ptrdiff_t n = 0; n < arguments.n_steps; ++n) {
             attitude.make_unit(h, findings);
             const FreeStep<T> s = advance(method, body, m, h);
