@@ -484,6 +484,7 @@ def check_order(name: str, body: int, counts: list[int], errors: list[float], ep
     )
 
 
+@pytest.mark.filterwarnings("ignore:.* found no root:RuntimeWarning")  # of the longest steps
 @pytest.mark.parametrize("name", [n for n in APPROXIMATE if METHODS[n].order <= 8])
 @pytest.mark.parametrize("body", range(len(CONVERGENCE)))
 def test_order(name: str, body: int) -> None:

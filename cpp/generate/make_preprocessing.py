@@ -34,6 +34,7 @@ POLHODE_NAMESPACE_BEGIN
 namespace moser_veselov {{
 namespace table {{
 
+// clang-format off
 inline constexpr int largest_half_order = {largest};
 
 /// A monomial in e1, e2, e3 as an earlier one times e1, e2 or e3 (factor 0, 1, 2).  They are sorted
@@ -142,7 +143,12 @@ def main() -> None:
         if kind:
             out.append(f"inline constexpr {kind}[] = {{")
         out += [wrapped(items), "};"]
-    out += ["}  // namespace table", "}  // namespace moser_veselov", "POLHODE_NAMESPACE_END"]
+    out += [
+        "// clang-format on\n",
+        "}  // namespace table",
+        "}  // namespace moser_veselov",
+        "POLHODE_NAMESPACE_END",
+    ]
     TARGET.write_text("\n".join(out) + "\n")
 
 
