@@ -3,7 +3,6 @@
 import importlib.metadata
 import importlib.util
 import os
-import platform
 import re
 import shutil
 import subprocess
@@ -46,31 +45,6 @@ def test_the_version_stands_in_one_place():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert ph.__version__ == project["version"] == importlib.metadata.version("polhode")
     assert ph.build_info()["version"] == ph.__version__
-
-
-def levels_of_the_processor():
-    """Levels that /proc/cpuinfo promises, after the x86-64 psABI."""
-    text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    flags = set(re.search(r"^flags\s*:(.*)$", text, re.MULTILINE)[1].split())
-    v2 = {"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"}
-    v3 = v2 | {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"}
-    v4 = v3 | {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"}
-    return {n for n, needs in (("v2", v2), ("v3", v3), ("v4", v4)) if needs <= flags}
-
-
-@pytest.mark.skipif("generic" in ph.build_info()["isa_supported"], reason="built for one level")
-@pytest.mark.skipif(
-    platform.machine() != "x86_64" or not Path("/proc/cpuinfo").exists(),
-    reason="levels are x86-64's, and Linux tells what the processor has",
-)
-def test_no_level_of_the_processor_is_missed():
-    assert set(ph.build_info()["isa_supported"]) - {"scalar"} == levels_of_the_processor()
-
-
-@pytest.mark.parametrize("level", ph.build_info()["isa_supported"])
-def test_a_level_can_be_forced(level):
-    run = python("-c", "import polhode; print(polhode.build_info()['isa'])", POLHODE_ISA=level)
-    assert run.stdout.split() == [level], run.stderr
 
 
 def test_an_unknown_level_is_an_error_that_names_it_and_the_known_ones():
