@@ -8,6 +8,7 @@
 /// (-2, 1, 3) at a = 90 degrees.  A quaternion q != 0 of any size stands for the rotation q / |q|.
 
 #include "polhode/mat3.hpp"
+#include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/elementary.hpp"
 #include "polhode/scalar/sincos.hpp"
 

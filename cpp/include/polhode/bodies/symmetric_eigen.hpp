@@ -1,6 +1,7 @@
 #pragma once
 
 #include "polhode/mat3.hpp"
+#include "polhode/scalar/constants.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace bodies {

@@ -15,6 +15,7 @@
 ///
 /// A time of any length costs what a step of a quarter period does, and two turns.
 
+#include "polhode/scalar/constants.hpp"
 #include "polhode/torque_free/exact.hpp"
 
 POLHODE_NAMESPACE_BEGIN
