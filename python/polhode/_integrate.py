@@ -155,7 +155,8 @@ def integrate(
         raise ValueError(f"h must be a number or have shape ({count},), not {steps.shape}")
     start = float(t0)
     times = None if steps.ndim == 0 else start + np.concatenate([[0.0], np.cumsum(steps)])
-    saves = 1 + -(-count // every)
+    every = min(every, max(count, 1))
+    saves = _arrays.save_count(count, every, m.size + q.size)
     saved = np.minimum(np.arange(saves) * every, count)
     t = start + saved * float(steps) if times is None else times[saved]
 
