@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import math
+import operator
 import warnings
 from dataclasses import dataclass, field
 from typing import Any
@@ -135,6 +136,9 @@ def option_values(row: int, options: dict[str, Any]) -> tuple[float, ...]:
     method = _METHODS[row]
     values = dict(method.options)
     for name, value in options.items():
+        if name == "axes":
+            values[name] = _axes(value, method)
+            continue
         try:
             values[name] = type(values[name])(value)
         except (TypeError, ValueError):
@@ -143,7 +147,27 @@ def option_values(row: int, options: dict[str, Any]) -> tuple[float, ...]:
                 f"option {name!r} of method {method.name!r} must be a {kind}, not {value!r}"
             ) from None
     _check_frame(values)
-    return tuple(float(value) for value in values.values())
+    return tuple(
+        _digits(value) if name == "axes" else float(value) for name, value in values.items()
+    )
+
+
+def _axes(value: Any, method: Method) -> tuple[int, ...] | None:
+    """A permutation of (1, 2, 3); None where that is the method's default."""
+    if value is None and method.options["axes"] is None:
+        return None
+    try:
+        axes = tuple(operator.index(axis) for axis in value)
+    except TypeError:
+        raise TypeError(f"option 'axes' must be a sequence of three integers, not {value!r}") from None
+    if sorted(axes) != [1, 2, 3]:
+        raise ValueError(f"option 'axes' must be a permutation of (1, 2, 3), not {value!r}")
+    return axes
+
+
+def _digits(axes: tuple[int, ...] | None) -> float:
+    """Axes as the core takes them: 123 for (1, 2, 3), 0 for None."""
+    return 0.0 if axes is None else float(100 * axes[0] + 10 * axes[1] + axes[2])
 
 
 def _check_frame(values: dict[str, Any]) -> None:

@@ -382,8 +382,9 @@ private:
     static constexpr double orthogonal_within = 8 * epsilon_v<T>;
 };
 
-/// One step of a method in the user's axes and units: the axes are sorted, and powers of two are
-/// taken out of m, so that every finite m goes the same way bit for bit.
+/// One step of a method in the user's axes and units: the axes are sorted, unless the method says
+/// `static constexpr bool user_axes = true`, and powers of two are taken out of m, so that every
+/// finite m goes the same way bit for bit.
 template <class Method, class T>
 POLHODE_INLINE FreeStep<T> advance(const Method& method, const Inertia<T>& body, const Vec3<T>& m,
                                    T h) {
@@ -400,9 +401,14 @@ POLHODE_INLINE FreeStep<T> advance(const Method& method, const Inertia<T>& body,
         scaled_m = power_of_two_reciprocal(scale) * m;
         scaled_h = select(is_finite(largest), h * scale, T(__builtin_nan("")));
     }
-    FreeStep<T> s = method.step(body, body.sorted_momentum(scaled_m), scaled_h);
-    s.m = body.order.from_sorted(s.m);
-    s.dq = body.order.from_sorted(s.dq);
+    FreeStep<T> s;
+    if constexpr (requires { Method::user_axes; }) {
+        s = method.step(body, scaled_m, scaled_h);
+    } else {
+        s = method.step(body, body.sorted_momentum(scaled_m), scaled_h);
+        s.m = body.order.from_sorted(s.m);
+        s.dq = body.order.from_sorted(s.dq);
+    }
     if (scales) s.m = scale * s.m;
     return s;
 }
@@ -412,12 +418,32 @@ template <class Kernel, class T>
                                          const Vec3<T>& m, T h) {
     return advance(kernel, body, m, h);
 }
+/// A method as an object: with these values of its options, else with the defaults.
+template <class Method>
+POLHODE_INLINE Method method_with(const OptionValues& options) {
+    if constexpr (requires { Method::with(options); }) {
+        if (options.count > 0) return Method::with(options);
+    }
+    return Method{};
+}
+
+/// The kernel that a method names, likewise.
+template <class Method>
+POLHODE_INLINE auto kernel_with(const OptionValues& options) {
+    auto kernel = Method::kernel;
+    if constexpr (requires { kernel.with(options); }) {
+        if (options.count > 0) kernel = kernel.with(options);
+    }
+    return kernel;
+}
+
 template <class Method, class T>
-POLHODE_INLINE FreeStep<T> advance(const Inertia<T>& body, const Vec3<T>& m, T h) {
+POLHODE_INLINE FreeStep<T> advance(const Inertia<T>& body, const Vec3<T>& m, T h,
+                                   const OptionValues& options = {}) {
     if constexpr (requires { Method::kernel; }) {
-        return advance_by(Method::kernel, body, m, h);
+        return advance_by(kernel_with<Method>(options), body, m, h);
     } else {
-        return advance(Method{}, body, m, h);
+        return advance(method_with<Method>(options), body, m, h);
     }
 }
 
@@ -513,15 +539,6 @@ POLHODE_INLINE int step_with(const Method& method, const StepArguments& argument
     return findings;
 }
 
-/// A method as an object: with these values of its options, else with the defaults.
-template <class Method>
-POLHODE_INLINE Method method_with(const OptionValues& options) {
-    if constexpr (requires { Method::with(options); }) {
-        if (options.count > 0) return Method::with(options);
-    }
-    return Method{};
-}
-
 /// A kernel called through a pointer, so that all long ones share one loop over the arrays: compiling
 /// that loop takes longer than compiling most kernels, and next to them the call is nothing.
 template <class T>
@@ -552,13 +569,13 @@ int step_by(const Kernel& kernel, const StepArguments& arguments, std::ptrdiff_t
     return step_with<T>(kernel, arguments, begin, end);
 }
 
-/// The step function of a method.  One that names a `kernel` shares it and its loop with its family; one
-/// that says `static constexpr bool shares_loop = true` is called
-/// through a pointer, others are inlined into a loop of their own.
+/// The step function of a method.  One that names a `kernel` shares it and its loop with its family;
+/// one that says `static constexpr bool shares_loop = true` is called through a pointer, others are
+/// inlined into a loop of their own.
 template <class Method, class T = batch_real>
 int step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t end) {
     if constexpr (requires { Method::kernel; }) {
-        return step_by<T>(Method::kernel, arguments, begin, end);
+        return step_by<T>(kernel_with<Method>(arguments.options), arguments, begin, end);
     } else if constexpr (requires { Method::shares_loop; }) {
         return step_with_pointed<T>({&pointed_step<Method, T>, arguments.options}, arguments, begin,
                                     end);

@@ -116,6 +116,14 @@ struct Inertia {
         return b;
     }
 
+    /// m along the user's axes, without the momentum that a rod cannot have.
+    POLHODE_INLINE Vec3<T> own_momentum(const Vec3<T>& m) const {
+        if (!any_rod) return m;
+        return {select(moments.x == 0.0, T(0.0), m.x),
+                select(moments.y == 0.0, T(0.0), m.y),
+                select(moments.z == 0.0, T(0.0), m.z)};
+    }
+
     /// m along the sorted axes, without the momentum that a rod cannot have.
     POLHODE_INLINE Vec3<T> sorted_momentum(const Vec3<T>& m) const {
         Vec3<T> s = order.to_sorted(m);

@@ -14,12 +14,16 @@
 /// keeps compilation short; methods that differ in data only name one `kernel` (moser_veselov/step.hpp)
 /// in place of a step.  A method with options has them as members with their defaults, names them in
 /// its row, makes itself of their values by `static Method with(const OptionValues&)`, and its step is
-/// no static function.
+/// no static function; a kernel makes itself by `Kernel with(const OptionValues&) const`.  One that
+/// names axes of the user's says `user_axes` and gets m along them.
 
 #include "polhode/batch_arguments.hpp"
 #include "polhode/magnus/free_body.hpp"
 #include "polhode/method_info.hpp"
 #include "polhode/moser_veselov/step.hpp"
+#include "polhode/rotations/no_squish.hpp"
+#include "polhode/rotations/symmetric_rotation.hpp"
+#include "polhode/rotations/three_rotations.hpp"
 #include "polhode/torque_free/exact.hpp"
 #include "polhode/torque_free/factorization.hpp"
 #include "polhode/torque_free/frb.hpp"
@@ -115,6 +119,37 @@ struct Factorization {
     }
 };
 
+/// rotations123 ... rotations321: the axes outside, next and in the middle; with suffix _4 composed to
+/// order 4.
+template <int Axes, bool Fourth>
+struct Rotations {
+    static constexpr char a = '0' + Axes / 100, b = '0' + Axes / 10 % 10, c = '0' + Axes % 10;
+    static constexpr char name_2[] = {'r', 'o', 't', 'a', 't', 'i', 'o', 'n', 's', a, b, c, 0};
+    static constexpr char name_4[] = {'r', 'o', 't', 'a', 't', 'i', 'o', 'n',
+                                      's', a,   b,   c,   '_', '4', 0};
+    static constexpr char options[] = {'a', 'x', 'e', 's', '=', '(', a,   ',', b,   ',', c,
+                                       ')', ' ', 'c', 'a', 'y', 'l', 'e', 'y', '=', 'F', 'a',
+                                       'l', 's', 'e', 0};
+    static constexpr MethodInfo info{Fourth ? name_4 : name_2, Fourth ? 4 : 2, "rotations",
+                                     "casimir momentum_spatial", true, options,
+                                     Fourth ? "[Buss01] Sec. 3, McLachlan-Reich fourth order"
+                                            : "[Vil13] Three rotation splitting; [Buss01] Sec. 3"};
+    static constexpr rotations::ThreeRotations kernel{rotations::NamedAxes::of(Axes), Fourth};
+};
+
+struct SymmetricRotation {
+    static constexpr MethodInfo info{"symmetric_rotation", 2, "rotations",
+                                     "casimir momentum_spatial", true, "axes=None",
+                                     "[Vil13] Algorithm 2"};
+    static constexpr rotations::SymmetricRotation kernel{};
+};
+
+struct NoSquish {
+    static constexpr MethodInfo info{"no_squish", 2, "rotations", "casimir momentum_spatial", true,
+                                     "axes=(3,2,1)", "[MEP02]"};
+    static constexpr rotations::NoSquish kernel{};
+};
+
 template <class... Methods>
 struct MethodList {
     /// Calls visit.template operator()<Method>() for every method.
@@ -129,6 +164,10 @@ using Methods = MethodList<Exact, Frb, Gauss<1>, Gauss<2>, Gauss<3>, Gauss<4>, G
                            Magnus<8>, Factorization<2>, Factorization<4>, Factorization<6>,
                            Factorization<8>, MoserVeselov<1>, MoserVeselov<2>, MoserVeselov<3>,
                            MoserVeselov<4>, MoserVeselov<5>, MoserVeselov<6>, MoserVeselov<7>,
-                           MoserVeselov<8>, MoserVeselov<9>, Midpoint>;
+                           MoserVeselov<8>, MoserVeselov<9>, Midpoint, Rotations<123, false>,
+                           Rotations<132, false>, Rotations<213, false>, Rotations<231, false>,
+                           Rotations<312, false>, Rotations<321, false>, Rotations<123, true>,
+                           Rotations<132, true>, Rotations<213, true>, Rotations<231, true>,
+                           Rotations<312, true>, Rotations<321, true>, SymmetricRotation, NoSquish>;
 
 POLHODE_NAMESPACE_END
