@@ -10,29 +10,16 @@ V^T V - 1; of the others the difference of the two. All in eps = 2.2e-16. One th
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from measuring import EPS, least_times
 from numpy.typing import NDArray
 
 import polhode as ph
 from polhode import so3
 
 Array = NDArray[np.float64]
-EPS = 2.0**-52
-
-
-def least_times(runs: int, *functions: Callable[[], Any]) -> list[float]:
-    """Least time of each function, called in turn."""
-    least = [float("inf")] * len(functions)
-    for _ in range(runs):
-        for i, function in enumerate(functions):
-            start = time.perf_counter()
-            function()
-            least[i] = min(least[i], time.perf_counter() - start)
-    return least
 
 
 def tensors(moments: Array, rng: np.random.Generator) -> Array:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from measuring import EPS, least_times
 from numpy.typing import NDArray
 
 import polhode as ph
@@ -25,20 +25,14 @@ from long_motion import long_motion
 
 Array = NDArray[np.float64]
 
-EPS = 2.0**-52
 INERTIA = (1.0, 1.5, 2.2)
 M0 = (0.3, 0.5, 0.8)
 Q0 = (0.6, -0.48, 0.0, 0.64)
 
 
 def shortest(work: Callable[[], object], windows: int) -> float:
-    """Seconds of the fastest of many calls."""
-    best = np.inf
-    for _ in range(windows):
-        begun = time.perf_counter()
-        work()
-        best = min(best, time.perf_counter() - begun)
-    return best
+    """Least time in seconds."""
+    return least_times(windows, work)[0]
 
 
 def error(times: Array, q: Array, count: int) -> float:

@@ -55,15 +55,6 @@ class State:
     def is_sorted(self) -> bool:
         return self.inertia[0] <= self.inertia[1] <= self.inertia[2]
 
-    @property
-    def distance_to_axis2(self) -> float:
-        """Angle between m and the axis of the middle moment (inf for |m| = 0 or equal moments)."""
-        order = sorted(range(3), key=lambda i: self.inertia[i])
-        norm = math.hypot(*self.m)
-        if norm == 0 or len(set(self.inertia)) < 3:
-            return math.inf
-        return math.hypot(self.m[order[0]] / norm, self.m[order[2]] / norm)
-
 
 def _bodies() -> Iterator[tuple[str, Vector, Vector]]:
     for signs in itertools.product((1.0, -1.0), repeat=3):

@@ -633,6 +633,8 @@ def test_every_level_of_the_processor_is_offered() -> None:
         needed |= more
         if needed <= flags:
             expected.append(level)
+    if offered_levels() == ["generic"]:
+        pytest.skip("built for one level alone")
     missing = set(expected) - set(offered_levels())
     assert not missing, f"the processor has {expected}, offered are {offered_levels()}"
     if "v3" in expected:

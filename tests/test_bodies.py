@@ -1,6 +1,10 @@
 """Principal axes of full tensors, and motion in the user's own body axes."""
 
+import copy
+import pickle
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import mpmath as mp
 import numpy as np
@@ -464,6 +468,68 @@ def test_closed_form_in_the_users_axes_is_the_step() -> None:
     m_step, q_step = body.step(m0, q0, times)
     np.testing.assert_allclose(m, m_step, atol=400 * EPS)  # 7 time units turn by up to 20 radians
     np.testing.assert_allclose(q, q_step, atol=400 * EPS)
+
+
+def test_closed_form_has_what_that_of_principal_axes_has() -> None:
+    body, axes = skew_body()
+    rng = np.random.default_rng(23)
+    m0, q0 = rng.standard_normal((6, 3)), np.array(IDENTITY)
+    motion = body.motion(m0, q0)
+    principal = ph.TorqueFreeMotion(body.moments, m0 @ axes, q0)
+    assert motion.shape == principal.shape == (6,)
+    np.testing.assert_allclose(motion.period, principal.period, rtol=1e-13)
+    assert (motion.regime == principal.regime).all()
+    assert repr(motion) == "<BodyMotion: (6,) bodies>"
+    with pytest.raises(AttributeError, match="BodyMotion.*speed"):
+        _ = motion.speed  # type: ignore[attr-defined]
+    # It keeps what it was given.
+    times = np.array([0.5, 2.0])[:, None]
+    m, q = motion(times)
+    m0[:] = 0.0
+    np.testing.assert_array_equal(motion(times)[0], m)
+    out = np.empty((2, 6, 3)), np.empty((2, 6, 4))
+    again = motion(times, out=out, threads=2)
+    assert again[0] is out[0]
+    assert again[1] is out[1]
+    np.testing.assert_array_equal(out[0], m)
+    np.testing.assert_array_equal(out[1], q)
+    with pytest.raises(ValueError, match="shape"):
+        motion(times, out=(np.empty((6, 3)), out[1]))
+    # In principal axes it is the same motion, bit for bit.
+    aligned = ph.RigidBody.from_moments([1.0, 1.5, 2.2]).motion([0.3, 0.5, 0.8], q0)
+    direct = ph.TorqueFreeMotion([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], q0)
+    for one, two in zip(aligned(times), direct(times), strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda x: pickle.loads(pickle.dumps(x)),
+    "pickle, oldest protocol": lambda x: pickle.loads(pickle.dumps(x, 2)),
+}
+
+
+@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+def test_copies(copied: Callable[[Any], Any]) -> None:
+    body, _ = skew_body()
+    body.step([1.0, 2.0, 3.0], IDENTITY, 0.1)  # makes what is made once
+    again = copied(body)
+    for name in ("moments", "axes", "tensor"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(body, name))
+        assert not getattr(again, name).flags.writeable
+        assert not getattr(body, name).flags.writeable
+    m0, q0 = [0.3, 0.5, 0.8], IDENTITY
+    for result, known in zip(again.step(m0, q0, 0.3), body.step(m0, q0, 0.3), strict=True):
+        np.testing.assert_array_equal(result, known)
+    trajectory = body.integrate(m0, q0, 0.1, 3, torque=ph.torques.HeavyTop([0.3, -0.4, 1.0]))
+    np.testing.assert_array_equal(copied(trajectory).energy(), trajectory.energy())
+    for motion in (body.motion(m0, q0), ph.TorqueFreeMotion([1.0, 1.5, 2.2], m0, q0)):
+        other = copied(motion)
+        assert other.period == motion.period
+        assert other.regime is motion.regime
+        for result, known in zip(other(7.0), motion(7.0), strict=True):
+            np.testing.assert_array_equal(result, known)
 
 
 @pytest.mark.parametrize("matrix", [False, True])

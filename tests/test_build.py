@@ -48,14 +48,12 @@ def test_the_version_stands_in_one_place():
     assert ph.build_info()["version"] == ph.__version__
 
 
-def levels_of_the_processor():
-    """Levels that /proc/cpuinfo promises, after the x86-64 psABI."""
-    text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    flags = set(re.search(r"^flags\s*:(.*)$", text, re.MULTILINE)[1].split())
-    v2 = {"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"}
-    v3 = v2 | {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"}
-    v4 = v3 | {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"}
-    return {n for n, needs in (("v2", v2), ("v3", v3), ("v4", v4)) if needs <= flags}
+#: What the compiler may use at a level beyond the one before (x86-64 psABI), as Linux spells it.
+FLAGS = {
+    "v2": {"cx16", "lahf_lm", "popcnt", "pni", "sse4_1", "sse4_2", "ssse3"},
+    "v3": {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"},
+    "v4": {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"},
+}
 
 
 @pytest.mark.skipif("generic" in ph.build_info()["isa_supported"], reason="built for one level")
@@ -63,8 +61,15 @@ def levels_of_the_processor():
     platform.machine() != "x86_64" or not Path("/proc/cpuinfo").exists(),
     reason="levels are x86-64's, and Linux tells what the processor has",
 )
-def test_no_level_of_the_processor_is_missed():
-    assert set(ph.build_info()["isa_supported"]) - {"scalar"} == levels_of_the_processor()
+def test_no_level_is_offered_that_the_processor_lacks():
+    """That none is missed is tested with the bits of the levels, in test_batches.py."""
+    text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    flags = set(re.search(r"^flags\s*:(.*)$", text, re.MULTILINE)[1].split())
+    offered = set(ph.build_info()["isa_supported"])
+    for level, needs in FLAGS.items():
+        if not needs <= flags:
+            assert level not in offered
+    assert ("scalar" in offered) is ("v3" in offered)
 
 
 @pytest.mark.parametrize("level", ph.build_info()["isa_supported"])
@@ -78,6 +83,45 @@ def test_an_unknown_level_is_an_error_that_names_it_and_the_known_ones():
     assert run.returncode != 0
     assert "POLHODE_ISA=v9" in run.stderr
     assert all(level in run.stderr for level in ph.build_info()["isa_supported"])
+
+
+# Threads -----------------------------------------------------------------------------------------
+
+
+def test_all_cores_are_those_that_the_process_may_use():
+    if not hasattr(os, "sched_setaffinity"):
+        pytest.skip("this system does not bind processes to cores")
+    script = (
+        "import os; os.sched_setaffinity(0, {min(os.sched_getaffinity(0))});"
+        "import polhode as ph;"
+        "print(ph._core.thread_count(-1), ph.build_info()['cores'])"
+    )
+    run = python("-c", script)
+    assert run.stdout.split() == ["1", "1"], run.stderr
+    assert ph._core.thread_count(-1) == len(os.sched_getaffinity(0))
+
+
+@pytest.mark.parametrize("count", [0, -2, 4097, 2**31, 2**40, 2**70])
+def test_a_number_of_threads_that_is_none(count):
+    for call in (
+        lambda: ph.step([1, 2, 3], [1, 0, 0], [1, 0, 0, 0], 0.1, threads=count),
+        lambda: ph.TorqueFreeMotion([1, 2, 3], [1, 0, 0], [1, 0, 0, 0])(0.1, threads=count),
+        lambda: ph.integrate([1, 2, 3], [1, 0, 0], [1, 0, 0, 0], 0.1, 1, threads=count),
+    ):
+        with pytest.raises(ValueError, match=f"threads must be .* 4096, not {count}"):
+            call()
+
+
+def test_the_most_threads_are_no_error():
+    m, _ = ph.step([1, 2, 3], [[1, 0, 0]] * 3, [1, 0, 0, 0], 0.1, threads=4096)
+    assert m.shape == (3, 3)
+
+
+@pytest.mark.parametrize(("text", "known"), [("", 1), ("3", 3), ("abc", "abc"), ("4097", "4097")])
+def test_build_info_tells_the_threads(text, known):
+    script = "import polhode as ph; print(repr(ph.build_info()['threads_default']))"
+    run = python("-c", script, POLHODE_NUM_THREADS=text)
+    assert run.stdout.split() == [repr(known)], run.stderr
 
 
 # Headers -----------------------------------------------------------------------------------------

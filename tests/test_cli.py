@@ -228,6 +228,7 @@ def test_the_file_that_the_faults_start_from_is_good(capsys, tmp_path):
         ("h = 0.25", "h = 0.3", 6, "t_end"),
         ("h = 0.25", "h = -0.25", 6, "t_end"),
         ("t_end = 5.0", "t_end = 5.0\nt_end = 6.0", 7, "t_end"),
+        ("t_end = 5.0", "t_end = 5e11", 6, "t_end"),
         ("t_end = 5.0", "t_end = 5.0\nQ0 = 1", 7, "Q0"),
         ("t_end = 5.0", "t_end = 5.0\na = [0.5]", 7, "a"),
         ("t_end = 5.0", "t_end = 5.0\na = [0.5]\nb = [0.9]", 8, "b"),
@@ -246,6 +247,43 @@ def test_a_fault_is_one_line_with_line_and_field(capsys, tmp_path, old, new, lin
     assert text == ""
     assert errors.startswith(f"polhode: {file}:{line}: {field}: ")
     assert errors.count("\n") == 1
+
+
+@pytest.mark.parametrize("driver", list(_cli.DRIVERS))
+def test_more_steps_than_anyone_waits_for_are_a_fault(capsys, tmp_path, driver):
+    file = write(tmp_path / "p.toml", **TOP | {"h": 1e-10, "t_end": 1e5})
+    code, text, errors = run(capsys, driver, file)
+    assert code == 2
+    assert text == ""
+    assert errors == f"polhode: {file}:6: t_end: is 1e+15 steps h = 1e-10, more than 1e+11\n"
+
+
+@pytest.mark.parametrize("driver", list(_cli.DRIVERS))
+def test_states_are_bounded(capsys, tmp_path, monkeypatch, driver):
+    """Every third of 20 states and the last, with the bits that they have among all."""
+    file = write(tmp_path / "p.toml", **TOP)
+    run(capsys, driver, file, "--out", tmp_path / "all.npz")
+    monkeypatch.setattr(_cli, "MOST_STATES", 7)
+    monkeypatch.setattr(_cli, "STEPS_AT_ONCE", 2)
+    code, text, _ = run(capsys, driver, file, "--out", tmp_path / "some.npz")
+    assert code == 0
+    assert "8 states in" in text
+    with np.load(tmp_path / "all.npz") as every, np.load(tmp_path / "some.npz") as some:
+        assert len(every["t"]) == 21
+        for name in every:
+            np.testing.assert_array_equal(some[name], every[name][[0, 3, 6, 9, 12, 15, 18, 20]])
+
+
+@pytest.mark.parametrize("arguments", [[], ["example1"], ["example2"]])
+def test_a_fault_of_the_environment_is_none_of_the_file(capsys, tmp_path, monkeypatch, arguments):
+    if arguments:
+        arguments = [*arguments, write(tmp_path / "p.toml", **TOP)]
+    monkeypatch.setenv("POLHODE_NUM_THREADS", "abc")
+    code, text, errors = run(capsys, *arguments)
+    assert code == 2
+    assert text == ""
+    assert errors == "polhode: POLHODE_NUM_THREADS must be -1 or 1 ... 4096, not abc\n"
+    assert run(capsys, "--info")[0] == 0
 
 
 @pytest.mark.parametrize("content", [None, b"inertia = \xff\n", b""])

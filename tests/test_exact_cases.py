@@ -24,12 +24,10 @@ ANGLE = reference.angle(INERTIA, M0, H)
 Array = NDArray[np.float64]
 
 
-def bounds(method: str) -> tuple[Array, Array]:
-    """Of m / |m| and of q."""
+def bounds() -> tuple[Array, Array]:
+    """Of m / |m| and of q, for every exact method."""
     sensitivity = np.array([known.sensitivity for known in KNOWN])
-    special = tol.FRB_STORED_CASE if method == "frb" else {}
-    extra = np.array([special.get(name, 0.0) for name in NAMES])
-    bound = np.maximum(tol.exact_bound(ANGLE[:, None], sensitivity), extra[:, None])
+    bound = tol.exact_bound(ANGLE[:, None], sensitivity)
     return bound[:, 0], bound[:, 1]
 
 
@@ -38,8 +36,8 @@ def matrices(q: Array) -> Array:
     return np.array([np.array(reference.to_matrix(reference.unit_quaternion(x)), float) for x in q])
 
 
-def check_states(method: str, what: str, m: Array, q: Array) -> None:
-    bound_m, bound_q = bounds(method)
+def check_states(what: str, m: Array, q: Array) -> None:
+    bound_m, bound_q = bounds()
     errors = [known.error_m(x) for known, x in zip(KNOWN, m, strict=True)]
     check(f"{what}, m", NAMES, errors, bound_m)
     errors = [known.error_q(x) for known, x in zip(KNOWN, q, strict=True)]
@@ -52,7 +50,7 @@ METHODS = ["exact", "frb"]
 @pytest.mark.parametrize("method", METHODS)
 def test_batch_of_quaternions(method: str) -> None:
     m, q = ph.step(INERTIA, M0, Q0, H, method=method)
-    check_states(method, method, m, q)
+    check_states(method, m, q)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -60,7 +58,7 @@ def test_batch_of_quaternions(method: str) -> None:
 def test_one_body(method: str, i: int) -> None:
     """The case alone, to have it by name; the batch must give the same bits."""
     m, q = ph.step(INERTIA[i], M0[i], Q0[i], H[i], method=method)
-    bound_m, bound_q = bounds(method)
+    bound_m, bound_q = bounds()
     check(f"{method}, m", [NAMES[i]], [KNOWN[i].error_m(m)], bound_m[i])
     check(f"{method}, q", [NAMES[i]], [KNOWN[i].error_q(q)], bound_q[i])
     in_batch = ph.step(INERTIA, M0, Q0, H, method=method)
@@ -71,7 +69,7 @@ def test_one_body(method: str, i: int) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_batch_of_matrices(method: str) -> None:
     m, matrix = ph.step(INERTIA, M0, matrices(Q0), H, method=method)
-    bound_m, bound_q = bounds(method)
+    bound_m, bound_q = bounds()
     errors = [known.error_m(x) for known, x in zip(KNOWN, m, strict=True)]
     check(f"{method} with matrices, m", NAMES, errors, bound_m)
     # Q is quadratic in q, so an error of q counts twice (four times in the largest component, when
@@ -82,10 +80,10 @@ def test_batch_of_matrices(method: str) -> None:
 
 def test_the_report_by_its_own_names() -> None:
     m, q = ph.quat_step(INERTIA, M0, Q0, H)
-    check_states("frb", "quat_step", m, q)
+    check_states("quat_step", m, q)
     also_m, matrix = ph.frb_step(INERTIA, M0, matrices(Q0), H)
     np.testing.assert_array_equal(also_m, m)
-    _, bound_q = bounds("frb")
+    _, bound_q = bounds()
     errors = [known.error_matrix(x) for known, x in zip(KNOWN, matrix, strict=True)]
     check("frb_step, Q", NAMES, errors, 4 * bound_q + 2 * EPS)
 
@@ -93,7 +91,7 @@ def test_the_report_by_its_own_names() -> None:
 def test_closed_form() -> None:
     motion = ph.TorqueFreeMotion(INERTIA, M0, Q0)
     m, q = motion(H)
-    check_states("exact", "TorqueFreeMotion", m, q)
+    check_states("TorqueFreeMotion", m, q)
 
 
 def test_closed_form_at_many_times() -> None:
@@ -103,9 +101,9 @@ def test_closed_form_at_many_times() -> None:
     m, q = motion(shares * H)
     assert m.shape == (4, len(CASES), 3)
     assert q.shape == (4, len(CASES), 4)
-    check_states("exact", "TorqueFreeMotion, row of many", m[0], q[0])
+    check_states("TorqueFreeMotion, row of many", m[0], q[0])
     np.testing.assert_array_equal(m[1], M0)
-    bound_m, bound_q = bounds("exact")
+    bound_m, bound_q = bounds()
     half_m, half_q = ph.step(INERTIA, M0, Q0, 0.5 * H)
     size = np.maximum(np.linalg.norm(M0, axis=1), 1e-300)
     check("half way, m", NAMES, np.abs(m[3] - half_m).max(-1) / size, 2 * bound_m)

@@ -59,7 +59,7 @@ def test_states_left_out(name: str, h: float) -> None:
 def test_near_axis_2(side: tuple[float, float], distance: float) -> None:
     """Away from the axis of the middle moment and back: the distance keeps all its digits.
 
-    The amplitude itself, as the report has it, holds it to 1e-16 / distance.
+    The amplitude itself, as the report has it, would hold it to 1e-16 / distance.
     """
     m = (side[0] * distance, 1.0, side[1] * distance)
     for h in (0.3, -12.0, 60.0):

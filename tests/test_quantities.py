@@ -1,6 +1,9 @@
 """Momentum, angular velocity, energy, Casimir: against rational arithmetic, and at the edges."""
 
+import tracemalloc
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -133,3 +136,52 @@ def test_nan_stays_in_its_body() -> None:
     energies = ph.energy([1, 2, 3], m)
     assert np.isnan(energies[4])
     assert np.isfinite(np.delete(energies, 4)).all()
+
+
+def test_momentum_spatial_takes_a_matrix_for_the_nearest_rotation() -> None:
+    rng = np.random.default_rng(8)
+    m = rng.standard_normal((20, 3))
+    turn = so3.to_matrix(rng.standard_normal((20, 4)))
+    stretch = np.eye(3) + 2e-6 * rng.uniform(-1, 1, (20, 3, 3))
+    # Symmetric, so that the rotation nearest to turn @ stretch is turn.
+    off = turn @ (0.5 * (stretch + np.swapaxes(stretch, -1, -2)))
+    exact = ph.momentum_spatial(m, turn)
+    size = np.linalg.norm(m, axis=1)[:, None]
+    assert (np.abs(ph.momentum_spatial(m, off) - exact) <= 16 * EPS * size).all()
+    # As a step of no length has it.
+    by_step = ph.momentum_spatial(m, ph.step([1, 2, 3], m, off, 0.0)[1])
+    assert (np.abs(ph.momentum_spatial(m, off) - by_step) <= 32 * EPS * size).all()
+    # A body alone has the bits it has beside others, right or off.
+    off[::2] = turn[::2]
+    whole = ph.momentum_spatial(m, off)
+    for i in range(20):
+        np.testing.assert_array_equal(ph.momentum_spatial(m[i], off[i]), whole[i])
+    off[3, 0, 0] = np.nan
+    assert np.isnan(ph.momentum_spatial(m, off)).all(axis=1).sum() == 1
+    with pytest.raises(ValueError, match=r"q\[5\].*1e-5"):
+        ph.momentum_spatial(m, np.where(np.arange(20)[:, None, None] == 5, 1.1 * turn, turn))
+
+
+CONVERTED: dict[str, tuple[Callable[..., Any], int]] = {
+    "energy": (lambda m, q: ph.energy([1.0, 2.0, 3.0], m), 1),
+    "casimir": (lambda m, q: ph.casimir(m), 1),
+    "momentum": (lambda m, q: ph.momentum([1.0, 2.0, 3.0], m), 3),
+    "omega": (lambda m, q: ph.omega([0.0, 2.0, 2.0], m), 3),
+    "momentum_spatial": (ph.momentum_spatial, 3),
+    "momentum_spatial of matrices": (lambda m, q: ph.momentum_spatial(m, np.eye(3)), 3),
+}
+
+
+@pytest.mark.parametrize("name", CONVERTED)
+def test_other_types_are_converted_a_megabyte_at_a_time(name: str) -> None:
+    function, numbers = CONVERTED[name]
+    m = np.random.default_rng(9).standard_normal((100_000, 3)).astype(np.float32)
+    q = np.ones((len(m), 4), np.float32)
+    if name == "omega":
+        m[:, 0] = 0.0
+    tracemalloc.start()
+    result = function(m, q)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 8 * numbers * len(m) + 1_000_000
+    np.testing.assert_array_equal(result, function(m.astype(np.float64), q.astype(np.float64)))

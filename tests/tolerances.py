@@ -20,11 +20,7 @@ EPS = 2.0**-52
 EXACT_PER_RADIAN = 8.0
 EXACT_PER_SENSITIVITY = 4.0
 
-# Method "frb" near the axis of the middle moment.  Its amplitude phi has cos phi near 1 there and
-# holds the distance from the axis to eps / distance only; this is the report's algorithm.
-FRB_AXIS2_WITHIN = 1e-6
-FRB_AXIS2 = 1e-16
-FRB_STORED_CASE = {"near axis 2 (1e-7)": 1e-9}
+FRB_STORED_CASE: dict[str, float] = {}  # none: "frb" has the bound of all exact methods
 
 # --- laws, in eps ---
 # The change of m is rounded a few times against |m|, and the energy feels it through omega: the

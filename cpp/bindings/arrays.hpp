@@ -142,7 +142,7 @@ inline MutableView view_of(const Operand& operand, const BatchShape& batch, int 
 
 /// A new array of doubles: the batch axes of `batch` (before it is arranged), then `core`.
 inline pybind11::object new_array(const BatchShape& batch, const npy_intp* core, int core_axes) {
-    npy_intp shape[BatchShape::max_axes];
+    npy_intp shape[BatchShape::max_axes + 2];
     for (int d = 0; d < batch.axes; ++d) shape[d] = batch.shape[d];
     for (int d = 0; d < core_axes; ++d) shape[batch.axes + d] = core[d];
     PyObject* array = PyArray_SimpleNew(batch.axes + core_axes, shape, NPY_DOUBLE);

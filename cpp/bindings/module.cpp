@@ -4,6 +4,7 @@
 #define POLHODE_IMPORTS_NUMPY
 #include "arrays.hpp"
 #include "levels.hpp"
+#include "threads.hpp"
 
 namespace py = pybind11;
 
@@ -24,6 +25,8 @@ PYBIND11_MODULE(_core, module) {
     info["isa"] = polhode::dispatch::level().name;
     info["isa_supported"] = polhode::dispatch::supported_levels();
     module.attr("build") = info;
+    module.attr("most_threads") = polhode::most_threads;
+    module.def("thread_count", &polhode::thread_count, py::arg("requested"));
     register_elliptic(module);
     register_flops(module);
     register_splitting(module);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "polhode/batch.hpp"
+#include "polhode/elliptic/landen.hpp"
 #include "polhode/methods.hpp"
 #include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/counted.hpp"
@@ -86,6 +87,8 @@ void for_each_binary(Visit visit) {
     visit("subtract", +[](T x, T y) -> T { return x - y; });
     visit("multiply", +[](T x, T y) -> T { return x * y; });
     visit("divide", +[](T x, T y) -> T { return x / y; });
+    visit("landen_f", +[](T phi, T kc) -> T { return polhode::elliptic::landen_f(phi, kc); });
+    visit("landen_am", +[](T u, T kc) -> T { return polhode::elliptic::landen_am(u, kc); });
     visit("select_less", +[](T x, T y) -> T { return select(x < y, x, y); });
     namespace tf = polhode::torque_free;
     visit("sn_a", +[](T u, T r) -> T { return tf::step_detail::sn_a(u, r); });

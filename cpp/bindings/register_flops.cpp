@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "arrays.hpp"
 #include "polhode/batch.hpp"
 #include "polhode/methods.hpp"
 #include "polhode/scalar/counted.hpp"
@@ -20,7 +21,8 @@ polhode::OperationCount count_step(const std::string& method,
                                    const double (&inertia)[3],
                                    const double (&m)[3],
                                    double h,
-                                   bool matrix) {
+                                   bool matrix,
+                                   const polhode::OptionValues& options) {
     const auto body = polhode::Inertia<counted>::of({inertia[0], inertia[1], inertia[2]});
     polhode::batch::Attitude<counted> attitude;
     attitude.matrix = matrix;
@@ -33,7 +35,7 @@ polhode::OperationCount count_step(const std::string& method,
         found = true;
         const polhode::counted_scope scope;
         const auto step = polhode::batch::advance<Method>(
-            body, polhode::Vec3<counted>{m[0], m[1], m[2]}, counted(h));
+            body, polhode::Vec3<counted>{m[0], m[1], m[2]}, counted(h), options);
         attitude.turn(step.dq);
         operations = scope.count();
     });
@@ -49,8 +51,14 @@ py::dict flops(const std::string& method,
                double m2,
                double m3,
                double h,
-               bool matrix) {
-    const polhode::OperationCount count = count_step(method, {I1, I2, I3}, {m1, m2, m3}, h, matrix);
+               bool matrix,
+               const py::tuple& option_values) {
+    const polhode::OperationCount count = count_step(method,
+                                                     {I1, I2, I3},
+                                                     {m1, m2, m3},
+                                                     h,
+                                                     matrix,
+                                                     polhode::bindings::read_options(option_values));
     py::dict d;
     d["add"] = count.add;
     d["mul"] = count.mul;
@@ -74,5 +82,6 @@ void register_flops(py::module_& module) {
                py::arg("m2"),
                py::arg("m3"),
                py::arg("h"),
-               py::arg("matrix"));
+               py::arg("matrix"),
+               py::arg("options") = py::tuple());
 }

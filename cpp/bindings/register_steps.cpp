@@ -1,8 +1,8 @@
 /// @file
 /// Free steps of batches: polhode._core.step and the list of methods.
 
+#include <algorithm>
 #include <atomic>
-#include <optional>
 
 #include "arrays.hpp"
 #include "levels.hpp"
@@ -13,12 +13,15 @@ namespace py = pybind11;
 namespace polhode::bindings {
 namespace {
 
-/// Bodies below which releasing the interpreter lock costs more than it gives.
-constexpr std::ptrdiff_t few_bodies = 32;
+/// Body-steps below which releasing the interpreter lock costs more than it gives.
+constexpr std::ptrdiff_t few_steps = 32;
+/// Body-steps between two looks for Ctrl-C, about a tenth of a second.
+constexpr std::ptrdiff_t steps_between_looks = 4'000'000;
 /// Threads take shares of whole packs at every level.
 constexpr std::ptrdiff_t grain = 64;
 
 enum Role { inertia_, m_, attitude_, h_, m_out_, attitude_out_, roles };
+static_assert(roles <= BatchShape::max_arrays);
 
 /// Is the last core axis of an attitude a quaternion, or are the last two a matrix?
 bool read_attitude(PyObject* object, Operand& operand, bool& matrix) {
@@ -31,13 +34,14 @@ bool read_attitude(PyObject* object, Operand& operand, bool& matrix) {
 
 /// Steps a batch whose arguments the core can take as they are.
 ///
-/// Returns (m, attitude); None where an argument is not an aligned array of doubles of a fitting
-/// shape (the Python layer then converts, or says what is wrong); an int of Finding where
-/// a value is not allowed, with nothing written.  `option_values` are all of the method's options or
+/// Returns (m, attitude), or (m, attitude, count of bodies whose step has no root); None where an
+/// argument is not an aligned array of doubles of a fitting shape (the Python layer then converts, or
+/// says what is wrong); an int of Finding where a value is not allowed, with nothing written: the
+/// Python layer then judges, and what it accepts it passes on as `checked`, not to be refused again.  `option_values` are all of the method's options or
 /// none, which are the defaults.
 py::object step(int method, py::handle inertia, py::handle m, py::handle attitude, py::handle h,
                 py::handle m_out, py::handle attitude_out, std::ptrdiff_t n_steps, int threads,
-                bool rods_checked, const py::tuple& option_values) {
+                bool checked, const py::tuple& option_values) {
     threads = thread_count(threads);
     Operand operands[roles];
     bool matrix = false;
@@ -92,16 +96,21 @@ py::object step(int method, py::handle inertia, py::handle m, py::handle attitud
     const StepFunction kernel = table.rows[method].step;
     const OptionValues options = read_options(option_values);
     std::atomic<int> findings{all_valid};
+    std::ptrdiff_t without_root = 0;
+    std::ptrdiff_t steps = n_steps;
     const auto arguments_of = [&](std::ptrdiff_t row) {
-        return StepArguments{view_of(operands[inertia_], batch, inertia_, row),
-                             view_of(operands[m_], batch, m_, row),
-                             view_of(operands[attitude_], batch, attitude_, row),
-                             view_of(operands[h_], batch, h_, row),
-                             view_of(operands[m_out_], batch, m_out_, row),
-                             view_of(operands[attitude_out_], batch, attitude_out_, row),
-                             n_steps,
-                             matrix,
-                             options};
+        StepArguments a{};
+        a.inertia = view_of(operands[inertia_], batch, inertia_, row);
+        a.m = view_of(operands[m_], batch, m_, row);
+        a.attitude = view_of(operands[attitude_], batch, attitude_, row);
+        a.h = view_of(operands[h_], batch, h_, row);
+        a.m_out = view_of(operands[m_out_], batch, m_out_, row);
+        a.attitude_out = view_of(operands[attitude_out_], batch, attitude_out_, row);
+        a.n_steps = steps;
+        a.matrix = matrix;
+        a.options = options;
+        a.without_root = &without_root;
+        return a;
     };
     const auto look = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
         int found = all_valid;
@@ -116,8 +125,7 @@ py::object step(int method, py::handle inertia, py::handle m, py::handle attitud
     };
     const auto refused = [&] {
         const int found = findings;
-        return (found & some_invalid) != 0 ||
-               (!rods_checked && (found & some_rod) != 0);
+        return !checked && found != all_valid;
     };
     const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
         int found = all_valid;
@@ -128,13 +136,34 @@ py::object step(int method, py::handle inertia, py::handle m, py::handle attitud
     };
     // New arrays can be thrown away, so the step itself may do the looking (matrices it does not).
     const bool looks_first = matrix || !m_out.is_none();
-    {
-        std::optional<py::gil_scoped_release> release;
-        if (count > few_bodies) release.emplace();
-        if (looks_first) share_among_threads(count, threads, grain, look);
-        if (!refused()) share_among_threads(count, threads, grain, work);
+    if (n_steps <= few_steps / count) {
+        if (looks_first && !checked) look(0, count);
+        if (!refused()) work(0, count);
+    } else {
+        if (looks_first && !checked) {
+            const py::gil_scoped_release release;
+            share_among_threads(count, threads, grain, look);
+        }
+        // Many steps are done a slice at a time, each from what the one before it left in the outputs.
+        const std::ptrdiff_t slice = std::max<std::ptrdiff_t>(steps_between_looks / count, 1);
+        for (std::ptrdiff_t done = 0; !refused() && (done == 0 || done < n_steps); done += slice) {
+            steps = std::min(slice, n_steps - done);
+            {
+                const py::gil_scoped_release release;
+                share_among_threads(count, threads, grain, work);
+            }
+            if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+            if (done + slice < n_steps) {
+                operands[m_] = operands[m_out_];
+                operands[attitude_] = operands[attitude_out_];
+                batch = BatchShape{};
+                broadcast(pointers, roles, batch);
+                batch.arrange();
+            }
+        }
     }
     if (refused()) return py::int_(static_cast<int>(findings));
+    if (without_root > 0) return py::make_tuple(results[0], results[1], without_root);
     return py::make_tuple(results[0], results[1]);
 }
 
@@ -151,6 +180,7 @@ py::list methods() {
         row["symmetric"] = info.symmetric;
         row["options"] = info.options;
         row["source"] = info.source;
+        row["may_lack_root"] = info.may_lack_root;
         rows.append(row);
     }
     return rows;
@@ -163,6 +193,6 @@ void register_steps(py::module_& module) {
     module.def("step", &polhode::bindings::step, py::arg("method"), py::arg("inertia"),
                py::arg("m"), py::arg("attitude"), py::arg("h"), py::arg("m_out"),
                py::arg("attitude_out"), py::arg("n_steps"), py::arg("threads"),
-               py::arg("rods_checked"), py::arg("options") = py::tuple());
+               py::arg("checked"), py::arg("options") = py::tuple());
     module.def("methods", &polhode::bindings::methods);
 }

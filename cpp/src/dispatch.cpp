@@ -1,11 +1,16 @@
 /// @file
 /// Picks the instruction-set level once, at import.
 
+#include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
 
 #include "levels.hpp"
+
+#if defined(POLHODE_HAS_X86_LEVELS)
+#include <cpuid.h>
+#endif
 
 namespace polhode::dispatch {
 
@@ -39,21 +44,50 @@ struct Candidate {
     {#name, &elliptic_##name, &torque_free_##name, &attitudes_##name, &bodies_##name, \
      &motion_##name, &splitting_##name, &rates_##name}
 
+#if defined(POLHODE_HAS_X86_LEVELS)
+/// The bits of a leaf that the processor has in register ecx, or none.
+std::uint32_t ecx_of_leaf(unsigned leaf) {
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    return __get_cpuid(leaf, &eax, &ebx, &ecx, &edx) != 0 ? ecx : 0;
+}
+
+/// What x86-64-v2, -v3, -v4 promise a compiler beyond the base (x86-64 psABI, table 3.1), all of
+/// it.  Extensions of the registers are asked for by __builtin_cpu_supports, which looks whether the
+/// system saves them too; the names of others are not known to every compiler.
+struct X86Levels {
+    bool v2, v3, v4;
+
+    X86Levels() {
+        __builtin_cpu_init();
+        constexpr auto bit = [](int n) { return std::uint32_t{1} << n; };
+        const std::uint32_t features = ecx_of_leaf(1), extended = ecx_of_leaf(0x80000001U);
+        const auto has = [](std::uint32_t word, std::uint32_t bits) {
+            return (word & bits) == bits;
+        };
+        // SSE3, SSSE3, CMPXCHG16B, SSE4.1, SSE4.2, POPCNT; LAHF.
+        v2 = has(features, bit(0) | bit(9) | bit(13) | bit(19) | bit(20) | bit(23)) &&
+             has(extended, bit(0));
+        // FMA, MOVBE, OSXSAVE, AVX, F16C; LZCNT.
+        v3 = v2 && has(features, bit(12) | bit(22) | bit(27) | bit(28) | bit(29)) &&
+             has(extended, bit(5)) && __builtin_cpu_supports("avx2") &&
+             __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+             __builtin_cpu_supports("bmi2");
+        v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+             __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+             __builtin_cpu_supports("avx512vl");
+    }
+};
+#endif
+
 /// Best level first.
 template <class Visit>
 void for_each_candidate(Visit visit) {
 #if defined(POLHODE_HAS_X86_LEVELS)
-    __builtin_cpu_init();
-    const bool v2 = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
-    const bool v3 = v2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-    const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                    __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-                    __builtin_cpu_supports("avx512vl");
-    visit(Candidate{POLHODE_LEVEL_ROW(v4), v4, true});
-    visit(Candidate{POLHODE_LEVEL_ROW(v3), v3, true});
-    visit(Candidate{POLHODE_LEVEL_ROW(v2), v2, true});
-    visit(Candidate{POLHODE_LEVEL_ROW(scalar), v3, false});
+    const X86Levels has;
+    visit(Candidate{POLHODE_LEVEL_ROW(v4), has.v4, true});
+    visit(Candidate{POLHODE_LEVEL_ROW(v3), has.v3, true});
+    visit(Candidate{POLHODE_LEVEL_ROW(v2), has.v2, true});
+    visit(Candidate{POLHODE_LEVEL_ROW(scalar), has.v3, false});
 #else
     visit(Candidate{POLHODE_LEVEL_ROW(generic), true, true});
 #endif

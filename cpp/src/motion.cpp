@@ -43,7 +43,7 @@ struct Facts {
         const Repetition<T>& r = facts.repetition;
         core_loop::store(Vec3<T>{r.half_period, r.inverse_half_period, r.half_chi}, y);
         core_loop::store(Vec3<T>{r.reach, r.half_rate, r.circles_axis1}, y + 3);
-        const T period = select(b.sane, facts.period / b.scale, T(__builtin_nan("")));
+        const T period = select(b.sane, facts.period / b.scale, nan<T>());
         core_loop::store(Vec3<T>{period, facts.regime, T(0.0)}, y + 6);
     }
 };
@@ -72,7 +72,7 @@ void evaluate(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdi
         const Vec3<T> beyond = batch::load_vec3<T>(a.beyond, i, count);
         repetition = {repeated.x, repeated.y, repeated.z, beyond.x, beyond.y, beyond.z};
         start = batch::Attitude<T>::load(a.attitude, a.matrix, i, count);
-        poison = select(bodies.sane, T(0.0), T(__builtin_nan("")));
+        poison = select(bodies.sane, T(0.0), nan<T>());
         int findings = all_valid;  // attitudes are looked at where the motion is made
         start.make_unit(poison, findings);
     };

@@ -12,7 +12,22 @@
 #include <thread>
 #include <vector>
 
+#if defined(__linux__)
+#include <sched.h>
+#endif
+
 namespace polhode {
+
+inline constexpr int most_threads = 4096;
+
+/// Cores that this process may run on: a container, a queue or taskset may have given it a part.
+inline int usable_cores() {
+#if defined(__linux__)
+    cpu_set_t cores;  // 1024 of them; a machine with more is an error here
+    if (sched_getaffinity(0, sizeof cores, &cores) == 0) return std::max(1, CPU_COUNT(&cores));
+#endif
+    return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, most_threads);
+}
 
 /// Number of threads asked for: 0 is POLHODE_NUM_THREADS or 1, -1 all cores.
 inline int thread_count(int requested) {
@@ -21,14 +36,17 @@ inline int thread_count(int requested) {
         if (text == nullptr || *text == '\0') return 1;
         char* end = nullptr;
         const long value = std::strtol(text, &end, 10);
-        if (*end != '\0' || value == 0 || value < -1 || value > 4096) {
-            throw std::invalid_argument("POLHODE_NUM_THREADS must be -1 or at least 1, not " +
-                                        std::string(text));
+        if (*end != '\0' || value == 0 || value < -1 || value > most_threads) {
+            throw std::invalid_argument("POLHODE_NUM_THREADS must be -1 or 1 ... " +
+                                        std::to_string(most_threads) + ", not " + text);
         }
         requested = static_cast<int>(value);
     }
-    if (requested > 0) return requested;
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    if (requested < -1 || requested > most_threads) {
+        throw std::invalid_argument("threads must be -1 or 1 ... " + std::to_string(most_threads) +
+                                    ", not " + std::to_string(requested));
+    }
+    return requested > 0 ? requested : usable_cores();
 }
 
 /// Calls work(begin, end) on shares of 0 ... count - 1, one per thread.  Shares begin at multiples of

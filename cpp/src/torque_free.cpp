@@ -41,9 +41,8 @@ int look_at_attitude(const View& attitude, bool matrix, std::ptrdiff_t begin, st
                 (abs(dot(z, z) - 1.0) > tolerance) | (abs(dot(x, y)) > tolerance) |
                 (abs(dot(x, z)) > tolerance) | (abs(dot(y, z)) > tolerance);
             // What is not finite comes out NaN and is no error.
-            T sum = c[0];
-            for (int k = 1; k < 9; ++k) sum = sum + c[k];
-            bad = bad | ((off | (dot(cross(x, y), z) < 0.0)) & (0.0 * sum == 0.0));
+            bad = bad | ((off | (dot(cross(x, y), z) < 0.0)) & is_finite(x) & is_finite(y) &
+                         is_finite(z));
         } else {
             T c[4];
             batch::load(attitude, i, count, c);

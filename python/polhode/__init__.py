@@ -2,6 +2,7 @@
 
 from polhode import _core, elliptic, so3, torques
 from polhode._build import build_info, get_cmake_dir, get_include
+from polhode._flops import flops
 from polhode._integrate import integrate
 from polhode._methods import Method, methods
 from polhode._splittings import Splitting, splittings
@@ -28,6 +29,7 @@ __all__ = [
     "casimir",
     "elliptic",
     "energy",
+    "flops",
     "frb_step",
     "get_cmake_dir",
     "get_include",

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from polhode import _core
+
 Array = NDArray[np.float64]
 
 #: Bodies converted at a time: keeps the temporaries of a call below 1 MB.
@@ -29,11 +31,23 @@ ROD_EQUAL = 1e-9
 ROD_MOMENTUM = 1e-12
 #: Largest entry of Q^T Q - 1 that is still taken for a rotation matrix.
 ORTHOGONAL = 1e-5
+#: Largest one of a rotation matrix whose entries are rounded.
+ORTHOGONAL_ROUNDED = 8 * np.finfo(np.float64).eps
+#: Steps that the core can count.
+MOST_STEPS = 2**62
 
 
 def real_array(name: str, value: ArrayLike) -> NDArray[Any]:
-    """`value` as an array of real numbers of any type."""
+    """`value` as an array of real numbers of any type.
+
+    Python's integers beyond 64 bits are doubles here; beyond the largest double they are refused.
+    """
     array = np.asarray(value)
+    if array.dtype == object and array.size and all(type(x) is int for x in array.flat):
+        try:
+            array = array.astype(np.float64)
+        except OverflowError:
+            raise ValueError(f"{name} has an integer above the largest double, 1.8e308") from None
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} must be real numbers, not {array.dtype}")
     return array
@@ -81,8 +95,10 @@ def thread_count(threads: int | None) -> int:
     if threads is None:
         return 0
     count = operator.index(threads)
-    if count == 0 or count < -1:
-        raise ValueError(f"threads must be None, -1 (all cores) or at least 1, not {count}")
+    if count == 0 or not -1 <= count <= _core.most_threads:
+        raise ValueError(
+            f"threads must be None, -1 (all cores) or 1 ... {_core.most_threads}, not {count}"
+        )
     return count
 
 
@@ -91,7 +107,20 @@ def step_count(n_steps: int) -> int:
     count = operator.index(n_steps)
     if count < 0:
         raise ValueError(f"n_steps must not be negative, got {count}")
+    if count > MOST_STEPS:
+        raise ValueError(f"n_steps must be at most 2^62, got {count}")
     return count
+
+
+def save_count(n_steps: int, save_every: int, numbers: int) -> int:
+    """How many states of so many doubles a trajectory saves; refused where no memory holds them."""
+    saves = 1 + -(-n_steps // save_every)
+    if 8 * saves * (1 + numbers) >= 2**62:
+        raise ValueError(
+            f"n_steps = {n_steps} with save_every = {save_every} saves {saves} states, more than "
+            "any memory holds"
+        )
+    return saves
 
 
 def refuse(name: str, array: NDArray[Any], bad: Any, core: int, why: str) -> None:
@@ -172,6 +201,23 @@ def check_attitude(q: NDArray[Any], core: tuple[int, ...], name: str = "q") -> N
     refuse(name, q, turned < 0, 2, "no rotation matrix: its determinant is -1")
 
 
+def orthogonal(Q: Array) -> Array:
+    """Rotation matrices, projected where they are off by more than rounding, as a step does."""
+    off = np.swapaxes(Q, -1, -2) @ Q - np.eye(3)
+    far = np.abs(off).max(axis=(-2, -1), keepdims=True) > ORTHOGONAL_ROUNDED  # false for NaN
+    if not far.any():
+        return Q
+    with np.errstate(invalid="ignore"):
+        return np.where(far, polar(Q), Q)
+
+
+def polar(Q: Array) -> Array:
+    """The orthogonal matrices nearest to matrices within 1e-5 of them."""
+    for _ in range(2):  # 1e-5 -> 1e-10 -> rounding
+        Q = Q - 0.5 * (Q @ (np.swapaxes(Q, -2, -1) @ Q - np.eye(3)))
+    return Q
+
+
 def chunks(shape: tuple[int, ...], limit: int = CHUNK) -> Iterator[tuple[slice, ...]]:
     """Slices that cut a batch of `shape` into pieces of at most `limit` bodies."""
     if prod(shape) <= limit:
@@ -212,15 +258,51 @@ def check_bodies(
     inertia: Operand, m: Operand, attitude: Operand, shape: tuple[int, ...]
 ) -> None:
     """Refuse what is no body, no attitude, or momentum that a rod cannot have."""
+    rod = check_moments(inertia)
+    check_attitudes(attitude)
+    if rod:
+        check_rods(inertia, m)
+
+
+def check_moments(inertia: Operand) -> bool:
+    """`check_inertia`, a chunk at a time."""
     rod = False
     for at in chunks(inertia.batch):
         rod |= _named(inertia, at, check_inertia)
+    return rod
+
+
+def check_attitudes(attitude: Operand) -> None:
+    """`check_attitude`, a chunk at a time."""
     for at in chunks(attitude.batch):
         _named(attitude, at, lambda a, name: check_attitude(a, attitude.core, name))
-    if rod:
-        pair = broadcast({inertia.name: inertia.batch, m.name: m.batch})
-        for at in chunks(pair):
-            check_rod_momentum(inertia.piece(pair, at), m.piece(pair, at), m.name)
+
+
+def check_rods(inertia: Operand, m: Operand) -> None:
+    """`check_rod_momentum`, a chunk at a time."""
+    pair = broadcast({inertia.name: inertia.batch, m.name: m.batch})
+    for at in chunks(pair):
+        check_rod_momentum(inertia.piece(pair, at), m.piece(pair, at), m.name)
+
+
+def by_chunks(
+    function: Callable[..., Any], core: tuple[int, ...], *operands: Operand
+) -> NDArray[Any]:
+    """`function` of the broadcast operands, which gives `core` a body.
+
+    Aligned doubles are taken as they are; anything else is converted a chunk at a time.
+    """
+    if all(_is_plain(operand.array) for operand in operands):
+        return np.asarray(function(*(operand.array for operand in operands)))
+    shape = broadcast({operand.name: operand.batch for operand in operands})
+    result = np.empty(shape + core)
+    for at in chunks(shape):
+        result[at] = function(*(np.asarray(o.piece(shape, at), np.float64) for o in operands))
+    return result
+
+
+def _is_plain(array: NDArray[Any]) -> bool:
+    return array.dtype == np.float64 and array.dtype.isnative and array.flags.aligned
 
 
 def _named(operand: Operand, at: tuple[slice, ...], check: Callable[..., Any]) -> Any:

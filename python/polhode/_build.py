@@ -70,8 +70,8 @@ def build_info() -> dict[str, object]:
         ``version`` of polhode, ``compiler`` that built the core, ``isa`` the instruction-set level
         in use, ``isa_supported`` those that this processor can run, best first, ``isa_forced`` what
         the environment variable POLHODE_ISA asks for or None, ``threads_default`` what
-        ``threads=None`` means (POLHODE_NUM_THREADS or 1), ``cores``, ``python``, ``numpy`` and
-        ``platform``.
+        ``threads=None`` means (POLHODE_NUM_THREADS or 1; the text where it is no such number),
+        ``cores`` those that this process may use, ``python``, ``numpy`` and ``platform``.
 
     Examples
     --------
@@ -79,15 +79,19 @@ def build_info() -> dict[str, object]:
     >>> info["version"] == ph.__version__, info["isa"] in info["isa_supported"]
     (True, True)
     """
-    threads = os.environ.get("POLHODE_NUM_THREADS") or "1"
+    threads: int | str
+    try:
+        threads = _core.thread_count(0)
+    except ValueError:
+        threads = os.environ["POLHODE_NUM_THREADS"]
     return {
         "version": _core.build["version"],
         "compiler": _core.build["compiler"],
         "isa": _core.build["isa"],
         "isa_supported": _core.build["isa_supported"].split(),
         "isa_forced": os.environ.get("POLHODE_ISA") or None,
-        "threads_default": int(threads) if threads.lstrip("-").isdigit() else threads,
-        "cores": os.cpu_count(),
+        "threads_default": threads,
+        "cores": _core.thread_count(-1),
         "python": platform.python_version(),
         "numpy": np.__version__,
         "platform": platform.platform(),

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 import polhode as ph
-from polhode import _problem
+from polhode import _core, _problem
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -37,6 +37,10 @@ SPLITTING = "rkn6_14"
 TOPS, TOPS_STEPS = 1024, 200
 BODIES = 1_000_000
 SEED = 2008
+# States of a driver: all of them up to so many, then every k-th and the last.
+MOST_STATES = 1_000_000
+# Free steps from one look at Ctrl-C to the next.
+STEPS_AT_ONCE = 100_000
 
 
 def _data(name: str) -> Traversable:
@@ -180,9 +184,8 @@ def _run_driver(driver: str, path: Path | None, out: Path | None) -> None:
     steps = "one step" if problem.n_steps == 1 else f"{problem.n_steps} steps"
     print(f"{driver}: {DRIVERS[driver]}; {steps} of h = {problem.h:g} to t = {t_end:g}")
     if torque:
-        # All steps into a file of up to a million rows, otherwise ten states to see the drift.
-        rows = 1_000_000 if out else 10
-        every = 1 if problem.n_steps <= rows else math.ceil(problem.n_steps / rows)
+        # Ten states are enough to see the drift.
+        every = math.ceil(problem.n_steps / (MOST_STATES if out else 10))
         trajectory = _heavy_top(problem, problem.n_steps, every)
         t, m, attitude = trajectory.t, trajectory.m, trajectory.q
         kept = {"energy T + u3": _drift(trajectory.energy())}
@@ -202,7 +205,10 @@ def _run_driver(driver: str, path: Path | None, out: Path | None) -> None:
 
 
 def _free_motion(driver: str, problem: _problem.Problem) -> tuple[Array, Array, Array]:
-    """States at 0, h, 2 h, ... of a free body, by the driver's routine."""
+    """States of a free body at the multiples of h, by the driver's routine.
+
+    Every k-th and the last, with the least k that makes no more than MOST_STATES of them.
+    """
     step: Callable[..., tuple[Array, Array]]
     attitude = problem.attitude0
     if driver == "example0":
@@ -211,13 +217,22 @@ def _free_motion(driver: str, problem: _problem.Problem) -> tuple[Array, Array, 
     else:
         step = ph.quat_step
         attitude = ph.so3.to_quaternion(attitude) if attitude.ndim == 2 else attitude
-    t = problem.h * np.arange(problem.n_steps + 1, dtype=np.float64)
+    n_steps, every = problem.n_steps, math.ceil(problem.n_steps / MOST_STATES)
+    saved = np.minimum(every * np.arange(1 + math.ceil(n_steps / every)), n_steps)
+    t = problem.h * saved.astype(np.float64)
     m = np.empty((len(t), 3), np.float64)
     attitudes: Array = np.empty((len(t), *attitude.shape), np.float64)
     # A step of length zero brings the given attitude to unit length, as every step does.
     m[0], attitudes[0] = step(problem.inertia, problem.m0, attitude, 0.0)
-    for n in tqdm(range(problem.n_steps), desc=driver, delay=1, disable=None, leave=False):
-        m[n + 1], attitudes[n + 1] = step(problem.inertia, m[n], attitudes[n], problem.h)
+    with tqdm(total=n_steps, desc=driver, delay=1, disable=None, leave=False) as bar:
+        for k in range(1, len(t)):
+            state, left = (m[k - 1], attitudes[k - 1]), int(saved[k] - saved[k - 1])
+            while left > 0:
+                n = min(left, STEPS_AT_ONCE)
+                state = step(problem.inertia, *state, problem.h, n_steps=n)
+                left -= n
+                bar.update(n)
+            m[k], attitudes[k] = state
     return t, m, attitudes
 
 
@@ -282,6 +297,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _fault_of_environment() -> str | None:
+    try:
+        _core.thread_count(0)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
@@ -293,7 +316,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit code: 0, or 2 for a file that cannot be read, is no problem or cannot be written.
+        Exit code: 0, or 2 for a file that cannot be read, is no problem or cannot be written, and
+        for a POLHODE_NUM_THREADS that is no number of threads.
     """
     parser = _parser()
     options = parser.parse_args(arguments)
@@ -306,6 +330,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif options.info:
         for name, value in ph.build_info().items():
             print(f"{name}: {' '.join(value) if isinstance(value, list) else value}")
+    elif (fault := _fault_of_environment()) is not None:
+        print(f"polhode: {fault}", file=sys.stderr)
+        return 2
     elif options.driver:
         try:
             _run_driver(options.driver, options.file, options.out)

@@ -66,6 +66,7 @@ def flops(
     m3: typing.SupportsFloat | typing.SupportsIndex,
     h: typing.SupportsFloat | typing.SupportsIndex,
     matrix: bool,
+    options: tuple[typing.Any, ...] = (),
 ) -> dict[str, typing.Any]: ...
 def gauss_distances(nodes: typing.SupportsInt | typing.SupportsIndex) -> list[typing.Any]: ...
 def integrate(

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
 from polhode._arrays import Array, Operand
-from polhode._methods import method_index, option_values
+from polhode._methods import may_lack_root, method_index, option_values, warn_without_root
 from polhode._splittings import Splitting, as_splitting
 from polhode._trajectory import Trajectory
 from polhode.torques import Model, Torque, TorqueLike, as_terms
@@ -155,7 +155,8 @@ def integrate(
         raise ValueError(f"h must be a number or have shape ({count},), not {steps.shape}")
     start = float(t0)
     times = None if steps.ndim == 0 else start + np.concatenate([[0.0], np.cumsum(steps)])
-    saves = 1 + -(-count // every)
+    every = min(every, max(count, 1))
+    saves = _arrays.save_count(count, every, m.size + q.size)
     saved = np.minimum(np.arange(saves) * every, count)
     t = start + saved * float(steps) if times is None else times[saved]
 
@@ -193,6 +194,10 @@ def integrate(
                 t[:rows], trajectory.m[:rows], trajectory.q[:rows], trajectory.inertia, tuple(terms)
             )
         raise
+    if may_lack_root(row):
+        lost = np.isnan(trajectory.m[-1, ..., 0]) & np.isfinite(trajectory.m[0]).all(-1)
+        if lost.any():
+            warn_without_root(row, int(np.count_nonzero(lost)), 2)
     return trajectory
 
 
@@ -360,7 +365,9 @@ class _Python:
     def _flow(self, h: float) -> None:
         run = self.run
         state = (run.inertia, run.m, run.q, h, run.m, run.q)
-        _core.step(run.row, *state, 1, run.threads, True, run.options)
+        done = _core.step(run.row, *state, 1, run.threads, True, run.options)
+        if type(done) is not tuple:
+            raise RuntimeError("the core refused a state that had passed the checks")
         self.force = None
 
     def _torque(self, t: float, m: Array) -> Array:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import difflib
 import math
+import operator
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,6 +69,9 @@ _METHODS = _read()
 _INDEX = {method.name: i for i, method in enumerate(_METHODS)}
 
 
+_MAY_LACK_ROOT = [bool(row["may_lack_root"]) for row in _core.methods()]
+
+
 def methods() -> list[Method]:
     """All methods that `step` knows, as a list of frozen dataclasses.
 
@@ -89,6 +94,22 @@ def unknown_name(what: str, name: object, known: list[str]) -> ValueError:
     near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4)
     hint = f"; did you mean {', '.join(map(repr, near))}?" if near else f"; known: {known}"
     return ValueError(f"unknown {what} {name!r}{hint}")
+
+
+def may_lack_root(row: int) -> bool:
+    """Whether the method in this row solves equations that may have no root."""
+    return _MAY_LACK_ROOT[row]
+
+
+def warn_without_root(row: int, count: int, stacklevel: int) -> None:
+    """One warning a call for the bodies whose step has no root."""
+    bodies = "1 body is" if count == 1 else f"{count} bodies are"
+    warnings.warn(
+        f"method {_METHODS[row].name!r} found no root in a step: {bodies} NaN; "
+        "shorter steps have one",
+        RuntimeWarning,
+        stacklevel=stacklevel + 1,
+    )
 
 
 def method_index(name: str, options: dict[str, Any]) -> int:
@@ -115,6 +136,9 @@ def option_values(row: int, options: dict[str, Any]) -> tuple[float, ...]:
     method = _METHODS[row]
     values = dict(method.options)
     for name, value in options.items():
+        if name == "axes":
+            values[name] = _axes(value, method)
+            continue
         try:
             values[name] = type(values[name])(value)
         except (TypeError, ValueError):
@@ -123,7 +147,27 @@ def option_values(row: int, options: dict[str, Any]) -> tuple[float, ...]:
                 f"option {name!r} of method {method.name!r} must be a {kind}, not {value!r}"
             ) from None
     _check_frame(values)
-    return tuple(float(value) for value in values.values())
+    return tuple(
+        _digits(value) if name == "axes" else float(value) for name, value in values.items()
+    )
+
+
+def _axes(value: Any, method: Method) -> tuple[int, ...] | None:
+    """A permutation of (1, 2, 3); None where that is the method's default."""
+    if value is None and method.options["axes"] is None:
+        return None
+    try:
+        axes = tuple(operator.index(axis) for axis in value)
+    except TypeError:
+        raise TypeError(f"option 'axes' must be a sequence of three integers, not {value!r}") from None
+    if sorted(axes) != [1, 2, 3]:
+        raise ValueError(f"option 'axes' must be a permutation of (1, 2, 3), not {value!r}")
+    return axes
+
+
+def _digits(axes: tuple[int, ...] | None) -> float:
+    """Axes as the core takes them: 123 for (1, 2, 3), 0 for None."""
+    return 0.0 if axes is None else float(100 * axes[0] + 10 * axes[1] + axes[2])
 
 
 def _check_frame(values: dict[str, Any]) -> None:

@@ -17,6 +17,9 @@ import polhode as ph
 
 Array = NDArray[np.float64]
 
+#: More than the drivers take in a day.
+MOST_STEPS = 10**11
+
 FIELDS = ("inertia", "m0", "q0", "Q0", "u0", "h", "t_end", "a", "b")
 # What an integration without torque has no use for.
 TORQUE_FIELDS = ("u0", "a", "b")
@@ -154,6 +157,8 @@ def _steps(file: _File, needs_h: bool) -> tuple[float, int]:
     ratio = t_end / h
     if not (0.5 <= ratio < 2**53 and abs(ratio - round(ratio)) <= 1e-9 * ratio):
         raise file.fault("t_end", f"must be a whole number of steps h = {h:g}, not {ratio:g}")
+    if ratio > MOST_STEPS:
+        raise file.fault("t_end", f"is {ratio:g} steps h = {h:g}, more than {MOST_STEPS:g}")
     return h, round(ratio)
 
 
@@ -234,8 +239,13 @@ def read(path: Path, *, torque: bool) -> Problem:
     splitting = _splitting(file) if torque else None
 
     rest, upright = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
-    file.accepted("inertia", lambda: ph.step(inertia, rest, upright, 0.0))
-    file.accepted(field, lambda: ph.step(inertia, rest, attitude0, 0.0))
-    file.accepted("m0", lambda: ph.step(inertia, m0, upright, 0.0))
+
+    def try_step(m: Array, attitude: Array) -> object:
+        # One thread: what the environment asks for is no matter of the file.
+        return ph.step(inertia, m, attitude, 0.0, threads=1)
+
+    file.accepted("inertia", lambda: try_step(rest, upright))
+    file.accepted(field, lambda: try_step(rest, attitude0))
+    file.accepted("m0", lambda: try_step(m0, upright))
     unused = () if torque else tuple(f for f in TORQUE_FIELDS if f in file.values)
     return Problem(inertia, m0, attitude0, u0, h, n_steps, splitting, unused)

@@ -17,6 +17,7 @@ from polhode._arrays import (
     check_inertia,
     components,
     outputs,
+    polar,
     real_array,
     refuse,
 )
@@ -81,6 +82,10 @@ class RigidBody:
     some eps of the largest moment of either sign, so within 16 eps of the largest it counts as zero
     and is set to it (within 4 eps where the tensor is diagonal, as everywhere else); the other
     two must then be equal to 1e-9. A body truly that slender needs `from_moments`.
+
+    Where the body axes are not the principal ones, `step`, `energy`, the motions and the rest turn
+    the whole batch to the principal axes and back: temporaries of a few times the batch's size,
+    not the 1 MB of `polhode.step`. `moments` and `axes` are there for a call without them.
 
     Examples
     --------
@@ -252,6 +257,13 @@ class RigidBody:
     def shape(self) -> tuple[int, ...]:
         """Shape of the batch of bodies; () for one."""
         return self._moments.shape[:-1]
+
+    def __getstate__(self) -> tuple[Array, Array, Array]:
+        return self._moments, self._axes, self._tensor
+
+    def __setstate__(self, state: tuple[Array, Array, Array]) -> None:
+        # Copies of read-only arrays are writeable.
+        self._set(*state)
 
     def __repr__(self) -> str:
         if self.shape:
@@ -616,7 +628,7 @@ class RigidBody:
 class BodyMotion:
     """Free motion of a `RigidBody`, in the user's own body axes.
 
-    Made by `RigidBody.motion`. Attributes are those of `polhode.TorqueFreeMotion`.
+    Made by `RigidBody.motion`.
 
     Parameters
     ----------
@@ -626,6 +638,15 @@ class BodyMotion:
         Angular momentum at time 0, user's body axes.
     q0 : array_like, shape (..., 4) or (..., 3, 3)
         Attitude of the user's body axes at time 0, body to space.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Shape of the batch of bodies; () for one.
+    period : ndarray
+        Period of m, as of `polhode.TorqueFreeMotion`.
+    regime : Regime or ndarray of Regime
+        How m moves, as of `polhode.TorqueFreeMotion`; AXIS1 and AXIS3 are principal axes.
     """
 
     __slots__ = ("_body", "_m0", "_principal", "_principal0")
@@ -634,19 +655,27 @@ class BodyMotion:
         from polhode import TorqueFreeMotion
 
         self._body = body
-        self._m0 = components("m0", m0, 3)
+        self._m0 = components("m0", m0, 3).copy()
         self._principal0 = body._to_principal(self._m0)
         self._principal = TorqueFreeMotion(
             body.moments, self._principal0, body._attitude_to_principal(q0)
         )
 
-    def __call__(self, t: ArrayLike, *, threads: int | None = None) -> tuple[Array, Array]:
+    def __call__(
+        self,
+        t: ArrayLike,
+        *,
+        out: tuple[Array, Array] | None = None,
+        threads: int | None = None,
+    ) -> tuple[Array, Array]:
         """Momentum and attitude at the times `t`.
 
         Parameters
         ----------
         t : array_like, shape (...)
             Times, of either sign. They broadcast against the bodies.
+        out : tuple of two float64 arrays, optional
+            Where the results go, of the results' shapes.
         threads : int, optional
             Number of threads, as `polhode.step` takes it.
 
@@ -656,16 +685,35 @@ class BodyMotion:
             Angular momentum, user's body axes.
         q : ndarray, shape (..., 4) or (..., 3, 3)
             Attitude, continuous in `t` from the given one.
-        """
-        m, q = self._principal(t, threads=threads)
-        body = self._body
-        return (
-            body._momentum_from_principal(self._m0, self._principal0, m),
-            body._attitude_from_principal(q),
-        )
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._principal, name)
+        Raises
+        ------
+        ValueError, TypeError
+            As `polhode.TorqueFreeMotion`.
+        """
+        body = self._body
+        if body._aligned:
+            return self._principal(t, out=out, threads=threads)
+        m, q = self._principal(t, threads=threads)
+        return body._placed(self._m0, self._principal0, m, q, out)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the batch of bodies; () for one."""
+        return self._principal.shape
+
+    @property
+    def period(self) -> Array:
+        """Period of m in the body frame; inf where m does not return or does not move."""
+        return self._principal.period
+
+    @property
+    def regime(self) -> Any:
+        """How m moves: an array of `Regime`, one `Regime` for a single body."""
+        return self._principal.regime
+
+    def __repr__(self) -> str:
+        return repr(self._principal).replace("TorqueFreeMotion", "BodyMotion")
 
 
 def _refuse_infinite(tensor: Array) -> None:
@@ -701,9 +749,7 @@ def _orthonormal(axes: Array) -> Array:
         2,
         "not orthonormal to 1e-5",
     )
-    for _ in range(2):  # polar steps: 1e-5 -> 1e-10 -> rounding
-        gram = np.swapaxes(axes, -2, -1) @ axes
-        axes = axes - 0.5 * (axes @ (gram - np.eye(3)))
+    axes = polar(axes)
     handed = np.where(np.linalg.det(axes) < 0.0, -1.0, 1.0)
     axes[..., :, 2] *= handed[..., None]
     return axes

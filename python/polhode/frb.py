@@ -52,7 +52,9 @@ def frb_step(
     -----
     Units are any consistent set.  Error of m/|m| and of the rotation at most 8 eps (1 + angle),
     angle = |h| |omega|, plus four times what the last bit of the input does, for every state and
-    any h.  Source: [CZ08] Algorithms 1 and 2, errata mended; one rotation, found as a quaternion,
+    any h.  That holds near the axis of the middle moment too, where the amplitude that the report
+    carries would keep the distance from the axis to 1e-16 / distance only: its cosine and sine are
+    carried instead.  Source: [CZ08] Algorithms 1 and 2, errata mended; one rotation, found as a quaternion,
     turns matrices and quaternions alike, because the matrix frame of Algorithm 1 is built on m' and
     has no limit where m' = 0.
 
@@ -110,7 +112,9 @@ def quat_step(
     -----
     Units are any consistent set.  Error of m/|m| and of q at most 8 eps (1 + angle),
     angle = |h| |omega|, plus four times what the last bit of the input does, for every state and
-    any h.  Source: [CZ08] Algorithm 2 with the frame (1), errata mended.
+    any h.  That holds near the axis of the middle moment too, where the amplitude that the report
+    carries would keep the distance from the axis to 1e-16 / distance only: its cosine and sine are
+    carried instead.  Source: [CZ08] Algorithm 2 with the frame (1), errata mended.
 
     Examples
     --------

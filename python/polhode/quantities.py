@@ -5,16 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from polhode import _core, so3
+from polhode import _core
 from polhode._arrays import (
     ZERO_MOMENT,
-    attitude_core,
+    Operand,
+    attitude_operand,
     broadcast,
-    check_attitude,
-    check_inertia,
-    check_rod_momentum,
-    components,
-    real_array,
+    by_chunks,
+    check_attitudes,
+    check_moments,
+    check_rods,
+    chunks,
+    orthogonal,
 )
 
 __all__ = ["casimir", "energy", "momentum", "momentum_spatial", "omega"]
@@ -53,10 +55,10 @@ def momentum(inertia: ArrayLike, omega: ArrayLike) -> Array:
     >>> ph.momentum([1.0, 2.0, 3.0], [0.1, 0.2, 0.3])
     array([0.1, 0.4, 0.9])
     """
-    moments, rates = components("inertia", inertia, 3), components("omega", omega, 3)
+    moments, rates = Operand("inertia", inertia, 3), Operand("omega", omega, 3)
     _rods(moments)
-    broadcast({"inertia": moments.shape[:-1], "omega": rates.shape[:-1]})
-    return np.asarray(_core.momentum(moments, rates))
+    broadcast({"inertia": moments.batch, "omega": rates.batch})
+    return by_chunks(_core.momentum, (3,), moments, rates)
 
 
 def omega(inertia: ArrayLike, m: ArrayLike) -> Array:
@@ -92,7 +94,7 @@ def omega(inertia: ArrayLike, m: ArrayLike) -> Array:
     >>> ph.omega([0.0, 2.0, 2.0], [0.0, 1.0, 3.0])
     array([0. , 0.5, 1.5])
     """
-    return np.asarray(_core.omega(*_state(inertia, m)))
+    return by_chunks(_core.omega, (3,), *_state(inertia, m))
 
 
 def energy(inertia: ArrayLike, m: ArrayLike) -> Array:
@@ -125,8 +127,7 @@ def energy(inertia: ArrayLike, m: ArrayLike) -> Array:
     >>> float(ph.energy([1.0, 2.0, 4.0], [1.0, 2.0, 2.0]))
     2.0
     """
-    result: Array = _core.energy(*_state(inertia, m))
-    return result
+    return by_chunks(_core.energy, (), *_state(inertia, m))[()]
 
 
 def casimir(m: ArrayLike) -> Array:
@@ -157,8 +158,7 @@ def casimir(m: ArrayLike) -> Array:
     >>> float(ph.casimir([1.0, 2.0, 2.0]))
     4.5
     """
-    result: Array = _core.casimir(components("m", m, 3))
-    return result
+    return by_chunks(_core.casimir, (), Operand("m", m, 3))[()]
 
 
 def momentum_spatial(m: ArrayLike, q: ArrayLike) -> Array:
@@ -170,7 +170,8 @@ def momentum_spatial(m: ArrayLike, q: ArrayLike) -> Array:
         Angular momentum, body frame.
     q : array_like, shape (..., 4) or (..., 3, 3)
         Attitude, body to space: quaternion, scalar first, or rotation matrix. Broadcasts
-        against `m`. A quaternion of any size but zero stands for ``q / |q|``.
+        against `m`. A quaternion of any size but zero stands for ``q / |q|``, a matrix up to 1e-5
+        off for the nearest rotation, as in `step`.
 
     Returns
     -------
@@ -186,7 +187,8 @@ def momentum_spatial(m: ArrayLike, q: ArrayLike) -> Array:
 
     Notes
     -----
-    Within 4 eps ``|m|`` for a quaternion; for a matrix it is the product with the matrix as given.
+    Within 4 eps ``|m|`` for a quaternion, 16 eps ``|m|`` for a matrix: one whose
+    ``Q.T @ Q - 1`` is below 8 eps is taken as it is.
 
     Examples
     --------
@@ -194,32 +196,33 @@ def momentum_spatial(m: ArrayLike, q: ArrayLike) -> Array:
     >>> ph.momentum_spatial([1.0, 2.0, 3.0], [0.5**0.5, 0.0, 0.0, 0.5**0.5]).round(12)
     array([-2.,  1.,  3.])
     """
-    attitude = real_array("q", q)
-    core = attitude_core("q", attitude)
-    momenta = components("m", m, 3)
-    broadcast({"m": momenta.shape[:-1], "q": attitude.shape[: -len(core)]})
-    if core == (4,):
-        return so3.rotate(attitude, momenta)
-    matrix = components("q", attitude, 3, 3)
-    check_attitude(matrix, core)
-    return np.asarray(_core.so3_rotate_by_matrix(matrix, momenta))
+    attitude, momenta = attitude_operand("q", q), Operand("m", m, 3)
+    shape = broadcast({"m": momenta.batch, "q": attitude.batch})
+    check_attitudes(attitude)
+    if attitude.core == (4,):
+        return by_chunks(_core.so3_rotate, (3,), attitude, momenta)
+    result = np.empty((*shape, 3))
+    for at in chunks(shape):
+        matrix, vector = (np.asarray(o.piece(shape, at), np.float64) for o in (attitude, momenta))
+        result[at] = _core.so3_rotate_by_matrix(orthogonal(matrix), vector)
+    return result
 
 
-def _rods(moments: Array) -> bool:
+def _rods(moments: Operand) -> bool:
     """Refuse moments that no body has; True if some body is a rod."""
-    if moments.size == 0:
+    if moments.array.size == 0:
         return False
-    least, largest = moments.min(), moments.max()
+    least, largest = moments.array.min(), moments.array.max()
     if least > ZERO_MOMENT * largest and largest < np.inf:
         return False  # all well above zero: nothing to look for body by body
-    return check_inertia(moments)
+    return check_moments(moments)
 
 
-def _state(inertia: ArrayLike, m: ArrayLike) -> tuple[Array, Array]:
+def _state(inertia: ArrayLike, m: ArrayLike) -> tuple[Operand, Operand]:
     """Moments and momenta, checked."""
-    moments, momenta = components("inertia", inertia, 3), components("m", m, 3)
+    moments, momenta = Operand("inertia", inertia, 3), Operand("m", m, 3)
     rods = _rods(moments)
-    broadcast({"inertia": moments.shape[:-1], "m": momenta.shape[:-1]})
+    broadcast({"inertia": moments.batch, "m": momenta.batch})
     if rods:
-        check_rod_momentum(moments, momenta)
+        check_rods(moments, momenta)
     return moments, momenta

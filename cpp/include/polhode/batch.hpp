@@ -338,8 +338,10 @@ struct Attitude {
             if (any(!(off <= orthogonal_within))) {
                 keep_orthogonal(Q, orthogonal_within);
                 keep_orthogonal(Q, orthogonal_within);
-                h = h + 0.0 * (((Q.a[0][0] + Q.a[0][1]) + (Q.a[0][2] + Q.a[1][0])) +
-                               ((Q.a[1][1] + Q.a[1][2]) + (Q.a[2][0] + Q.a[2][1])) + Q.a[2][2]);
+                const mask_t<T> finite = is_finite(Vec3<T>{Q.a[0][0], Q.a[0][1], Q.a[0][2]}) &
+                                         is_finite(Vec3<T>{Q.a[1][0], Q.a[1][1], Q.a[1][2]}) &
+                                         is_finite(Vec3<T>{Q.a[2][0], Q.a[2][1], Q.a[2][2]});
+                h = select(finite, h, T(__builtin_nan("")));
             }
             return;
         }
@@ -351,9 +353,19 @@ struct Attitude {
                     (q.w == 0.0) & (q.x == 0.0) & (q.y == 0.0) & (q.z == 0.0);
                 if (any(zero)) findings |= some_invalid;
                 q = select(far, normalised(q), q);
-                h = h + 0.0 * ((q.w + q.x) + (q.y + q.z));
+                const mask_t<T> finite = is_finite(q.w) & is_finite(vector_part(q));
+                h = select(finite, h, T(__builtin_nan("")));
             }
             q = kept_unit(q, unit_within);
+        }
+    }
+    /// NaN where the mask holds.
+    POLHODE_INLINE void spoil(const mask_t<T>& bad) {
+        const T factor = select(bad, T(__builtin_nan("")), T(1.0));
+        if (matrix) {
+            for (int k = 0; k < 9; ++k) Q.a[k / 3][k % 3] = factor * Q.a[k / 3][k % 3];
+        } else {
+            q = factor * q;
         }
     }
     /// Turned by dq in the body frame.
@@ -370,31 +382,69 @@ private:
     static constexpr double orthogonal_within = 8 * epsilon_v<T>;
 };
 
-/// One step of a method in the user's axes and units: the axes are sorted, and powers of two are
-/// taken out of m, so that every finite m goes the same way bit for bit.
+/// One step of a method in the user's axes and units: the axes are sorted, unless the method says
+/// `static constexpr bool user_axes = true`, and powers of two are taken out of m, so that every
+/// finite m goes the same way bit for bit.
 template <class Method, class T>
 POLHODE_INLINE FreeStep<T> advance(const Method& method, const Inertia<T>& body, const Vec3<T>& m,
                                    T h) {
     const T largest = max(max(abs(m.x), abs(m.y)), abs(m.z));
-    // Skipped where no power of two is worth taking out: the bits are the same.
-    const bool scales = any(!((largest >= 0x1p-20) & (largest <= 0x1p20)));
+    // Each body decides for itself: beside a large component a subnormal one would lose its last bits.
+    const mask_t<T> in_range = (largest >= 0x1p-20) & (largest <= 0x1p20);
+    const bool scales = any(!in_range);
     Vec3<T> scaled_m = m;
     T scaled_h = h;
     T scale(1.0);
     if (scales) {
-        scale = min(max(power_of_two_below(largest), 0x1p-1022), 0x1p1022);
+        const T power = min(max(power_of_two_below(largest), 0x1p-1022), 0x1p1022);
+        scale = select(in_range, T(1.0), power);
         scaled_m = power_of_two_reciprocal(scale) * m;
-        scaled_h = select(largest <= 0x1.fffffffffffffp1023, h * scale, T(__builtin_nan("")));
+        scaled_h = select(is_finite(largest), h * scale, T(__builtin_nan("")));
     }
-    FreeStep<T> s = method.step(body, body.sorted_momentum(scaled_m), scaled_h);
-    s.m = body.order.from_sorted(s.m);
-    s.dq = body.order.from_sorted(s.dq);
+    FreeStep<T> s;
+    if constexpr (requires { Method::user_axes; }) {
+        s = method.step(body, scaled_m, scaled_h);
+    } else {
+        s = method.step(body, body.sorted_momentum(scaled_m), scaled_h);
+        s.m = body.order.from_sorted(s.m);
+        s.dq = body.order.from_sorted(s.dq);
+    }
     if (scales) s.m = scale * s.m;
     return s;
 }
+/// The same with a kernel that is shared by several methods and told apart by its data.
+template <class Kernel, class T>
+[[gnu::noinline]] FreeStep<T> advance_by(const Kernel& kernel, const Inertia<T>& body,
+                                         const Vec3<T>& m, T h) {
+    return advance(kernel, body, m, h);
+}
+/// A method as an object: with these values of its options, else with the defaults.
+template <class Method>
+POLHODE_INLINE Method method_with(const OptionValues& options) {
+    if constexpr (requires { Method::with(options); }) {
+        if (options.count > 0) return Method::with(options);
+    }
+    return Method{};
+}
+
+/// The kernel that a method names, likewise.
+template <class Method>
+POLHODE_INLINE auto kernel_with(const OptionValues& options) {
+    auto kernel = Method::kernel;
+    if constexpr (requires { kernel.with(options); }) {
+        if (options.count > 0) kernel = kernel.with(options);
+    }
+    return kernel;
+}
+
 template <class Method, class T>
-POLHODE_INLINE FreeStep<T> advance(const Inertia<T>& body, const Vec3<T>& m, T h) {
-    return advance(Method{}, body, m, h);
+POLHODE_INLINE FreeStep<T> advance(const Inertia<T>& body, const Vec3<T>& m, T h,
+                                   const OptionValues& options = {}) {
+    if constexpr (requires { Method::kernel; }) {
+        return advance_by(kernel_with<Method>(options), body, m, h);
+    } else {
+        return advance(method_with<Method>(options), body, m, h);
+    }
 }
 
 /// What there is to say of the moments of one pack of bodies, see Finding.
@@ -402,7 +452,7 @@ template <class T>
 POLHODE_INLINE int look_at_moments(const Vec3<T>& I) {
     const T smallest = min(min(I.x, I.y), I.z);
     const T largest = max(max(I.x, I.y), I.z);
-    const mask_t<T> finite = (I.x + I.y) + I.z <= 0x1.fffffffffffffp1023;  // false for NaN
+    const mask_t<T> finite = is_finite(I);
     const T zero_below = 4 * epsilon_v<T> * largest;
     const mask_t<T> ok = finite & (smallest > zero_below);
     if (all(ok)) return all_valid;
@@ -410,6 +460,29 @@ POLHODE_INLINE int look_at_moments(const Vec3<T>& I) {
     const mask_t<T> rod = finite & (abs(smallest) <= zero_below) & (largest > 0.0) &
                           (largest - middle <= 1e-9 * largest);
     return (any(rod & !ok) ? some_rod : all_valid) | (any(!(ok | rod)) ? some_invalid : all_valid);
+}
+
+/// Counts the bodies that became NaN though nothing they started from was.
+template <class T>
+[[gnu::noinline]] void count_without_root(const StepArguments& arguments, std::ptrdiff_t i,
+                                          int count, const T& end) {
+    if (arguments.without_root == nullptr) return;
+    const Vec3<T> m = load_vec3<T>(arguments.m, i, count);
+    const T h = load_scalar<T>(arguments.h, i, count);
+    const auto attitude = Attitude<T>::load(arguments.attitude, arguments.matrix, i, count);
+    T zero = 0.0 * h + (0.0 * m.x + 0.0 * m.y + 0.0 * m.z);  // or NaN
+    if (arguments.matrix) {
+        for (int k = 0; k < 9; ++k) zero = zero + 0.0 * attitude.Q.a[k / 3][k % 3];
+    } else {
+        const Quaternion<T>& q = attitude.q;
+        zero = zero + (0.0 * q.w + 0.0 * q.x + 0.0 * q.y + 0.0 * q.z);
+    }
+    const T lost[1] = {select(is_nan(end) & (zero == 0.0), T(1.0), T(0.0))};
+    double lanes[lanes_v<T>];
+    store({lanes, 1, 0, 0}, 0, count, lost);
+    std::ptrdiff_t sum = 0;
+    for (int lane = 0; lane < count; ++lane) sum += lanes[lane] != 0.0 ? 1 : 0;
+    __atomic_fetch_add(arguments.without_root, sum, __ATOMIC_RELAXED);
 }
 
 /// n steps of bodies begin ... end - 1.  Returns what it finds of moments and quaternions that are not
@@ -444,25 +517,26 @@ POLHODE_INLINE int step_with(const Method& method, const StepArguments& argument
         Vec3<T> m = load_vec3<T>(arguments.m, i, count);
         T h = load_scalar<T>(arguments.h, i, count);
         Attitude<T> attitude = Attitude<T>::load(arguments.attitude, arguments.matrix, i, count);
+        if (arguments.n_steps == 0) {
+            attitude.make_unit(h, findings);
+            const T not_finite = T(__builtin_nan(""));
+            const mask_t<T> finite = is_finite(h) & is_finite(m);
+            m = select(finite, m, Vec3<T>{not_finite, not_finite, not_finite});
+            attitude.spoil(!finite);
+        }
         for (std::ptrdiff_t n = 0; n < arguments.n_steps; ++n) {
             attitude.make_unit(h, findings);
             const FreeStep<T> s = advance(method, body, m, h);
             m = s.m;
             attitude.turn(s.dq);
         }
+        if constexpr (requires { Method::may_lack_root; }) {
+            if (any(is_nan(m.x))) count_without_root(arguments, i, count, m.x);
+        }
         store_vec3(arguments.m_out, i, count, m);
         attitude.store(arguments.attitude_out, i, count);
     }
     return findings;
-}
-
-/// A method as an object: with these values of its options, else with the defaults.
-template <class Method>
-POLHODE_INLINE Method method_with(const OptionValues& options) {
-    if constexpr (requires { Method::with(options); }) {
-        if (options.count > 0) return Method::with(options);
-    }
-    return Method{};
 }
 
 /// A kernel called through a pointer, so that all long ones share one loop over the arrays: compiling
@@ -488,11 +562,21 @@ FreeStep<T> pointed_step(const OptionValues& options, const Inertia<T>& body, co
     return method_with<Method>(options).step(body, m, h);
 }
 
-/// The step function of a method.  One that says `static constexpr bool shares_loop = true` is called
-/// through a pointer, others are inlined into a loop of their own.
+/// One loop for all methods that share a kernel.
+template <class T, class Kernel>
+int step_by(const Kernel& kernel, const StepArguments& arguments, std::ptrdiff_t begin,
+            std::ptrdiff_t end) {
+    return step_with<T>(kernel, arguments, begin, end);
+}
+
+/// The step function of a method.  One that names a `kernel` shares it and its loop with its family;
+/// one that says `static constexpr bool shares_loop = true` is called through a pointer, others are
+/// inlined into a loop of their own.
 template <class Method, class T = batch_real>
 int step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    if constexpr (requires { Method::shares_loop; }) {
+    if constexpr (requires { Method::kernel; }) {
+        return step_by<T>(kernel_with<Method>(arguments.options), arguments, begin, end);
+    } else if constexpr (requires { Method::shares_loop; }) {
         return step_with_pointed<T>({&pointed_step<Method, T>, arguments.options}, arguments, begin,
                                     end);
     } else {

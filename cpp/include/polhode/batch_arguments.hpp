@@ -44,6 +44,8 @@ struct StepArguments {
     /// Constants of the bodies from an earlier look at `inertia`, Inertia<T> of pack after pack from
     /// body 0 on (of all bodies where inertia.body = 0); null: to be computed.
     const void* bodies = nullptr;
+    /// Where bodies are counted whose step has no root (moser_veselov); may be null.
+    std::ptrdiff_t* without_root = nullptr;
 };
 
 /// A free motion of a batch at given times.  `repeated` and `beyond` hold the constants of

@@ -22,11 +22,9 @@
 #if defined(__GNUC__) || defined(__clang__)
 #define POLHODE_INLINE [[gnu::always_inline]] inline
 #define POLHODE_INLINE_LAMBDA __attribute__((always_inline))
-#define POLHODE_RESTRICT __restrict__
 #define POLHODE_UNROLL _Pragma("GCC unroll 16")
 #else
 #define POLHODE_INLINE inline
 #define POLHODE_INLINE_LAMBDA
-#define POLHODE_RESTRICT
 #define POLHODE_UNROLL
 #endif

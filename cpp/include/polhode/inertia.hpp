@@ -74,7 +74,7 @@ private:
 ///
 /// each from differences of moments ([Gus10] sets c2 = 1 - c1, which loses the smaller of the two).
 /// Limits: a sphere has c1 = c2 = 1/2, kappa = 0; a rod (I1 = 0, then I2 = I3 and the momentum about
-/// axis 1 is dropped) has c1 = 0, c2 = 1, kappa = 0 and 1/I1 := 1/I3.
+/// axis 1 is dropped) has c1 = 0, c2 = 1, kappa = 0 and 1/I1 := 1/I2 := 1/I3.
 /// A moment within 4 eps of the largest from zero counts as zero.  Moments are not checked here.
 template <class T>
 struct Inertia {
@@ -82,7 +82,7 @@ struct Inertia {
     Vec3<T> inverse;  ///< 1/moments; 0 for a zero moment
     AxisOrder<T> order;
     T I1, I2, I3;
-    T inverse_I1, inverse_I3;
+    T inverse_I1, inverse_I2, inverse_I3;
     T c1, c2, kappa;
     mask_t<T> rod;
     bool any_rod;
@@ -106,14 +106,22 @@ struct Inertia {
         const mask_t<T> sphere = d31 == 0.0;
         b.inverse_I3 = 1.0 / b.I3;
         b.inverse_I1 = select(b.rod, b.inverse_I3, 1.0 / b.I1);
-        const T inverse_I2 = 1.0 / b.I2;
+        b.inverse_I2 = select(b.rod, b.inverse_I3, 1.0 / b.I2);
         const T inverse_d31 = 1.0 / d31;
-        b.c1 = (b.I1 * inverse_I2) * ((b.I3 - b.I2) * inverse_d31);
-        b.c2 = (b.I3 * inverse_I2) * ((b.I2 - b.I1) * inverse_d31);
+        b.c1 = (b.I1 * b.inverse_I2) * ((b.I3 - b.I2) * inverse_d31);
+        b.c2 = (b.I3 * b.inverse_I2) * ((b.I2 - b.I1) * inverse_d31);
         b.c1 = select(sphere, T(0.5), b.c1);
         b.c2 = select(sphere, T(0.5), select(b.rod, T(1.0), b.c2));
         b.kappa = select(b.rod, T(0.0), (d31 * b.inverse_I1) * b.inverse_I3);
         return b;
+    }
+
+    /// m along the user's axes, without the momentum that a rod cannot have.
+    POLHODE_INLINE Vec3<T> own_momentum(const Vec3<T>& m) const {
+        if (!any_rod) return m;
+        return {select(moments.x == 0.0, T(0.0), m.x),
+                select(moments.y == 0.0, T(0.0), m.y),
+                select(moments.z == 0.0, T(0.0), m.z)};
     }
 
     /// m along the sorted axes, without the momentum that a rod cannot have.

@@ -70,14 +70,15 @@ POLHODE_INLINE T orthogonality_defect(const Mat3<T>& m) {
 template <class T>
 POLHODE_INLINE void keep_orthogonal(Mat3<T>& m, double within) {
     const Orthogonality<T> d = Orthogonality<T>::of(m);
-    const T factor = select(d.size() > within, T(-0.5), T(0.0));
+    const mask_t<T> corrects = d.size() > within;
+    const T factor = select(corrects, T(-0.5), T(0.0));
     const T xx = factor * d.xx, yy = factor * d.yy, zz = factor * d.zz;
     const T xy = factor * d.xy, xz = factor * d.xz, yz = factor * d.yz;
     const auto correct = [&](T& x, T& y, T& z) POLHODE_INLINE_LAMBDA {
         const Vec3<T> v{x, y, z};
-        x = v.x + fma(v.x, xx, fma(v.y, xy, v.z * xz));
-        y = v.y + fma(v.x, xy, fma(v.y, yy, v.z * yz));
-        z = v.z + fma(v.x, xz, fma(v.y, yz, v.z * zz));
+        x = select(corrects, v.x + fma(v.x, xx, fma(v.y, xy, v.z * xz)), v.x);
+        y = select(corrects, v.y + fma(v.x, xy, fma(v.y, yy, v.z * yz)), v.y);
+        z = select(corrects, v.z + fma(v.x, xz, fma(v.y, yz, v.z * zz)), v.z);
     };
     correct(m.a[0][0], m.a[0][1], m.a[0][2]);
     correct(m.a[1][0], m.a[1][1], m.a[1][2]);

@@ -8,6 +8,7 @@
 /// (-2, 1, 3) at a = 90 degrees.  A quaternion q != 0 of any size stands for the rotation q / |q|.
 
 #include "polhode/mat3.hpp"
+#include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/elementary.hpp"
 #include "polhode/scalar/sincos.hpp"
 
@@ -21,7 +22,7 @@ template <class T>
 POLHODE_INLINE T safe_factor(T size) {
     const T factor =
         select(size < 0x1p-300, T(0x1p600), select(size <= 0x1p300, T(1.0), T(0x1p-600)));
-    return select(size <= 0x1.fffffffffffffp1023, factor, T(__builtin_nan("")));
+    return select(size <= 0x1.fffffffffffffp1023, factor, nan<T>());
 }
 
 /// Largest of the four sizes; NaN or infinite where a component is.
@@ -95,7 +96,7 @@ POLHODE_INLINE Quaternion<T> to_quaternion(const Mat3<T>& m) {
     q = select(zz > largest, Quaternion<T>{wz, xz, yz, zz}, q);
     const T one_over_norm = 1.0 / sqrt(dot(q, q));
     const T factor = select(
-        is_rotation(m), select(q.w < 0.0, -one_over_norm, one_over_norm), T(__builtin_nan("")));
+        is_rotation(m), select(q.w < 0.0, -one_over_norm, one_over_norm), nan<T>());
     // 0 + turns a -0 into 0.
     return {0.0 + factor * q.w, 0.0 + factor * q.x, 0.0 + factor * q.y, 0.0 + factor * q.z};
 }
@@ -162,7 +163,7 @@ POLHODE_INLINE Vec3<T> log(const Quaternion<T>& q) {
     const T size = norm(b);
     const T angle = 2.0 * atan2(size / factor, w);
     const Vec3<T> r = (angle / size) * b;
-    const T on_axis = select(w == 0.0, T(__builtin_nan("")), angle);
+    const T on_axis = select(w == 0.0, nan<T>(), angle);
     return select(size == 0.0, Vec3<T>{on_axis, T(0.0), T(0.0)}, r);
 }
 

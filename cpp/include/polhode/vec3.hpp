@@ -42,6 +42,15 @@ template <class T>
 POLHODE_INLINE Vec3<T> select(const mask_t<T>& m, const Vec3<T>& a, const Vec3<T>& b) {
     return {select(m, a.x, b.x), select(m, a.y, b.y), select(m, a.z, b.z)};
 }
+/// Neither NaN nor infinite.
+template <class T>
+POLHODE_INLINE mask_t<T> is_finite(const T& x) {
+    return abs(x) <= 0x1.fffffffffffffp1023;
+}
+template <class T>
+POLHODE_INLINE mask_t<T> is_finite(const Vec3<T>& a) {
+    return is_finite(a.x) & is_finite(a.y) & is_finite(a.z);
+}
 /// Largest of the three sizes; NaN or infinite where a component is.
 template <class T>
 POLHODE_INLINE T max_abs(const Vec3<T>& a) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "polhode/mat3.hpp"
+#include "polhode/scalar/constants.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace bodies {
@@ -20,7 +21,7 @@ template <class T>
 POLHODE_INLINE void jacobi_rotation(
     T& app, T& aqq, T& apq, T& arp, T& arq, Mat3<T>& v, int p, int q) {
     // Negligible against sqrt(app aqq), not against the largest entry: that keeps the relative
-    // error of small moments small (Demmel and Veselic 1992).  An apq whose square underflows is
+    // error of small moments small [DV92].  An apq whose square underflows is
     // negligible too.
     const mask_t<T> turn = apq * apq > 0x1p-108 * abs(app * aqq);
     if (!any(turn)) return;
@@ -64,12 +65,11 @@ POLHODE_INLINE void ordered(T& p_moment, T& q_moment, Mat3<T>& v, int p, int q) 
 /// Principal moments, ascending, and principal axes, right-handed, of a symmetric tensor.
 ///
 /// @param m  symmetric, finite, of any size; only the upper triangle is read.  NaN in gives NaN out
-/// @return   moments within 4 eps of the largest, and of a positive definite tensor D B D, D
-/// diagonal,
-///           B of unit diagonal and well conditioned, each within 8 eps of itself; axes orthonormal
-///           within 4 eps, A V = V diag within 8 eps of the largest moment, for equal and nearly
-///           equal moments too.  A diagonal tensor gives back its entries and the axes themselves
-///           (up to sign) bit for bit (tests/test_bodies.py)
+/// @return   moments within 4 eps of the largest, and of a positive definite tensor D B D, with D
+///           diagonal, B of unit diagonal and well conditioned, each within 8 eps of itself; axes
+///           orthonormal within 4 eps, A V = V diag within 8 eps of the largest moment, for equal
+///           and nearly equal moments too.  A diagonal tensor gives back its entries and the axes
+///           themselves (up to sign) bit for bit (tests/test_bodies.py)
 ///
 /// Method: cyclic Jacobi, on the tensor divided by a power of two; at the end one Newton-Schulz
 /// step takes the rounding of the product of rotations out of the axes.  Cost: three to five sweeps
@@ -106,13 +106,13 @@ POLHODE_INLINE PrincipalAxes<T> symmetric_eigen(const Mat3<T>& m) {
     keep_orthogonal(v, 0.0);
     const Vec3<T> moments = scale * Vec3<T>{a00, a11, a22};
     const mask_t<T> finite = largest < 0x1p1023 * 2.0;
-    const T nan = T(__builtin_nan(""));
+    const T none = nan<T>();
     PrincipalAxes<T> r;
-    r.moments = select(finite, moments, Vec3<T>{nan, nan, nan});
+    r.moments = select(finite, moments, Vec3<T>{none, none, none});
     POLHODE_UNROLL
     for (int i = 0; i < 3; ++i) {
         POLHODE_UNROLL
-        for (int j = 0; j < 3; ++j) r.axes.a[i][j] = select(finite, 0.0 + v.a[i][j], nan);
+        for (int j = 0; j < 3; ++j) r.axes.a[i][j] = select(finite, 0.0 + v.a[i][j], none);
     }
     return r;
 }

@@ -69,7 +69,7 @@ T agm(T a, T b) {
     // The first step with separate roots and halves: a b may be out of range.
     T x = 0.5 * a + 0.5 * b, y = sqrt(a) * sqrt(b);
     const T result_there = x * y;  // NaN stays NaN, 0 stays 0, inf stays inf
-    const mask_t<T> regular = (a > 0.0) & (b > 0.0) & (x < __builtin_huge_val());
+    const mask_t<T> regular = (a > 0.0) & (b > 0.0) & (x < infinity<T>());
     const T scale = select(regular, power_of_two_below(x), T(1.0));
     const T inverse = 1.0 / scale;
     x = select(regular, x * inverse, T(1.0));

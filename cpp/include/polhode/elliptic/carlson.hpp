@@ -36,9 +36,6 @@ constexpr double twelfth_root(double x) {
     return r;
 }
 
-inline constexpr double infinity = __builtin_huge_val();
-inline constexpr double not_a_number = __builtin_nan("");
-
 template <class T>
 POLHODE_INLINE T largest_of(T x, T y, T z) {
     return max(max(x, y), z);
@@ -208,14 +205,14 @@ struct Domain {
     POLHODE_INLINE Domain(T x, T y, T z) {
         const mask_t<T> signs = (x >= 0.0) & (y >= 0.0) & (z >= 0.0);
         divergent = signs & ((x + y == 0.0) | (y + z == 0.0) | (z + x == 0.0));
-        infinite = signs & (largest_of(x, y, z) == infinity) & !divergent;
+        infinite = signs & (largest_of(x, y, z) == infinity<T>()) & !divergent;
         regular = signs & !divergent & !infinite;
     }
     /// The value, or the limit outside the regular arguments.
     POLHODE_INLINE T limit(T value, T divergence) const {
         return select(regular,
                       value,
-                      select(divergent, divergence, select(infinite, T(0.0), T(not_a_number))));
+                      select(divergent, divergence, select(infinite, T(0.0), nan<T>())));
     }
 };
 
@@ -307,7 +304,7 @@ T rf(T x, T y, T z) {
     const mask_t<T> ok = domain.regular;
     const T value =
         detail::rf_valid(select(ok, x, T(1.0)), select(ok, y, T(1.0)), select(ok, z, T(1.0)));
-    return domain.limit(value, T(detail::infinity));
+    return domain.limit(value, infinity<T>());
 }
 
 /// R_C(x, y), x >= 0; for y < 0 the Cauchy principal value  (DLMF 19.2.20).  Error below 4 eps.
@@ -327,7 +324,7 @@ T rd(T x, T y, T z) {
     const mask_t<T> signs = (x >= 0.0) & (y >= 0.0) & (z >= 0.0);
     const mask_t<T> divergent = signs & ((x + y == 0.0) | (z == 0.0));
     const mask_t<T> infinite =
-        signs & (detail::largest_of(x, y, z) == detail::infinity) & !divergent;
+        signs & (detail::largest_of(x, y, z) == infinity<T>()) & !divergent;
     const mask_t<T> regular = signs & !divergent & !infinite;
     x = select(regular, x, T(1.0)), y = select(regular, y, T(1.0));
     z = select(regular, z, T(1.0));
@@ -347,7 +344,7 @@ T rd(T x, T y, T z) {
     return select(
         regular,
         value,
-        select(divergent, T(detail::infinity), select(infinite, T(0.0), T(detail::not_a_number))));
+        select(divergent, infinity<T>(), select(infinite, T(0.0), nan<T>())));
 }
 
 namespace detail {
@@ -419,7 +416,7 @@ FirstAndThird<T> rf_rj(T x, T y, T z, T p, bool with_rf) {
 template <class T>
 T rj(T x, T y, T z, T p) {
     const detail::Domain<T> domain(x, y, z);
-    const mask_t<T> number = p == p, zero = p == 0.0, infinite = abs(p) == detail::infinity;
+    const mask_t<T> number = p == p, zero = p == 0.0, infinite = abs(p) == infinity<T>();
     const mask_t<T> ok = domain.regular & number & !zero & !infinite;
     const T value = detail::rf_rj(select(ok, x, T(1.0)),
                                   select(ok, y, T(1.0)),
@@ -427,9 +424,9 @@ T rj(T x, T y, T z, T p) {
                                   select(ok, p, T(1.0)),
                                   false)
                         .rj;
-    const T limit = domain.limit(select(zero, T(detail::infinity), select(infinite, T(0.0), value)),
-                                 select(p < 0.0, T(-detail::infinity), T(detail::infinity)));
-    return select(number, limit, T(detail::not_a_number));
+    const T limit = domain.limit(select(zero, infinity<T>(), select(infinite, T(0.0), value)),
+                                 select(p < 0.0, -infinity<T>(), infinity<T>()));
+    return select(number, limit, nan<T>());
 }
 
 }  // namespace elliptic

@@ -22,8 +22,7 @@ struct Jacobi {
 ///
 /// @param u    any real; NaN where |u| max(1, sqrt |k2|) >= 2^50, where no digit is left
 /// @param k2   any finite real; its side of 1 is read from kc2
-/// @param kc2  1 - k2, passed because it carries the digits as k2 -> 1; 0 gives the hyperbolic
-/// limit
+/// @param kc2  1 - k2, passed because it carries the digits as k2 -> 1; at 0 the hyperbolic limit:
 ///             tanh, sech, sech and the Gudermannian
 /// @return     am is continuous in u: unbounded for k2 < 1, within asin(1/k) for k2 > 1.
 ///             Error of sn, cn and am at most 4 eps (1 + |u| max(1, sqrt |k2|)), of dn that times

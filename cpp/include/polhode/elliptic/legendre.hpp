@@ -41,7 +41,7 @@ struct Amplitude {
         const mask_t<T> end = (value < 0.0) & (value >= -4.0 * epsilon_v<T>);
         const mask_t<T> outside = (value < 0.0) & !end;
         const mask_t<T> beyond = (kc2 < 0.0) & (half_turns != 0.0);
-        delta2 = select(outside | beyond, T(not_a_number), select(end, T(0.0), value));
+        delta2 = select(outside | beyond, nan<T>(), select(end, T(0.0), value));
     }
 };
 
@@ -63,7 +63,7 @@ T third_kind(T n, T s, T cos2, T delta2, T k2, T kc2) {
     const mask_t<T> lower = n < 0.0;
     const mask_t<T> about_one = (lower & (k2 >= 0.0)) | (p < 0.0), about_c2 = lower & (k2 < 0.0);
     const mask_t<T> pole = p == 0.0;
-    const mask_t<T> valid = (delta2 >= 0.0) & (n == n) & !pole & (abs(n) < infinity);
+    const mask_t<T> valid = (delta2 >= 0.0) & (n == n) & !pole & (abs(n) < infinity<T>());
     const mask_t<T> exchange = about_one | about_c2;
 
     const T n_safe = select(exchange, n, T(1.0));
@@ -86,8 +86,8 @@ T third_kind(T n, T s, T cos2, T delta2, T k2, T kc2) {
         sum = select(exchange, fma(weight, r_c, sum), sum);
     }
     const T edge = select(pole & (delta2 >= 0.0),
-                          copysign(infinity, s),
-                          select((delta2 >= 0.0) & (abs(n) == infinity), T(0.0), T(not_a_number)));
+                          copysign(infinity<T>(), s),
+                          select((delta2 >= 0.0) & (abs(n) == infinity<T>()), T(0.0), nan<T>()));
     return select(valid, s * sum, edge);
 }
 
@@ -122,7 +122,7 @@ T ellip_f(T phi, T k2, T kc2) {
         const T quarters = 2.0 * x.half_turns - select(back, copysign(1.0, x.half_turns), T(0.0));
         value = select(turned, fma(quarters, ellip_k(kc2), value), value);
     }
-    return select((abs(phi) == detail::infinity) & (kc2 >= 0.0), phi, value);
+    return select((abs(phi) == infinity<T>()) & (kc2 >= 0.0), phi, value);
 }
 
 /// Complete integral of the third kind Pi(n, k); for n > 1 the Cauchy principal value.
@@ -134,8 +134,8 @@ T ellip_pi_complete(T n, T k2, T kc2) {
     const mask_t<T> one = kc2 == 0.0;
     const T value = detail::third_kind(n, T(1.0), T(0.0), select(one, T(1.0), kc2), k2, kc2);
     const T limit = select(n > 1.0,
-                           T(-detail::infinity),
-                           select(n == n, T(detail::infinity), T(detail::not_a_number)));
+                           -infinity<T>(),
+                           select(n == n, infinity<T>(), nan<T>()));
     return select(one, limit, value);
 }
 

@@ -6,6 +6,8 @@
 /// A kernel that writes T(1.0 / 3) has 53 bits of a third in every T; ratio<T>(1, 3) has as many as
 /// T holds, and costs nothing where T is double, a pack or the counting type.
 
+#include <limits>
+
 #include "polhode/scalar/real.hpp"
 
 POLHODE_NAMESPACE_BEGIN
@@ -46,6 +48,23 @@ POLHODE_INLINE T half_pi() {
 template <class T>
 POLHODE_INLINE T log_2() {
     return detail::sum_of<T>(detail::log_2_parts);
+}
+
+namespace detail {
+// Evaluated by the compiler, so that no function of the standard library is in the code.
+inline constexpr double double_nan = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double double_infinity = std::numeric_limits<double>::infinity();
+}  // namespace detail
+
+/// Not a number.
+template <class T>
+POLHODE_INLINE T nan() {
+    return T(detail::double_nan);
+}
+/// Above every number.
+template <class T>
+POLHODE_INLINE T infinity() {
+    return T(detail::double_infinity);
 }
 
 POLHODE_NAMESPACE_END

@@ -56,12 +56,14 @@ POLHODE_INLINE real_vector<W> vector_fma(real_vector<W> a, real_vector<W> b, rea
 #if defined(__FMA__)
     if constexpr (W == 4) return _mm256_fmadd_pd(a, b, c);
     if constexpr (W == 2) return _mm_fmadd_pd(a, b, c);
-#elif defined(__ARM_FEATURE_FMA)
+#endif
+#if defined(POLHODE_HAS_FMA)
     real_vector<W> r;
     for (int i = 0; i < W; ++i) r[i] = __builtin_fma(a[i], b[i], c[i]);
     return r;
-#endif
+#else
     return a * b + c;
+#endif
 }
 }  // namespace detail
 

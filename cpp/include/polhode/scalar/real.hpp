@@ -15,6 +15,11 @@
 
 #include "polhode/config.hpp"
 
+// Does the level round a b + c once?  Then every number type does.
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__FP_FAST_FMA)
+#define POLHODE_HAS_FMA 1
+#endif
+
 POLHODE_NAMESPACE_BEGIN
 
 /// Traits of a number type: its mask, its number of lanes, its rounding unit.
@@ -69,7 +74,7 @@ POLHODE_INLINE double sqrt(double x) {
 
 /// a b + c, in one rounding where the level has the instruction, in two where it has not.
 POLHODE_INLINE double fma(double a, double b, double c) {
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#if defined(POLHODE_HAS_FMA)
     return __builtin_fma(a, b, c);
 #else
     return a * b + c;

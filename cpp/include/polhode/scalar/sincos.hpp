@@ -1,6 +1,7 @@
 #pragma once
 
 #include "polhode/scalar/constants.hpp"
+#include "polhode/scalar/real.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 
@@ -44,7 +45,7 @@ POLHODE_INLINE SinCos<T> sincos(T x) {
     const T size = abs(x);
     if (!any(!(size <= 0.785))) return detail::sincos_reduced(x);
     const mask_t<T> usable = size < 0x1p50;
-    x = select(usable, x, T(__builtin_nan("")));
+    x = select(usable, x, nan<T>());
     const T n = rint(select(usable, x, T(0.0)) * 0x1.45f306dc9c883p-1);
     T r = fma(n, T(-0x1.921fb54000000p+0), x);
     r = fma(n, T(-0x1.10b4610000000p-30), r);

@@ -10,8 +10,11 @@
 ///
 /// of which only the first half is stored, so that an asymmetric table cannot be written; that the
 /// coefficients of either letter add up to 1 is asserted beside each table, the order conditions
-/// are checked by tests/test_splitting.py.  A kick may carry a modified potential, m += b h f - c
-/// h^3 W. A new scheme is one table and one row of `all`.
+/// are checked by tests/test_splitting.py.  A kick may carry a modified potential,
+///
+///     m += b h f - c h^3 W.
+///
+/// A new scheme is one table and one row of `all`.
 
 #include <array>
 

@@ -27,7 +27,7 @@ struct TorqueArguments {
     View parameters;  ///< of the model
     View rotation;    ///< of `derivative`: angular velocity, body frame
     MutableView out;  ///< torque, body frame; or its derivative; or the potential (component 0)
-    bool add;         ///< to what is in `out`
+    bool add;         ///< to what is in `out`; a potential is always set
 };
 
 /// Works on bodies begin <= i < end.

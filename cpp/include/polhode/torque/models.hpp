@@ -69,7 +69,6 @@ void potential_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff
         const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
         batch::load(a.parameters, i, count, p);
         T out[1] = {M::potential(p, a.t, Frame<T, Matrix>::load(a.attitude, i, count))};
-        if (a.add) out[0] = batch::load_scalar<T>(a.out, i, count) + out[0];
         batch::store(a.out, i, count, out);
     }
 }

@@ -39,11 +39,10 @@ POLHODE_INLINE T eint_gauss(
 ///
 /// @param body, m, h  as in frb_step
 /// @param nodes       p = 1 ... 10
-/// @return            as frb_step.  dq takes m to the new momentum whatever the quadrature gives,
-/// so
-///                    the spatial momentum is kept; step(-h) undoes step(h).  The error of the
-///                    angle is of order h^(2p+1) a step.  For steps that are "not too large"
-///                    ([CZ08] Sec. 3.4): from a few half periods on it is of order 1.
+/// @return            as frb_step.  Whatever the quadrature gives, dq takes m to the new momentum,
+///                    which keeps the spatial one; step(-h) undoes step(h).  The error of the angle
+///                    is of order h^(2p+1) a step.  For steps that are "not too large" ([CZ08]
+///                    Sec. 3.4): from a few half periods on it is of order 1.
 ///
 /// One kernel for every p: the number of nodes is data.
 template <class T>

@@ -15,6 +15,7 @@
 ///
 /// A time of any length costs what a step of a quarter period does, and two turns.
 
+#include "polhode/scalar/constants.hpp"
 #include "polhode/torque_free/exact.hpp"
 
 POLHODE_NAMESPACE_BEGIN
@@ -38,8 +39,6 @@ struct Repetition {
     T reach;                ///< the exact step is taken over this time at most;
     T half_rate;            ///< beyond it the body turns about m, at twice this rate
     T circles_axis1;        ///< 1 where m circles axis 1, else 0
-
-    static constexpr int fields = 6;
 };
 
 /// A motion as a whole.
@@ -173,7 +172,7 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
         0.5 * select(separatrix, G / I2, select(moves, zero, spin * inverse_G));
     facts.repetition.circles_axis1 = select(axis1, one, zero);
     const auto number = [](Regime regime) { return T(static_cast<int>(regime)); };
-    facts.period = select(repeats, 2.0 * tau, T(__builtin_inf()));
+    facts.period = select(repeats, 2.0 * tau, infinity<T>());
     facts.regime = select(axis1, number(Regime::axis1), number(Regime::axis3));
     facts.regime = select(separatrix, number(Regime::separatrix), facts.regime);
     facts.regime = select(!moves, number(Regime::permanent), facts.regime);
@@ -199,7 +198,7 @@ POLHODE_INLINE FreeStep<T> motion_at(const exact_detail::Motion<T>& exact,
     const T half_periods = t * repetition.inverse_half_period;
     T n = rint(half_periods);
     if (any(!(abs(half_periods) < 0x1p50))) {
-        n = select(abs(half_periods) < 0x1p50, n, T(__builtin_nan("")));
+        n = select(abs(half_periods) < 0x1p50, n, nan<T>());
     }
     const T rest = fma(-n, repetition.half_period, t);
     const T r = max(-repetition.reach, min(repetition.reach, rest));  // NaN stays

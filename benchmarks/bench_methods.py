@@ -1,0 +1,166 @@
+"""Every method: time of a body-step vectorised and scalar, their ratio, error and operations.
+
+Run: python benchmarks/bench_methods.py [--quick] [--json FILE] [--methods NAME ...] [--level v4|v3|v2]
+
+hw = h |m| / I1, I1 the least moment.  Inertia (1, 1.5, 2.2), unit momenta in all directions, bodies
+in (N, 3) and (N, 4) arrays, results in arrays of their own, one thread.  Each time is the least of
+many windows, all methods in turn.  A level is chosen at import: the vectorised one (by default the
+best of the processor) and the scalar one run in a process each, and a round of the one follows a
+round of the other.  Scalar is the same kernels on one double at a time, compiled for x86-64-v3.  A
+ratio below 3 is marked: such a method does not count as vectorised.  The error beside is the largest
+over 200 bodies of a component of m/|m| or q, against the same bodies stepped in 34 digits (against
+"exact" where the compiler has no such type).  Operations are those of ph.flops.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+from measuring import least_times, machine
+from numpy.typing import NDArray
+
+import polhode as ph
+
+Array = NDArray[np.float64]
+INERTIA = np.array([1.0, 1.5, 2.2])
+STEPS = (0.2, 1.0)
+ROUNDS = 3
+
+
+def bodies(n: int) -> tuple[Array, Array]:
+    rng = np.random.default_rng(20)
+    m = rng.normal(size=(n, 3))
+    q = rng.normal(size=(n, 4))
+    return (
+        m / np.linalg.norm(m, axis=1, keepdims=True),
+        q / np.linalg.norm(q, axis=1, keepdims=True),
+    )
+
+
+def times(names: list[str], quick: bool) -> dict[str, list[float]]:
+    """ns a body-step of each method at each length of step, at the level of this process."""
+    n = 2000 if quick else 100_000
+    m, q = bodies(n)
+    out = (np.empty_like(m), np.empty_like(q))
+
+    def step(name: str, h: float) -> None:
+        ph.step(INERTIA, m, q, h, method=name, out=out)
+
+    figures: dict[str, list[float]] = {name: [] for name in names}
+    for h in STEPS:
+        functions = [lambda name=name, h=h: step(name, h) for name in names]
+        for name, least in zip(names, least_times(2 if quick else 8, *functions), strict=True):
+            figures[name].append(least / n * 1e9)
+    return figures
+
+
+def errors(names: list[str], quick: bool) -> dict[str, list[float]]:
+    """Largest error of each method at each length of step."""
+    m, q = bodies(20 if quick else 200)
+    figures: dict[str, list[float]] = {name: [] for name in names}
+    for h in STEPS:
+        ends = []
+        try:
+            from polhode import _quad
+
+            for i in range(len(m)):
+                pairs = [np.stack([a, 0 * a], axis=1) for a in (INERTIA, m[i], q[i])]
+                ends.append(_quad.step("exact", *pairs, h))
+            exact = [np.array([end[k] for end in ends]) for k in (0, 1)]
+        except ImportError:
+            exact = [np.stack([a, 0 * a], axis=-1) for a in ph.step(INERTIA, m, q, h)]
+        for name in names:
+            got = ph.step(INERTIA, m, q, h, method=name)
+            figures[name].append(
+                max(
+                    float(np.abs((a - b[..., 0]) - b[..., 1]).max())
+                    for a, b in zip(got, exact, strict=True)
+                )
+            )
+    return figures
+
+
+def run_level(level: str, names: list[str], quick: bool) -> dict[str, list[float]]:
+    command = [sys.executable, __file__, "--this-level", "--methods", *names]
+    if quick:
+        command.append("--quick")
+    environment = {**os.environ, "POLHODE_ISA": level}
+    done = subprocess.run(command, env=environment, check=True, capture_output=True)
+    figures: dict[str, list[float]] = json.loads(done.stdout)
+    return figures
+
+
+def least(a: dict[str, list[float]], b: dict[str, list[float]]) -> dict[str, list[float]]:
+    return {name: [min(x, y) for x, y in zip(a[name], b[name], strict=True)] for name in a}
+
+
+def measure(level: str, names: list[str], quick: bool) -> list[dict[str, Any]]:
+    vectorised = scalar = None
+    for _ in range(1 if quick else ROUNDS):
+        fast, slow = (run_level(x, names, quick) for x in (level, "scalar"))
+        vectorised = fast if vectorised is None else least(vectorised, fast)
+        scalar = slow if scalar is None else least(scalar, slow)
+    assert vectorised is not None
+    assert scalar is not None
+    off = errors(names, quick)
+    return [
+        {
+            "method": name,
+            "hw": h,
+            "vectorised": vectorised[name][k],
+            "scalar": scalar[name][k],
+            "ratio": scalar[name][k] / vectorised[name][k],
+            "error": off[name][k],
+            "flops": ph.flops(name, hw=h),
+        }
+        for name in names
+        for k, h in enumerate(STEPS)
+    ]
+
+
+def show(level: str, rows: list[dict[str, Any]]) -> None:
+    print(f"{'':20}" + "".join(f"{f'hw = {h:g}':^49}" for h in STEPS))
+    columns = f"{level:>8}{'scalar':>8}{'ratio':>7}{'error':>10}{'FLOPs':>8}{'trig':>6}  "
+    print(f"{'method':20}" + columns * len(STEPS))
+    for name in dict.fromkeys(row["method"] for row in rows):
+        line = f"{name:20}"
+        for row in (r for r in rows if r["method"] == name):
+            mark = "*" if row["ratio"] < 3 else " "
+            line += f"{row['vectorised']:8.2f}{row['scalar']:8.1f}{row['ratio']:6.1f}{mark}"
+            line += f"{row['error']:10.1e}{row['flops']['total']:8}{row['flops']['trig']:6}  "
+        print(line.rstrip())
+    slow = sorted({row["method"] for row in rows if row["ratio"] < 3})
+    print(f"below 3 times scalar (*): {', '.join(slow) if slow else 'none'}")
+
+
+def main() -> None:
+    best = next(x for x in str(ph._core.build["isa_supported"]).split() if x != "scalar")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a run of seconds, figures worth little")
+    parser.add_argument("--json", help="write all figures to a file")
+    parser.add_argument("--methods", nargs="*", help="names, all by default")
+    parser.add_argument("--level", default=best, help="the vectorised level, by default the best")
+    parser.add_argument("--this-level", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    names = arguments.methods or [m.name for m in ph.methods()]
+    if arguments.this_level:
+        json.dump(times(names, arguments.quick), sys.stdout)
+        return
+    info = machine()
+    print(f"{info['processor']}, {info['compiler']}, NumPy {info['numpy']}")
+    print("ns a body-step, least of many windows, 1e5 bodies, one thread")
+    rows = measure(arguments.level, names, arguments.quick)
+    show(arguments.level, rows)
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump({"machine": info, "level": arguments.level, "rows": rows}, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()

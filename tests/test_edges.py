@@ -1,0 +1,128 @@
+"""Where one look at a body and another might disagree, and where lanes might touch."""
+
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polhode as ph
+
+Q1 = np.array([1.0, 0.0, 0.0, 0.0])
+INERTIA = np.array([1.0, 1.5, 2.2])
+M = np.array([0.3, 0.5, 0.8])
+
+
+@pytest.mark.parametrize("ulps", range(-8, 9))
+@pytest.mark.parametrize("entry", [(0, 0), (1, 1), (0, 1)])
+def test_matrices_at_the_edge_of_orthogonality(ulps: int, entry: tuple[int, int]) -> None:
+    q = np.eye(3)
+    edge = np.sqrt(1 + 1e-5) if entry[0] == entry[1] else 1e-5
+    q[entry] = edge * (1 + ulps * 2.0**-52)
+    results = []
+    for argument in (q, q.tolist()):
+        try:
+            results.append(ph.step(INERTIA, M, argument, 0.1))
+        except ValueError as error:
+            assert "no rotation matrix" in str(error)
+            results.append(None)
+    taken, listed = results
+    assert (taken is None) == (listed is None)
+    if taken is not None and listed is not None:
+        assert np.array_equal(taken[1], listed[1])
+
+
+def test_moments_whose_sum_overflows() -> None:
+    inertia = np.array([6e307, 6.1e307, 6.2e307])
+    m = M * 6e307
+    expected = ph.step(inertia / 2.0**1000, m / 2.0**1000, Q1, 0.1)
+    m1, q1 = ph.step(inertia, m, Q1, 0.1)
+    assert np.array_equal(q1, expected[1])
+    assert np.allclose(m1 / 2.0**1000, expected[0], rtol=1e-15, atol=0)
+    path = ph.integrate(inertia, m, Q1, 0.1, 1, torque=lambda t, m, q: 0 * m)
+    assert np.array_equal(path.q[-1], q1)
+
+
+@pytest.mark.parametrize("as_list", [False, True])
+def test_huge_matrix_is_refused(as_list: bool) -> None:
+    q: Any = np.eye(3) * 1e308
+    with pytest.raises(ValueError, match="no rotation matrix"):
+        ph.step(INERTIA, M, q.tolist() if as_list else q, 0.1)
+
+
+NEIGHBOURS = [M * 1e30, M * 1e-30, [np.nan, 0, 0], [0.0, 0.0, 0.0], [1e308, 1e308, 0]]
+
+
+@pytest.mark.parametrize("neighbour", NEIGHBOURS, ids=str)
+@pytest.mark.parametrize(
+    "m", [[5e5, 1.3e-310, 0.0], [1.0, 5e-324, -0.0], [-0.0, 0.0, 1.0], [0.3, -0.0, 1e-300]], ids=str
+)
+@pytest.mark.parametrize("h", [1e-6, 0.3, -0.0])
+def test_no_lane_touches_another(m: list[float], neighbour: Any, h: float) -> None:
+    alone = ph.step(INERTIA, np.array(m), Q1, h)
+    for q in ([2.0, 0.0, 0.0, 0.0], [np.inf, 0.0, 0.0, 0.0], Q1):
+        both = ph.step(INERTIA, np.array([m, neighbour]), np.array([Q1, q]), h)
+        for a, b in zip(alone, both, strict=True):
+            assert a.tobytes() == b[0].tobytes()
+    matrix = ph.step(INERTIA, np.array(m), np.eye(3), h)
+    tilted = np.eye(3)
+    tilted[0, 1] = 1e-6
+    beside = ph.step(INERTIA, np.array([m, neighbour]), np.array([np.eye(3), tilted]), h)
+    assert matrix[1].tobytes() == beside[1][0].tobytes()
+
+
+def test_no_steps_obey_the_same_rules() -> None:
+    with pytest.raises(ValueError, match="zero quaternion"):
+        ph.step(INERTIA, M, np.zeros(4), 0.1, n_steps=0)
+    m, q = ph.step(INERTIA, M, 2 * Q1, 0.1, n_steps=0)
+    assert np.array_equal(q, Q1)
+    assert np.array_equal(m, M)
+    for state in (
+        (np.array([np.nan, 0, 0]), Q1, 0.1),
+        (M, np.array([np.inf, 0, 0, 0]), 0.1),
+        (M, Q1, np.inf),
+    ):
+        for result in ph.step(INERTIA, *state, n_steps=0):
+            assert np.isnan(result).all()
+
+
+def test_other_threads_run_during_many_steps_of_one_body() -> None:
+    turns, stop = 0, threading.Event()
+
+    def count() -> None:
+        nonlocal turns
+        while not stop.is_set():
+            turns += 1
+            time.sleep(0.001)
+
+    other = threading.Thread(target=count)
+    other.start()
+    before = turns
+    ph.step(INERTIA, M, Q1, 0.01, n_steps=300_000)
+    after = turns
+    stop.set()
+    other.join()
+    assert after > before
+
+
+def test_more_steps_than_a_slice() -> None:
+    # The core looks for Ctrl-C between slices of 4e6 body-steps; bits do not show where.
+    n = 2000
+    m = np.random.default_rng(1).standard_normal((n, 3))
+    q = np.tile(Q1, (n, 1))
+    whole = ph.step(INERTIA, m, q, 0.01, n_steps=2500)
+    part = ph.step(INERTIA, *ph.step(INERTIA, m, q, 0.01, n_steps=1999), 0.01, n_steps=501)
+    for a, b in zip(whole, part, strict=True):
+        assert np.array_equal(a, b)
+
+
+def test_as_many_axes_as_numpy_has() -> None:
+    axes = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32
+    m = M.reshape((1,) * (axes - 1) + (3,))
+    result = ph.step(INERTIA, m, Q1, 0.1)
+    assert result[0].shape == m.shape
+    with pytest.raises(ValueError):
+        ph.step(INERTIA, m, np.eye(3), 0.1)
+    with pytest.raises(ValueError):
+        ph.step(INERTIA, M, Q1, np.full((1,) * axes, 0.1))
