@@ -278,6 +278,27 @@ def test_factorization_is_valid_at_the_singular_momentum() -> None:
     assert np.isnan(printed).all()
 
 
+def test_factorization_comes_back_on_the_separatrix() -> None:
+    """Rounding decides there which axis m circles; the step back must take the same one.
+
+    The two choices differ by the error of the method, 1e-4 here.
+    """
+    I1, I2, I3 = GUSTAFSSON
+    ratio = math.sqrt(I1 * (I3 - I2) / (I3 * (I2 - I1)))  # m1/m3
+    rng = np.random.default_rng(12)
+    m = rng.normal(size=(400, 3))
+    m[:, 0] = ratio * m[:, 2] * rng.choice([-1, 1], 400) * (1 + rng.integers(-2, 3, 400) * EPS)
+    m /= np.linalg.norm(m, axis=1, keepdims=True)
+    q = np.array([0.6, -0.48, 0.0, 0.64])
+    for order in (2, 4):
+        name = f"factorization{order}"
+        there = ph.step(GUSTAFSSON, m, q, 1.5, method=name)
+        assert np.abs(there[1] - ph.step(GUSTAFSSON, m, q, 1.5)[1]).max() > 1e-6
+        back = ph.step(GUSTAFSSON, *there, -1.5, method=name)
+        # Near axis 2 what one step rounds the other magnifies by exp of the phase, up to 5 here.
+        assert np.abs(back[1] - q).max() < 64 * EPS
+
+
 def test_magnus_does_not_claim_the_spatial_momentum() -> None:
     """It is lost with the error of the attitude, so the list of invariants leaves it out."""
     m, q = random_states(50, 5)

@@ -1,4 +1,4 @@
-"""Print the coefficients of detail::sincos_reduced in cpp/include/polhode/scalar/sincos.hpp.
+"""Print the coefficients of detail::sincos_polynomials in cpp/include/polhode/scalar/sincos.hpp.
 
     python cpp/generate/make_sincos.py
 
