@@ -13,9 +13,9 @@ namespace rotations {
 ///
 ///     zeta = p . (P_k q) h / (4 I_k),   q -> q cos zeta + P_k q sin zeta,   p likewise,
 ///
-/// about the axes a, b, c, b, a = 3, 2, 1, 2, 3 over h/2, h/2, h, h/2, h/2.  Since m_k = p . (P_k q)/2
-/// this is the three-rotation splitting with m carried along as p: the same map, other roundings.
-/// p/2 stands for p here.
+/// about the axes a, b, c, b, a = 3, 2, 1, 2, 3 over h/2, h/2, h, h/2, h/2.  Since m_k is half of
+/// p . (P_k q), this is the three-rotation splitting with m carried along as p: the same map, other
+/// roundings.  p/2 stands for p here.
 struct NoSquish {
     NamedAxes axes = NamedAxes::of(321);
 
