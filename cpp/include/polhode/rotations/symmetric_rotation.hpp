@@ -86,7 +86,7 @@ struct SymmetricRotation {
         turn_x(s, sincos(quarter_alpha * s.m.x));
 
         if (!best_axes) return axes.in_body(s);
-        const auto back = [&](const Vec3<T>& u) {
+        const auto back = [&](const Vec3<T>& u) POLHODE_INLINE_LAMBDA {
             return body.order.from_sorted(
                 Vec3<T>{select(from_3, -u.z, u.x), u.y, select(from_3, u.x, u.z)});
         };
