@@ -89,6 +89,12 @@ def step(
     Runge-Kutta estimate of the attitude is refused, and the body is NaN too.  Steps up to
     |h| |m| / I1 = 1 always have a root.  "midpoint" has no such limit.
 
+    "rotations231" turns about the body's axes 2, 3, 1, 3, 2 in this order, and likewise the other
+    five; the error depends on the order by up to a factor 300, and the axis of the least moment
+    belongs outside (first).  "symmetric_rotation" chooses its axes by itself; it is of the same
+    order, more accurate, and exact for symmetric bodies.  Option ``axes`` gives other axes,
+    ``cayley=True`` turns by 2 atan(angle/2) in place of the angle.
+
     Examples
     --------
     A quarter turn about the third axis, at one radian per second:
