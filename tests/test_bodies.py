@@ -480,7 +480,7 @@ def test_closed_form_has_what_that_of_principal_axes_has() -> None:
     np.testing.assert_allclose(motion.period, principal.period, rtol=1e-13)
     assert (motion.regime == principal.regime).all()
     assert repr(motion) == "<BodyMotion: (6,) bodies>"
-    with pytest.raises(AttributeError, match="BodyMotion.*speed"):
+    with pytest.raises(AttributeError, match=r"BodyMotion.*speed"):
         _ = motion.speed  # type: ignore[attr-defined]
     # It keeps what it was given.
     times = np.array([0.5, 2.0])[:, None]

@@ -148,9 +148,7 @@ def check_inertia(inertia: NDArray[Any], name: str = "inertia") -> bool:
     ordered = np.sort(moments, axis=-1)
     smallest, middle, largest = ordered[..., 0], ordered[..., 1], ordered[..., 2]
     zero = ZERO_MOMENT * largest
-    refuse(
-        name, inertia, (smallest < -zero) | (largest < 0), 1, "a moment of inertia is negative"
-    )
+    refuse(name, inertia, (smallest < -zero) | (largest < 0), 1, "a moment of inertia is negative")
     refuse(
         name,
         inertia,
@@ -254,9 +252,7 @@ def attitude_operand(name: str, value: ArrayLike) -> Operand:
     return Operand(name, array, *attitude_core(name, array))
 
 
-def check_bodies(
-    inertia: Operand, m: Operand, attitude: Operand, shape: tuple[int, ...]
-) -> None:
+def check_bodies(inertia: Operand, m: Operand, attitude: Operand, shape: tuple[int, ...]) -> None:
     """Refuse what is no body, no attitude, or momentum that a rod cannot have."""
     rod = check_moments(inertia)
     check_attitudes(attitude)
@@ -314,9 +310,7 @@ def _named(operand: Operand, at: tuple[slice, ...], check: Callable[..., Any]) -
         raise
 
 
-def outputs(
-    out: Any, shapes: Sequence[tuple[str, tuple[int, ...]]]
-) -> list[Array]:
+def outputs(out: Any, shapes: Sequence[tuple[str, tuple[int, ...]]]) -> list[Array]:
     """The arrays of `out=`, checked, or new ones where it is None."""
     if out is None:
         return [np.empty(shape) for _, shape in shapes]
