@@ -201,12 +201,13 @@ def check_attitude(q: NDArray[Any], core: tuple[int, ...], name: str = "q") -> N
 
 def orthogonal(Q: Array) -> Array:
     """Rotation matrices, projected where they are off by more than rounding, as a step does."""
-    off = np.swapaxes(Q, -1, -2) @ Q - np.eye(3)
-    far = np.abs(off).max(axis=(-2, -1), keepdims=True) > ORTHOGONAL_ROUNDED  # false for NaN
-    if not far.any():
+    with np.errstate(invalid="ignore", over="ignore"):
+        off = np.swapaxes(Q, -1, -2) @ Q - np.eye(3)
+    near = np.abs(off).max(axis=(-2, -1), keepdims=True) <= ORTHOGONAL_ROUNDED
+    if near.all():
         return Q
     with np.errstate(invalid="ignore"):
-        return np.where(far, polar(Q), Q)
+        return np.where(near, Q, polar(Q))  # NaN spreads over its matrix
 
 
 def polar(Q: Array) -> Array:
