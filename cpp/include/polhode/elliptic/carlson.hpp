@@ -371,8 +371,8 @@ FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p) {
 /// p < 0: with the largest as a, R_J(q) and R_F have one sign and nothing cancels when another
 /// argument is zero (with the middle one, DLMF 19.20.14, they cancel).  p large: R_F stands far
 /// above the others, and with p q - b c = a (q - b)(q - c) the angle of R_C belongs to the delta of
-/// R_J(q): half of it is where the sum of angles starts, and R_C costs nothing.  p > 2^260 a: all but
-/// R_F is below the rounding of T, and the products above would leave the range.
+/// R_J(q): half of it is where the sum of angles starts, and R_C costs nothing.  p > 2^260 a:
+/// all but R_F is below the rounding of T, and the products would leave the range.
 template <class T>
 FirstAndThird<T> rf_rj(T x, T y, T z, T p, bool with_rf) {
     T hi = largest_of(x, y, z);
