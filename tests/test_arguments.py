@@ -83,7 +83,7 @@ def test_outputs_that_overlap_themselves_are_refused(as_list: bool) -> None:
         with pytest.raises(ValueError, match="elements of m share memory"):
             ph.step(inertia, m, q, 0.1, out=(bad, np.empty((4, 4))))
         with pytest.raises(ValueError, match="elements of the result share memory"):
-            ph.so3.exp(m, out=bad)
+            ph.so3.rotate(q, m, out=bad)
     # Views that do not: transposed, reversed, every other, one body, none.
     expected = ph.step(inertia, m, q, 0.1)
     for good in (np.empty((3, 4)).T, np.empty((4, 3))[::-1, ::-1], np.empty((8, 6))[::2, ::2]):
