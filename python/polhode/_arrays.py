@@ -41,7 +41,10 @@ def real_array(name: str, value: ArrayLike) -> NDArray[Any]:
     """`value` as an array of real numbers of any type.
 
     Python's integers beyond 64 bits are doubles here; beyond the largest double they are refused.
+    So are masked values, which have no number.
     """
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise TypeError(f"{name} is a masked array: masked values are not supported")
     array = np.asarray(value)
     if array.dtype == object and array.size and all(type(x) is int for x in array.flat):
         try:
@@ -279,7 +282,11 @@ def check_rods(inertia: Operand, m: Operand) -> None:
     """`check_rod_momentum`, a chunk at a time."""
     pair = broadcast({inertia.name: inertia.batch, m.name: m.batch})
     for at in chunks(pair):
-        check_rod_momentum(inertia.piece(pair, at), m.piece(pair, at), m.name)
+        try:
+            check_rod_momentum(inertia.piece(pair, at), m.piece(pair, at), m.name)
+        except ValueError:  # the whole once more, so that the index is right
+            check_rod_momentum(inertia.piece(pair, ()), m.piece(pair, ()), m.name)
+            raise
 
 
 def by_chunks(
@@ -327,11 +334,26 @@ def outputs(out: Any, shapes: Sequence[tuple[str, tuple[int, ...]]]) -> list[Arr
             raise ValueError(f"out: {name} must have shape {shape}, not {array.shape}")
         if not array.flags.writeable:
             raise ValueError(f"out: {name} is read-only")
+        if overlaps_itself(array):
+            raise ValueError(f"out: elements of {name} share memory with each other")
     for i, first in enumerate(out):
         for second in out[i + 1 :]:
             if np.shares_memory(first, second):
                 raise ValueError("out: the arrays overlap each other")
     return list(out)
+
+
+def overlaps_itself(array: NDArray[Any]) -> bool:
+    """Do elements share memory?  False for every view that slices and transposes make."""
+    if array.size == 0:
+        return False
+    reach = array.itemsize - 1  # of the axes with smaller strides
+    axes = zip(array.strides, array.shape, strict=True)
+    for stride, length in sorted((abs(s), n) for s, n in axes if n > 1):
+        if stride <= reach:
+            return True
+        reach += (length - 1) * stride
+    return False
 
 
 def same_elements(a: NDArray[Any], b: NDArray[Any]) -> bool:

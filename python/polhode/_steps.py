@@ -107,7 +107,8 @@ def step(
     row = method_index(method, options)
     values = option_values(row, options)
     m_out, q_out = (None, None) if out is None else _two(out)
-    count = n_steps if type(n_steps) is int and n_steps >= 0 else _arrays.step_count(n_steps)
+    plain = type(n_steps) is int and 0 <= n_steps <= _arrays.MOST_STEPS
+    count = n_steps if plain else _arrays.step_count(n_steps)
     cores = _arrays.thread_count(threads)
     result = _core_step(row, inertia, m, q, h, m_out, q_out, count, cores, False, values)
     if type(result) is tuple:
