@@ -16,6 +16,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -78,13 +79,9 @@ def measure(quick: bool) -> dict[str, Any]:
         each_h = np.full(n, h)
         columns = {
             "out": lambda h=h: ph.step(INERTIA, m, q, h, out=(m_out, q_out)),
-            "in place": lambda h=h: ph.step(
-                INERTIA, m_place, q_place, h, out=(m_place, q_place)
-            ),
+            "in place": lambda h=h: ph.step(INERTIA, m_place, q_place, h, out=(m_place, q_place)),
             "new arrays": lambda h=h: ph.step(INERTIA, m, q, h),
-            "own I, h": lambda each_h=each_h: ph.step(
-                each, m, q, each_h, out=(m_out, q_out)
-            ),
+            "own I, h": lambda each_h=each_h: ph.step(each, m, q, each_h, out=(m_out, q_out)),
             "matrices": lambda h=h: ph.step(INERTIA, m, matrix, h, out=(m_out, matrix_out)),
             "2 threads": lambda h=h: ph.step(INERTIA, m, q, h, out=(m_out, q_out), threads=2),
         }
@@ -142,7 +139,9 @@ def show(level: str, figures: dict[str, Any]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="a run of seconds, figures worth little")
+    parser.add_argument(
+        "--quick", action="store_true", help="a run of seconds, figures worth little"
+    )
     parser.add_argument("--json", help="write all figures to a file")
     parser.add_argument("--levels", nargs="*", help="levels, all of the processor by default")
     parser.add_argument("--this-level", action="store_true", help=argparse.SUPPRESS)
@@ -164,8 +163,7 @@ def main() -> None:
         results[level] = json.loads(text)
         show(level, results[level])
     if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump(results, file, indent=1)
+        Path(arguments.json).write_text(json.dumps(results, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

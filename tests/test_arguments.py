@@ -107,5 +107,5 @@ def test_masked_values_are_refused() -> None:
         lambda: ph.energy(BODY[0], m),
         lambda: ph.integrate(BODY[0], m, BODY[2], 0.1, 1),
     ):
-        with pytest.raises(TypeError, match="^m0? .*masked values are not supported"):
+        with pytest.raises(TypeError, match=r"^m0? .*masked values are not supported"):
             call()

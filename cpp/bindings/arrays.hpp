@@ -154,7 +154,9 @@ inline bool broadcast(const Operand* const* operands, int count, BatchShape& bat
 }
 
 /// Array `k` of the batch from body 0 of one row on.
-inline MutableView view_of(const Operand& operand, const BatchShape& batch, int k,
+inline MutableView view_of(const Operand& operand,
+                           const BatchShape& batch,
+                           int k,
                            std::ptrdiff_t row) {
     MutableView view{operand.data + batch.row_offset(row, k), batch.row_stride[k], 0, 0};
     if (operand.core_axes > 0) view.component = operand.core_stride(operand.core_axes - 1);

@@ -17,8 +17,14 @@ void add_gufunc(pybind11::module_& module,
                 int inputs,
                 int outputs,
                 const char* signature) {
-    static const char types[] = {NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE,
-                                 NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE};
+    static const char types[] = {NPY_DOUBLE,
+                                 NPY_DOUBLE,
+                                 NPY_DOUBLE,
+                                 NPY_DOUBLE,
+                                 NPY_DOUBLE,
+                                 NPY_DOUBLE,
+                                 NPY_DOUBLE,
+                                 NPY_DOUBLE};
     PyObject* ufunc =
         PyUFunc_FromFuncAndDataAndSignature(reinterpret_cast<PyUFuncGenericFunction*>(&loop),
                                             nullptr,

@@ -35,13 +35,21 @@ bool read_attitude(PyObject* object, Operand& operand, bool& matrix) {
 /// Steps a batch whose arguments the core can take as they are.
 ///
 /// Returns (m, attitude), or (m, attitude, count of bodies whose step has no root); None where an
-/// argument is not an aligned array of doubles of a fitting shape (the Python layer then converts, or
-/// says what is wrong); an int of Finding where a value is not allowed, with nothing written: the
-/// Python layer then judges, and what it accepts it passes on as `checked`, not to be refused again.  `option_values` are all of the method's options or
-/// none, which are the defaults.
-py::object step(int method, py::handle inertia, py::handle m, py::handle attitude, py::handle h,
-                py::handle m_out, py::handle attitude_out, std::ptrdiff_t n_steps, int threads,
-                bool checked, const py::tuple& option_values) {
+/// argument is not an aligned array of doubles of a fitting shape (the Python layer then converts,
+/// or says what is wrong); an int of Finding where a value is not allowed, with nothing written:
+/// the Python layer then judges, and what it accepts it passes on as `checked`, not to be refused
+/// again.  `option_values` are all of the method's options or none, which are the defaults.
+py::object step(int method,
+                py::handle inertia,
+                py::handle m,
+                py::handle attitude,
+                py::handle h,
+                py::handle m_out,
+                py::handle attitude_out,
+                std::ptrdiff_t n_steps,
+                int threads,
+                bool checked,
+                const py::tuple& option_values) {
     threads = thread_count(threads);
     Operand operands[roles];
     bool matrix = false;
@@ -67,8 +75,7 @@ py::object step(int method, py::handle inertia, py::handle m, py::handle attitud
         read_array(results[1].ptr(), matrix ? 2 : 1, operands[attitude_out_]);
     } else {
         bool out_matrix = false;
-        if (!read_array(m_out.ptr(), 1, operands[m_out_]) ||
-            operands[m_out_].core_length(0) != 3 ||
+        if (!read_array(m_out.ptr(), 1, operands[m_out_]) || operands[m_out_].core_length(0) != 3 ||
             !read_attitude(attitude_out.ptr(), operands[attitude_out_], out_matrix) ||
             out_matrix != matrix || !PyArray_ISWRITEABLE(operands[m_out_].array) ||
             !PyArray_ISWRITEABLE(operands[attitude_out_].array) ||
@@ -144,7 +151,8 @@ py::object step(int method, py::handle inertia, py::handle m, py::handle attitud
             const py::gil_scoped_release release;
             share_among_threads(count, threads, grain, look);
         }
-        // Many steps are done a slice at a time, each from what the one before it left in the outputs.
+        // Many steps are done a slice at a time, each from what the one before it left in the
+        // outputs.
         const std::ptrdiff_t slice = std::max<std::ptrdiff_t>(steps_between_looks / count, 1);
         for (std::ptrdiff_t done = 0; !refused() && (done == 0 || done < n_steps); done += slice) {
             steps = std::min(slice, n_steps - done);
@@ -190,9 +198,18 @@ py::list methods() {
 }  // namespace polhode::bindings
 
 void register_steps(py::module_& module) {
-    module.def("step", &polhode::bindings::step, py::arg("method"), py::arg("inertia"),
-               py::arg("m"), py::arg("attitude"), py::arg("h"), py::arg("m_out"),
-               py::arg("attitude_out"), py::arg("n_steps"), py::arg("threads"),
-               py::arg("checked"), py::arg("options") = py::tuple());
+    module.def("step",
+               &polhode::bindings::step,
+               py::arg("method"),
+               py::arg("inertia"),
+               py::arg("m"),
+               py::arg("attitude"),
+               py::arg("h"),
+               py::arg("m_out"),
+               py::arg("attitude_out"),
+               py::arg("n_steps"),
+               py::arg("threads"),
+               py::arg("checked"),
+               py::arg("options") = py::tuple());
     module.def("methods", &polhode::bindings::methods);
 }

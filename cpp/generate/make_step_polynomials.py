@@ -168,8 +168,8 @@ TOP = """\
 ///
 /// Written by cpp/generate/make_step_polynomials.py, which says how; edit that.
 ///
-/// The base of a step is so short (w <= 0.05 in tier a, 0.095 in b, 0.15 in c) that functions regular
-/// for every body, degenerate ones included, carry it.  With v the argument, k the modulus,
+/// The base of a step is so short (w <= 0.05 in tier a, 0.095 in b, 0.15 in c) that functions
+/// regular for every body, degenerate ones included, carry it.  With v the argument, k the modulus,
 /// s(t) = sn(t v, k)/v and n >= 0 such that 1 + n sn^2 stands under the integral, in the weights
 ///
 ///     u = (1 + k^2) v^2,   r = k^2 v^4,   y = n v^2

@@ -77,7 +77,7 @@ struct BatchShape {
         }
     }
 
-private:
+  private:
     void erase(int d) {
         --axes;
         for (int e = d; e < axes; ++e) {

@@ -40,9 +40,15 @@ struct Candidate {
     bool automatic;  // chosen without being asked for
 };
 
-#define POLHODE_LEVEL_ROW(name)                                                          \
-    {#name, &elliptic_##name, &torque_free_##name, &attitudes_##name, &bodies_##name, \
-     &motion_##name, &splitting_##name, &rates_##name}
+#define POLHODE_LEVEL_ROW(name) \
+    {#name,                     \
+     &elliptic_##name,          \
+     &torque_free_##name,       \
+     &attitudes_##name,         \
+     &bodies_##name,            \
+     &motion_##name,            \
+     &splitting_##name,         \
+     &rates_##name}
 
 #if defined(POLHODE_HAS_X86_LEVELS)
 /// The bits of a leaf that the processor has in register ecx, or none.
@@ -52,8 +58,8 @@ std::uint32_t ecx_of_leaf(unsigned leaf) {
 }
 
 /// What x86-64-v2, -v3, -v4 promise a compiler beyond the base (x86-64 psABI, table 3.1), all of
-/// it.  Extensions of the registers are asked for by __builtin_cpu_supports, which looks whether the
-/// system saves them too; the names of others are not known to every compiler.
+/// it.  Extensions of the registers are asked for by __builtin_cpu_supports, which looks whether
+/// the system saves them too; the names of others are not known to every compiler.
 struct X86Levels {
     bool v2, v3, v4;
 

@@ -15,8 +15,10 @@
 namespace polhode::dispatch {
 
 /// A NumPy inner loop: args, dimensions, steps, data.
-using UfuncLoop = void (*)(char** args, const std::intptr_t* dimensions,
-                           const std::intptr_t* steps, void* data);
+using UfuncLoop = void (*)(char** args,
+                           const std::intptr_t* dimensions,
+                           const std::intptr_t* steps,
+                           void* data);
 
 /// One loop per ufunc of polhode.elliptic; those of k2 twice, without and with kc2 as last input.
 struct EllipticTable {
@@ -69,7 +71,9 @@ struct TorqueFreeTable {
     const StepRow* rows;
     int methods;
     int (*look_at_inertia)(const View& inertia, std::ptrdiff_t begin, std::ptrdiff_t end);
-    int (*look_at_attitude)(const View& attitude, bool matrix, std::ptrdiff_t begin,
+    int (*look_at_attitude)(const View& attitude,
+                            bool matrix,
+                            std::ptrdiff_t begin,
                             std::ptrdiff_t end);
 };
 

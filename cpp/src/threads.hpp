@@ -1,8 +1,8 @@
 #pragma once
 
 /// @file
-/// Shares a batch among threads.  Threads live as long as the call: nothing is left to go wrong in a
-/// process that forks.
+/// Shares a batch among threads.  Threads live as long as the call: nothing is left to go wrong in
+/// a process that forks.
 
 #include <algorithm>
 #include <cstddef>
@@ -49,12 +49,16 @@ inline int thread_count(int requested) {
     return requested > 0 ? requested : usable_cores();
 }
 
-/// Calls work(begin, end) on shares of 0 ... count - 1, one per thread.  Shares begin at multiples of
-/// `grain`, and a share is never smaller than that.
+/// Calls work(begin, end) on shares of 0 ... count - 1, one per thread.  Shares begin at multiples
+/// of `grain`, and a share is never smaller than that.
 template <class Work>
-void share_among_threads(std::ptrdiff_t count, int threads, std::ptrdiff_t grain, const Work& work) {
+void share_among_threads(std::ptrdiff_t count,
+                         int threads,
+                         std::ptrdiff_t grain,
+                         const Work& work) {
     const std::ptrdiff_t grains = (count + grain - 1) / grain;
-    const std::ptrdiff_t shares = std::clamp<std::ptrdiff_t>(threads, 1, std::max<std::ptrdiff_t>(grains, 1));
+    const std::ptrdiff_t shares =
+        std::clamp<std::ptrdiff_t>(threads, 1, std::max<std::ptrdiff_t>(grains, 1));
     if (shares == 1) {
         work(std::ptrdiff_t{0}, count);
         return;
@@ -67,7 +71,8 @@ void share_among_threads(std::ptrdiff_t count, int threads, std::ptrdiff_t grain
     std::ptrdiff_t started = 1;
     try {
         for (; started < shares; ++started) {
-            helpers.emplace_back([&work, &bound, started] { work(bound(started), bound(started + 1)); });
+            helpers.emplace_back(
+                [&work, &bound, started] { work(bound(started), bound(started + 1)); });
         }
     } catch (...) {
         // No more threads to be had: this one does the rest.

@@ -59,6 +59,7 @@ namespace polhode::dispatch {
 extern const TorqueFreeTable POLHODE_TABLE(torque_free);
 const TorqueFreeTable POLHODE_TABLE(torque_free) = {
     POLHODE_LEVEL::Rows<POLHODE_LEVEL::Methods>::rows,
-    POLHODE_LEVEL::Rows<POLHODE_LEVEL::Methods>::count, POLHODE_LEVEL::look_at_inertia,
+    POLHODE_LEVEL::Rows<POLHODE_LEVEL::Methods>::count,
+    POLHODE_LEVEL::look_at_inertia,
     POLHODE_LEVEL::look_at_attitude};
 }  // namespace polhode::dispatch

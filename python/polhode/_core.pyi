@@ -126,7 +126,7 @@ def step(
     attitude_out: typing.Any,
     n_steps: typing.SupportsInt | typing.SupportsIndex,
     threads: typing.SupportsInt | typing.SupportsIndex,
-    rods_checked: bool,
+    checked: bool,
     options: tuple[typing.Any, ...] = (),
 ) -> typing.Any: ...
 def thread_count(requested: typing.SupportsInt | typing.SupportsIndex) -> int: ...

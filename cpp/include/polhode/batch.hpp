@@ -73,7 +73,8 @@ POLHODE_INLINE void join3(double* p, const real_vector<8> (&c)[3]) {
     store_vector<8>(p + 8, POLHODE_SHUFFLE(b, c[2], 10, 1, 2, 11, 4, 5, 12, 7));
     store_vector<8>(p + 16, POLHODE_SHUFFLE(d, c[2], 0, 13, 2, 3, 14, 5, 6, 15));
 }
-/// Two pairs of doubles, one in each half of a register (a load of half a register is free of shuffles).
+/// Two pairs of doubles, one in each half of a register (a load of half a register is free of
+/// shuffles).
 POLHODE_INLINE real_vector<4> load_halves(const double* low, const double* high) {
     return POLHODE_SHUFFLE(load_vector<2>(low), load_vector<2>(high), 0, 1, 2, 3);
 }
@@ -242,7 +243,9 @@ POLHODE_INLINE void load(const View& v, std::ptrdiff_t i, int count, pack<W, U> 
 }
 
 template <int C, int W, int U>
-POLHODE_INLINE void store(const MutableView& v, std::ptrdiff_t i, int count,
+POLHODE_INLINE void store(const MutableView& v,
+                          std::ptrdiff_t i,
+                          int count,
                           const pack<W, U> (&in)[C]) {
     double* p = v.data + i * v.body;
     if (count == W * U) {
@@ -291,7 +294,9 @@ POLHODE_INLINE Vec3<T> load_vec3(const View& v, std::ptrdiff_t i, int count) {
     return {c[0], c[1], c[2]};
 }
 template <class T>
-POLHODE_INLINE void store_vec3(const MutableView& v, std::ptrdiff_t i, int count,
+POLHODE_INLINE void store_vec3(const MutableView& v,
+                               std::ptrdiff_t i,
+                               int count,
                                const Vec3<T>& a) {
     const T c[3] = {a.x, a.y, a.z};
     store(v, i, count, c);
@@ -320,8 +325,15 @@ struct Attitude {
     }
     POLHODE_INLINE void store(const MutableView& v, std::ptrdiff_t i, int count) const {
         if (matrix) {
-            const T c[9] = {Q.a[0][0], Q.a[0][1], Q.a[0][2], Q.a[1][0], Q.a[1][1],
-                            Q.a[1][2], Q.a[2][0], Q.a[2][1], Q.a[2][2]};
+            const T c[9] = {Q.a[0][0],
+                            Q.a[0][1],
+                            Q.a[0][2],
+                            Q.a[1][0],
+                            Q.a[1][1],
+                            Q.a[1][2],
+                            Q.a[2][0],
+                            Q.a[2][1],
+                            Q.a[2][2]};
             batch::store(v, i, count, c);
         } else {
             const T c[4] = {q.w, q.x, q.y, q.z};
@@ -330,8 +342,8 @@ struct Attitude {
     }
 
     /// Made unit, as every step begins: a q more than 4 eps off in |q|^2, a Q with an entry of
-    /// Q^T Q - 1 above 8 eps; what is nearer stays bit for bit.  h becomes NaN where the attitude is
-    /// not finite; zero quaternions are reported in `findings`.
+    /// Q^T Q - 1 above 8 eps; what is nearer stays bit for bit.  h becomes NaN where the attitude
+    /// is not finite; zero quaternions are reported in `findings`.
     POLHODE_INLINE void make_unit(T& h, int& findings) {
         if (matrix) {
             const T off = orthogonality_defect(Q);
@@ -349,8 +361,7 @@ struct Attitude {
         if (any(!(abs(excess) <= unit_within))) {
             const mask_t<T> far = !(abs(excess) <= 0x1p-26);
             if (any(far)) {
-                const mask_t<T> zero =
-                    (q.w == 0.0) & (q.x == 0.0) & (q.y == 0.0) & (q.z == 0.0);
+                const mask_t<T> zero = (q.w == 0.0) & (q.x == 0.0) & (q.y == 0.0) & (q.z == 0.0);
                 if (any(zero)) findings |= some_invalid;
                 q = select(far, normalised(q), q);
                 const mask_t<T> finite = is_finite(q.w) & is_finite(vector_part(q));
@@ -377,7 +388,7 @@ struct Attitude {
         }
     }
 
-private:
+  private:
     static constexpr double unit_within = 4 * epsilon_v<T>;
     static constexpr double orthogonal_within = 8 * epsilon_v<T>;
 };
@@ -386,10 +397,13 @@ private:
 /// `static constexpr bool user_axes = true`, and powers of two are taken out of m, so that every
 /// finite m goes the same way bit for bit.
 template <class Method, class T>
-POLHODE_INLINE FreeStep<T> advance(const Method& method, const Inertia<T>& body, const Vec3<T>& m,
+POLHODE_INLINE FreeStep<T> advance(const Method& method,
+                                   const Inertia<T>& body,
+                                   const Vec3<T>& m,
                                    T h) {
     const T largest = max(max(abs(m.x), abs(m.y)), abs(m.z));
-    // Each body decides for itself: beside a large component a subnormal one would lose its last bits.
+    // Each body decides for itself: beside a large component a subnormal one would lose its last
+    // bits.
     const mask_t<T> in_range = (largest >= 0x1p-20) & (largest <= 0x1p20);
     const bool scales = any(!in_range);
     Vec3<T> scaled_m = m;
@@ -414,8 +428,10 @@ POLHODE_INLINE FreeStep<T> advance(const Method& method, const Inertia<T>& body,
 }
 /// The same with a kernel that is shared by several methods and told apart by its data.
 template <class Kernel, class T>
-[[gnu::noinline]] FreeStep<T> advance_by(const Kernel& kernel, const Inertia<T>& body,
-                                         const Vec3<T>& m, T h) {
+[[gnu::noinline]] FreeStep<T> advance_by(const Kernel& kernel,
+                                         const Inertia<T>& body,
+                                         const Vec3<T>& m,
+                                         T h) {
     return advance(kernel, body, m, h);
 }
 /// A method as an object: with these values of its options, else with the defaults.
@@ -438,7 +454,9 @@ POLHODE_INLINE auto kernel_with(const OptionValues& options) {
 }
 
 template <class Method, class T>
-POLHODE_INLINE FreeStep<T> advance(const Inertia<T>& body, const Vec3<T>& m, T h,
+POLHODE_INLINE FreeStep<T> advance(const Inertia<T>& body,
+                                   const Vec3<T>& m,
+                                   T h,
                                    const OptionValues& options = {}) {
     if constexpr (requires { Method::kernel; }) {
         return advance_by(kernel_with<Method>(options), body, m, h);
@@ -464,8 +482,10 @@ POLHODE_INLINE int look_at_moments(const Vec3<T>& I) {
 
 /// Counts the bodies that became NaN though nothing they started from was.
 template <class T>
-[[gnu::noinline]] void count_without_root(const StepArguments& arguments, std::ptrdiff_t i,
-                                          int count, const T& end) {
+[[gnu::noinline]] void count_without_root(const StepArguments& arguments,
+                                          std::ptrdiff_t i,
+                                          int count,
+                                          const T& end) {
     if (arguments.without_root == nullptr) return;
     const Vec3<T> m = load_vec3<T>(arguments.m, i, count);
     const T h = load_scalar<T>(arguments.h, i, count);
@@ -485,11 +505,13 @@ template <class T>
     __atomic_fetch_add(arguments.without_root, sum, __ATOMIC_RELAXED);
 }
 
-/// n steps of bodies begin ... end - 1.  Returns what it finds of moments and quaternions that are not
-/// allowed; the results of such bodies are worth nothing.
+/// n steps of bodies begin ... end - 1.  Returns what it finds of moments and quaternions that are
+/// not allowed; the results of such bodies are worth nothing.
 template <class T, class Method>
-POLHODE_INLINE int step_with(const Method& method, const StepArguments& arguments,
-                             std::ptrdiff_t begin, std::ptrdiff_t end) {
+POLHODE_INLINE int step_with(const Method& method,
+                             const StepArguments& arguments,
+                             std::ptrdiff_t begin,
+                             std::ptrdiff_t end) {
     constexpr int lanes = lanes_v<T>;
     if (begin >= end) return all_valid;
     const bool shared_body = arguments.inertia.body == 0;
@@ -539,11 +561,14 @@ POLHODE_INLINE int step_with(const Method& method, const StepArguments& argument
     return findings;
 }
 
-/// A kernel called through a pointer, so that all long ones share one loop over the arrays: compiling
-/// that loop takes longer than compiling most kernels, and next to them the call is nothing.
+/// A kernel called through a pointer, so that all long ones share one loop over the arrays:
+/// compiling that loop takes longer than compiling most kernels, and next to them the call is
+/// nothing.
 template <class T>
 struct PointedKernel {
-    FreeStep<T> (*kernel)(const OptionValues& options, const Inertia<T>& body, const Vec3<T>& m,
+    FreeStep<T> (*kernel)(const OptionValues& options,
+                          const Inertia<T>& body,
+                          const Vec3<T>& m,
                           T h);
     OptionValues options;
 
@@ -552,33 +577,39 @@ struct PointedKernel {
     }
 };
 template <class T>
-int step_with_pointed(const PointedKernel<T>& kernel, const StepArguments& arguments,
-                      std::ptrdiff_t begin, std::ptrdiff_t end) {
+int step_with_pointed(const PointedKernel<T>& kernel,
+                      const StepArguments& arguments,
+                      std::ptrdiff_t begin,
+                      std::ptrdiff_t end) {
     return step_with<T>(kernel, arguments, begin, end);
 }
 template <class Method, class T>
-FreeStep<T> pointed_step(const OptionValues& options, const Inertia<T>& body, const Vec3<T>& m,
+FreeStep<T> pointed_step(const OptionValues& options,
+                         const Inertia<T>& body,
+                         const Vec3<T>& m,
                          T h) {
     return method_with<Method>(options).step(body, m, h);
 }
 
 /// One loop for all methods that share a kernel.
 template <class T, class Kernel>
-int step_by(const Kernel& kernel, const StepArguments& arguments, std::ptrdiff_t begin,
+int step_by(const Kernel& kernel,
+            const StepArguments& arguments,
+            std::ptrdiff_t begin,
             std::ptrdiff_t end) {
     return step_with<T>(kernel, arguments, begin, end);
 }
 
-/// The step function of a method.  One that names a `kernel` shares it and its loop with its family;
-/// one that says `static constexpr bool shares_loop = true` is called through a pointer, others are
-/// inlined into a loop of their own.
+/// The step function of a method.  One that names a `kernel` shares it and its loop with its
+/// family; one that says `static constexpr bool shares_loop = true` is called through a pointer,
+/// others are inlined into a loop of their own.
 template <class Method, class T = batch_real>
 int step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t end) {
     if constexpr (requires { Method::kernel; }) {
         return step_by<T>(kernel_with<Method>(arguments.options), arguments, begin, end);
     } else if constexpr (requires { Method::shares_loop; }) {
-        return step_with_pointed<T>({&pointed_step<Method, T>, arguments.options}, arguments, begin,
-                                    end);
+        return step_with_pointed<T>(
+            {&pointed_step<Method, T>, arguments.options}, arguments, begin, end);
     } else {
         return step_with<T>(method_with<Method>(arguments.options), arguments, begin, end);
     }

@@ -8,7 +8,8 @@
 namespace polhode {
 
 /// Where one quantity of a batch lies.  Strides in doubles; body = 0 where all bodies share it.
-/// Component k of a vector lies `k * component` on, entry (i, j) of a matrix `i * row + j * component`.
+/// Component k of a vector lies `k * component` on, entry (i, j) of a matrix `i * row + j *
+/// component`.
 struct View {
     const double* data;
     std::ptrdiff_t body;
@@ -23,7 +24,8 @@ struct MutableView {
     operator View() const { return {data, body, component, row}; }  // NOLINT: widening by intent
 };
 
-/// Values of a method's options, in the order in which its MethodInfo names them; none: the defaults.
+/// Values of a method's options, in the order in which its MethodInfo names them; none: the
+/// defaults.
 struct OptionValues {
     static constexpr int most = 8;
     int count = 0;
@@ -41,8 +43,8 @@ struct StepArguments {
     std::ptrdiff_t n_steps;
     bool matrix;  ///< attitude is (3, 3), else a quaternion
     OptionValues options = {};
-    /// Constants of the bodies from an earlier look at `inertia`, Inertia<T> of pack after pack from
-    /// body 0 on (of all bodies where inertia.body = 0); null: to be computed.
+    /// Constants of the bodies from an earlier look at `inertia`, Inertia<T> of pack after pack
+    /// from body 0 on (of all bodies where inertia.body = 0); null: to be computed.
     const void* bodies = nullptr;
     /// Where bodies are counted whose step has no root (moser_veselov); may be null.
     std::ptrdiff_t* without_root = nullptr;
@@ -66,7 +68,8 @@ struct MotionArguments {
 enum Finding : int { all_valid = 0, some_invalid = 1, some_rod = 2 };
 
 /// Steps bodies begin <= i < end; returns the findings on moments and quaternions.
-using StepFunction = int (*)(const StepArguments& arguments, std::ptrdiff_t begin,
+using StepFunction = int (*)(const StepArguments& arguments,
+                             std::ptrdiff_t begin,
                              std::ptrdiff_t end);
 
 }  // namespace polhode

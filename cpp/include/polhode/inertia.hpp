@@ -47,7 +47,7 @@ struct AxisOrder {
         return {q.w, v.x, v.y, v.z};
     }
 
-private:
+  private:
     POLHODE_INLINE static void exchange(mask_t<T> m, T& a, T& b) {
         const T old = a;
         a = select(m, b, a);
@@ -73,9 +73,9 @@ private:
 ///     kappa = (I3 - I1) / (I1 I3)
 ///
 /// each from differences of moments ([Gus10] sets c2 = 1 - c1, which loses the smaller of the two).
-/// Limits: a sphere has c1 = c2 = 1/2, kappa = 0; a rod (I1 = 0, then I2 = I3 and the momentum about
-/// axis 1 is dropped) has c1 = 0, c2 = 1, kappa = 0 and 1/I1 := 1/I2 := 1/I3.
-/// A moment within 4 eps of the largest from zero counts as zero.  Moments are not checked here.
+/// Limits: a sphere has c1 = c2 = 1/2, kappa = 0; a rod (I1 = 0, then I2 = I3 and the momentum
+/// about axis 1 is dropped) has c1 = 0, c2 = 1, kappa = 0 and 1/I1 := 1/I2 := 1/I3. A moment within
+/// 4 eps of the largest from zero counts as zero.  Moments are not checked here.
 template <class T>
 struct Inertia {
     Vec3<T> moments;  ///< in the order of the user's axes
@@ -93,7 +93,8 @@ struct Inertia {
         b.moments = {select(given.x <= zero_below, T(0.0), given.x),
                      select(given.y <= zero_below, T(0.0), given.y),
                      select(given.z <= zero_below, T(0.0), given.z)};
-        b.inverse = {inverse_or_zero(b.moments.x), inverse_or_zero(b.moments.y),
+        b.inverse = {inverse_or_zero(b.moments.x),
+                     inverse_or_zero(b.moments.y),
                      inverse_or_zero(b.moments.z)};
         Vec3<T> sorted;
         b.order = AxisOrder<T>::of(b.moments, sorted);
@@ -131,20 +132,22 @@ struct Inertia {
         return s;
     }
 
-private:
+  private:
     POLHODE_INLINE static T inverse_or_zero(T moment) {
         return select(moment == 0.0, T(0.0), 1.0 / moment);
     }
 };
 
-/// Is a momentum so near axis 2, but not on it, and a step so long that the way back is lost?  Squares
-/// of components below 1e-135 |m| underflow on the way, so that the motion cannot be told from the
-/// separatrix; in less than 300 growth times it need not be.
+/// Is a momentum so near axis 2, but not on it, and a step so long that the way back is lost?
+/// Squares of components below 1e-135 |m| underflow on the way, so that the motion cannot be told
+/// from the separatrix; in less than 300 growth times it need not be.
 ///
 /// @param m1,m2,m3  momentum along the sorted axes, signs and the order of 1 and 3 do not matter
 /// @param growth2   c1 c2 (kappa h m2)^2, the square of the growth times in the step
 template <class T>
-POLHODE_INLINE mask_t<T> lost_beside_axis2(const T& m1, const T& m2, const T& m3,
+POLHODE_INLINE mask_t<T> lost_beside_axis2(const T& m1,
+                                           const T& m2,
+                                           const T& m3,
                                            const T& growth2) {
     const T off = max(abs(m1), abs(m3));
     return (off > 0.0) & (off < 1e-135 * abs(m2)) & (growth2 > 300.0 * 300.0);

@@ -19,11 +19,12 @@ POLHODE_INLINE Vec3<T> column(const Mat3<T>& m, int j) {
     return {m.a[0][j], m.a[1][j], m.a[2][j]};
 }
 
-// The matrices of packs are large: they are changed in place, entry by entry with constant indices, so
-// that the compiler need not keep copies in memory.
+// The matrices of packs are large: they are changed in place, entry by entry with constant indices,
+// so that the compiler need not keep copies in memory.
 
 namespace detail {
-/// v E(q) with E(q) = 1 + 2 q0 hat(qv) + 2 hat(qv)^2 [CZ08] eq. (10): v + 2 q0 v x qv + 2 (v x qv) x qv.
+/// v E(q) with E(q) = 1 + 2 q0 hat(qv) + 2 hat(qv)^2 [CZ08] eq. (10): v + 2 q0 v x qv + 2 (v x qv)
+/// x qv.
 template <class T>
 POLHODE_INLINE void turn_row(T& x, T& y, T& z, const Quaternion<T>& q) {
     const Vec3<T> qv{q.x, q.y, q.z};

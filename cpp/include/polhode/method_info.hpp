@@ -12,7 +12,8 @@ struct MethodInfo {
     const char* options;     ///< "name=default" of its options, separated by spaces; defaults in
                              ///< Python's notation
     const char* source;
-    bool may_lack_root = false;  ///< it solves equations: a body may come out NaN for want of a root
+    bool may_lack_root =
+        false;  ///< it solves equations: a body may come out NaN for want of a root
 };
 
 }  // namespace polhode

@@ -11,11 +11,12 @@
 ///
 /// in sorted axes, the largest component of m within 2^20 of 1.  A new method is one kernel and one
 /// row.  Kernels that take much longer than a loop over arrays say `shares_loop` (batch.hpp), which
-/// keeps compilation short; methods that differ in data only name one `kernel` (moser_veselov/step.hpp)
-/// in place of a step.  A method with options has them as members with their defaults, names them in
-/// its row, makes itself of their values by `static Method with(const OptionValues&)`, and its step is
-/// no static function; a kernel makes itself by `Kernel with(const OptionValues&) const`.  One that
-/// names axes of the user's says `user_axes` and gets m along them.
+/// keeps compilation short; methods that differ in data only name one `kernel`
+/// (moser_veselov/step.hpp) in place of a step.  A method with options has them as members with
+/// their defaults, names them in its row, makes itself of their values by `static Method with(const
+/// OptionValues&)`, and its step is no static function; a kernel makes itself by `Kernel with(const
+/// OptionValues&) const`.  One that names axes of the user's says `user_axes` and gets m along
+/// them.
 
 #include "polhode/batch_arguments.hpp"
 #include "polhode/magnus/free_body.hpp"
@@ -32,7 +33,12 @@
 POLHODE_NAMESPACE_BEGIN
 
 struct Exact {
-    static constexpr MethodInfo info{"exact", 0, "exact", "energy casimir momentum_spatial", true, "",
+    static constexpr MethodInfo info{"exact",
+                                     0,
+                                     "exact",
+                                     "energy casimir momentum_spatial",
+                                     true,
+                                     "",
                                      "[CZ08], without inverse functions"};
     template <class T>
     POLHODE_INLINE static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
@@ -41,8 +47,8 @@ struct Exact {
 };
 
 struct Frb {
-    static constexpr MethodInfo info{"frb", 0, "exact", "energy casimir momentum_spatial", true, "",
-                                     "[CZ08] Algorithm 2"};
+    static constexpr MethodInfo info{
+        "frb", 0, "exact", "energy casimir momentum_spatial", true, "", "[CZ08] Algorithm 2"};
     static constexpr bool shares_loop = true;
     template <class T>
     static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
@@ -53,10 +59,22 @@ struct Frb {
 /// gauss1 ... gauss10: P nodes.
 template <int P>
 struct Gauss {
-    static constexpr const char* names[] = {"gauss1", "gauss2", "gauss3", "gauss4", "gauss5",
-                                            "gauss6", "gauss7", "gauss8", "gauss9", "gauss10"};
-    static constexpr MethodInfo info{names[P - 1], 2 * P, "semi-exact",
-                                     "energy casimir momentum_spatial", true, "",
+    static constexpr const char* names[] = {"gauss1",
+                                            "gauss2",
+                                            "gauss3",
+                                            "gauss4",
+                                            "gauss5",
+                                            "gauss6",
+                                            "gauss7",
+                                            "gauss8",
+                                            "gauss9",
+                                            "gauss10"};
+    static constexpr MethodInfo info{names[P - 1],
+                                     2 * P,
+                                     "semi-exact",
+                                     "energy casimir momentum_spatial",
+                                     true,
+                                     "",
                                      "[CZ08] eq. (20)"};
     static constexpr bool shares_loop = true;
     template <class T>
@@ -68,18 +86,28 @@ struct Gauss {
 /// dmv2 ... dmv18: order 2 P.
 template <int P>
 struct MoserVeselov {
-    static constexpr const char* names[] = {"dmv2",  "dmv4",  "dmv6",  "dmv8", "dmv10",
-                                            "dmv12", "dmv14", "dmv16", "dmv18"};
-    static constexpr MethodInfo info{names[P - 1], 2 * P, "discrete Moser-Veselov",
-                                     "energy casimir momentum_spatial", true, "",
-                                     P == 1 ? "[Vil13] Algorithm 3" : "[Vil13] Algorithm 4", true};
+    static constexpr const char* names[] = {
+        "dmv2", "dmv4", "dmv6", "dmv8", "dmv10", "dmv12", "dmv14", "dmv16", "dmv18"};
+    static constexpr MethodInfo info{names[P - 1],
+                                     2 * P,
+                                     "discrete Moser-Veselov",
+                                     "energy casimir momentum_spatial",
+                                     true,
+                                     "",
+                                     P == 1 ? "[Vil13] Algorithm 3" : "[Vil13] Algorithm 4",
+                                     true};
     static constexpr moser_veselov::Kernel kernel{P, false};
 };
 
 struct Midpoint {
-    static constexpr MethodInfo info{"midpoint", 2, "implicit midpoint",
-                                     "energy casimir momentum_spatial", true, "",
-                                     "[Vil13] Remark 4", true};
+    static constexpr MethodInfo info{"midpoint",
+                                     2,
+                                     "implicit midpoint",
+                                     "energy casimir momentum_spatial",
+                                     true,
+                                     "",
+                                     "[Vil13] Remark 4",
+                                     true};
     static constexpr moser_veselov::Kernel kernel{1, true};
 };
 
@@ -87,10 +115,10 @@ struct Midpoint {
 template <int Order>
 struct Magnus {
     static constexpr const char* names[] = {"magnus2", "magnus4", "magnus6", "magnus8"};
-    static constexpr const char* sources[] = {"[Gus10] eq. (22)", "[Gus10] eq. (23)",
-                                              "[Gus10] eq. (24)", "[Gus10] eq. (25)"};
-    static constexpr MethodInfo info{names[Order / 2 - 1], Order, "magnus", "energy casimir", true,
-                                     "", sources[Order / 2 - 1]};
+    static constexpr const char* sources[] = {
+        "[Gus10] eq. (22)", "[Gus10] eq. (23)", "[Gus10] eq. (24)", "[Gus10] eq. (25)"};
+    static constexpr MethodInfo info{
+        names[Order / 2 - 1], Order, "magnus", "energy casimir", true, "", sources[Order / 2 - 1]};
     static constexpr bool shares_loop = true;
     template <class T>
     POLHODE_INLINE static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
@@ -101,10 +129,13 @@ struct Magnus {
 /// factorization2, factorization4, factorization6, factorization8: named by the order.
 template <int Order>
 struct Factorization {
-    static constexpr const char* names[] = {"factorization2", "factorization4", "factorization6",
-                                            "factorization8"};
-    static constexpr MethodInfo info{names[Order / 2 - 1], Order, "factorization",
-                                     "energy casimir momentum_spatial", true,
+    static constexpr const char* names[] = {
+        "factorization2", "factorization4", "factorization6", "factorization8"};
+    static constexpr MethodInfo info{names[Order / 2 - 1],
+                                     Order,
+                                     "factorization",
+                                     "energy casimir momentum_spatial",
+                                     true,
                                      "c0=0.7071067811865476 c3=0.0",
                                      "[Gus10] eqs (31) to (36)"};
     static constexpr bool shares_loop = true;
@@ -119,34 +150,42 @@ struct Factorization {
     }
 };
 
-/// rotations123 ... rotations321: the axes outside, next and in the middle; with suffix _4 composed to
-/// order 4.
+/// rotations123 ... rotations321: the axes outside, next and in the middle; with suffix _4 composed
+/// to order 4.
 template <int Axes, bool Fourth>
 struct Rotations {
     static constexpr char a = '0' + Axes / 100, b = '0' + Axes / 10 % 10, c = '0' + Axes % 10;
     static constexpr char name_2[] = {'r', 'o', 't', 'a', 't', 'i', 'o', 'n', 's', a, b, c, 0};
-    static constexpr char name_4[] = {'r', 'o', 't', 'a', 't', 'i', 'o', 'n',
-                                      's', a,   b,   c,   '_', '4', 0};
-    static constexpr char options[] = {'a', 'x', 'e', 's', '=', '(', a,   ',', b,   ',', c,
-                                       ')', ' ', 'c', 'a', 'y', 'l', 'e', 'y', '=', 'F', 'a',
-                                       'l', 's', 'e', 0};
-    static constexpr MethodInfo info{Fourth ? name_4 : name_2, Fourth ? 4 : 2, "rotations",
-                                     "casimir momentum_spatial", true, options,
+    static constexpr char name_4[] = {
+        'r', 'o', 't', 'a', 't', 'i', 'o', 'n', 's', a, b, c, '_', '4', 0};
+    static constexpr char options[] = {'a', 'x', 'e', 's', '=', '(', a,   ',', b,
+                                       ',', c,   ')', ' ', 'c', 'a', 'y', 'l', 'e',
+                                       'y', '=', 'F', 'a', 'l', 's', 'e', 0};
+    static constexpr MethodInfo info{Fourth ? name_4 : name_2,
+                                     Fourth ? 4 : 2,
+                                     "rotations",
+                                     "casimir momentum_spatial",
+                                     true,
+                                     options,
                                      Fourth ? "[Buss01] Sec. 3, McLachlan-Reich fourth order"
                                             : "[Vil13] Three rotation splitting; [Buss01] Sec. 3"};
     static constexpr rotations::ThreeRotations kernel{rotations::NamedAxes::of(Axes), Fourth};
 };
 
 struct SymmetricRotation {
-    static constexpr MethodInfo info{"symmetric_rotation", 2, "rotations",
-                                     "casimir momentum_spatial", true, "axes=None",
+    static constexpr MethodInfo info{"symmetric_rotation",
+                                     2,
+                                     "rotations",
+                                     "casimir momentum_spatial",
+                                     true,
+                                     "axes=None",
                                      "[Vil13] Algorithm 2"};
     static constexpr rotations::SymmetricRotation kernel{};
 };
 
 struct NoSquish {
-    static constexpr MethodInfo info{"no_squish", 2, "rotations", "casimir momentum_spatial", true,
-                                     "axes=(3,2,1)", "[MEP02]"};
+    static constexpr MethodInfo info{
+        "no_squish", 2, "rotations", "casimir momentum_spatial", true, "axes=(3,2,1)", "[MEP02]"};
     static constexpr rotations::NoSquish kernel{};
 };
 
@@ -159,15 +198,49 @@ struct MethodList {
     }
 };
 
-using Methods = MethodList<Exact, Frb, Gauss<1>, Gauss<2>, Gauss<3>, Gauss<4>, Gauss<5>, Gauss<6>,
-                           Gauss<7>, Gauss<8>, Gauss<9>, Gauss<10>, Magnus<2>, Magnus<4>, Magnus<6>,
-                           Magnus<8>, Factorization<2>, Factorization<4>, Factorization<6>,
-                           Factorization<8>, MoserVeselov<1>, MoserVeselov<2>, MoserVeselov<3>,
-                           MoserVeselov<4>, MoserVeselov<5>, MoserVeselov<6>, MoserVeselov<7>,
-                           MoserVeselov<8>, MoserVeselov<9>, Midpoint, Rotations<123, false>,
-                           Rotations<132, false>, Rotations<213, false>, Rotations<231, false>,
-                           Rotations<312, false>, Rotations<321, false>, Rotations<123, true>,
-                           Rotations<132, true>, Rotations<213, true>, Rotations<231, true>,
-                           Rotations<312, true>, Rotations<321, true>, SymmetricRotation, NoSquish>;
+using Methods = MethodList<Exact,
+                           Frb,
+                           Gauss<1>,
+                           Gauss<2>,
+                           Gauss<3>,
+                           Gauss<4>,
+                           Gauss<5>,
+                           Gauss<6>,
+                           Gauss<7>,
+                           Gauss<8>,
+                           Gauss<9>,
+                           Gauss<10>,
+                           Magnus<2>,
+                           Magnus<4>,
+                           Magnus<6>,
+                           Magnus<8>,
+                           Factorization<2>,
+                           Factorization<4>,
+                           Factorization<6>,
+                           Factorization<8>,
+                           MoserVeselov<1>,
+                           MoserVeselov<2>,
+                           MoserVeselov<3>,
+                           MoserVeselov<4>,
+                           MoserVeselov<5>,
+                           MoserVeselov<6>,
+                           MoserVeselov<7>,
+                           MoserVeselov<8>,
+                           MoserVeselov<9>,
+                           Midpoint,
+                           Rotations<123, false>,
+                           Rotations<132, false>,
+                           Rotations<213, false>,
+                           Rotations<231, false>,
+                           Rotations<312, false>,
+                           Rotations<321, false>,
+                           Rotations<123, true>,
+                           Rotations<132, true>,
+                           Rotations<213, true>,
+                           Rotations<231, true>,
+                           Rotations<312, true>,
+                           Rotations<321, true>,
+                           SymmetricRotation,
+                           NoSquish>;
 
 POLHODE_NAMESPACE_END

@@ -32,7 +32,8 @@ POLHODE_INLINE Quaternion<T> operator*(const T& s, const Quaternion<T>& q) {
     return {s * q.w, s * q.x, s * q.y, s * q.z};
 }
 template <class T>
-POLHODE_INLINE Quaternion<T> select(const mask_t<T>& m, const Quaternion<T>& a,
+POLHODE_INLINE Quaternion<T> select(const mask_t<T>& m,
+                                    const Quaternion<T>& a,
                                     const Quaternion<T>& b) {
     return {select(m, a.w, b.w), select(m, a.x, b.x), select(m, a.y, b.y), select(m, a.z, b.z)};
 }
@@ -55,13 +56,15 @@ POLHODE_INLINE Quaternion<T> normalised(const Quaternion<T>& q) {
     return (T(1.0) / sqrt(dot(p, p))) * p;
 }
 
-/// One Newton step of q to unit norm where |q|^2 is more than `within` from 1; elsewhere q comes back
-/// bit for bit.  A q at most 2^-26 off comes to within eps of 1.
+/// One Newton step of q to unit norm where |q|^2 is more than `within` from 1; elsewhere q comes
+/// back bit for bit.  A q at most 2^-26 off comes to within eps of 1.
 template <class T>
 POLHODE_INLINE Quaternion<T> kept_unit(const Quaternion<T>& q, double within) {
     const T excess = dot(q, q) - 1.0;
     const T correction = select(abs(excess) > within, -0.5 * excess, T(0.0));
-    return {fma(correction, q.w, q.w), fma(correction, q.x, q.x), fma(correction, q.y, q.y),
+    return {fma(correction, q.w, q.w),
+            fma(correction, q.x, q.x),
+            fma(correction, q.y, q.y),
             fma(correction, q.z, q.z)};
 }
 

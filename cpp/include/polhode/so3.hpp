@@ -95,8 +95,8 @@ POLHODE_INLINE Quaternion<T> to_quaternion(const Mat3<T>& m) {
     largest = max(yy, largest);
     q = select(zz > largest, Quaternion<T>{wz, xz, yz, zz}, q);
     const T one_over_norm = 1.0 / sqrt(dot(q, q));
-    const T factor = select(
-        is_rotation(m), select(q.w < 0.0, -one_over_norm, one_over_norm), nan<T>());
+    const T factor =
+        select(is_rotation(m), select(q.w < 0.0, -one_over_norm, one_over_norm), nan<T>());
     // 0 + turns a -0 into 0.
     return {0.0 + factor * q.w, 0.0 + factor * q.x, 0.0 + factor * q.y, 0.0 + factor * q.z};
 }

@@ -210,9 +210,8 @@ struct Domain {
     }
     /// The value, or the limit outside the regular arguments.
     POLHODE_INLINE T limit(T value, T divergence) const {
-        return select(regular,
-                      value,
-                      select(divergent, divergence, select(infinite, T(0.0), nan<T>())));
+        return select(
+            regular, value, select(divergent, divergence, select(infinite, T(0.0), nan<T>())));
     }
 };
 
@@ -328,8 +327,7 @@ template <class T>
 T rd(T x, T y, T z) {
     const mask_t<T> signs = (x >= 0.0) & (y >= 0.0) & (z >= 0.0);
     const mask_t<T> divergent = signs & ((x + y == 0.0) | (z == 0.0));
-    const mask_t<T> infinite =
-        signs & (detail::largest_of(x, y, z) == infinity<T>()) & !divergent;
+    const mask_t<T> infinite = signs & (detail::largest_of(x, y, z) == infinity<T>()) & !divergent;
     const mask_t<T> regular = signs & !divergent & !infinite;
     x = select(regular, x, T(1.0)), y = select(regular, y, T(1.0));
     z = select(regular, z, T(1.0));
@@ -347,9 +345,7 @@ T rd(T x, T y, T z) {
     const T rest = s.quarter * detail::third_kind_series(s.v[0], s.v[1], s.v[2], s.mean);
     const T value = first + (rest + 3.0 * sum) * scale * scale * scale;
     return select(
-        regular,
-        value,
-        select(divergent, infinity<T>(), select(infinite, T(0.0), nan<T>())));
+        regular, value, select(divergent, infinity<T>(), select(infinite, T(0.0), nan<T>())));
 }
 
 namespace detail {
@@ -384,9 +380,8 @@ FirstAndThird<T> rf_rj(T x, T y, T z, T p, bool with_rf) {
     const T given = p;
     p = select(beyond, 2.0 * hi, p);
     // The largest of x, y, z near 2^200, unless that takes p beyond 2^500.
-    const T scale = select(exchange & !beyond,
-                           min(root_scale(hi), 0x1p150 * root_scale(abs(p))),
-                           T(1.0));
+    const T scale =
+        select(exchange & !beyond, min(root_scale(hi), 0x1p150 * root_scale(abs(p))), T(1.0));
     x = (x * scale) * scale, y = (y * scale) * scale, z = (z * scale) * scale;
     p = (p * scale) * scale, hi = (hi * scale) * scale;
     const T lo = smallest_of(x, y, z), mid = max(min(x, y), min(max(x, y), z));

@@ -89,9 +89,8 @@ T third_kind(T n, T s, T cos2, T delta2, T k2, T kc2) {
         const T weight = select(about_one, T(1.0), -n * w * sqrt(cos2));
         sum = select(exchange, fma(weight, r_c, sum), sum);
     }
-    const T edge = select(pole & (delta2 >= 0.0),
-                          copysign(infinity<T>(), s),
-                          select(vanishes, T(0.0), nan<T>()));
+    const T edge = select(
+        pole & (delta2 >= 0.0), copysign(infinity<T>(), s), select(vanishes, T(0.0), nan<T>()));
     return select(valid, s * sum, edge);
 }
 
@@ -137,9 +136,7 @@ template <class T>
 T ellip_pi_complete(T n, T k2, T kc2) {
     const mask_t<T> one = kc2 == 0.0;
     const T value = detail::third_kind(n, T(1.0), T(0.0), select(one, T(1.0), kc2), k2, kc2);
-    const T limit = select(n > 1.0,
-                           -infinity<T>(),
-                           select(n == n, infinity<T>(), nan<T>()));
+    const T limit = select(n > 1.0, -infinity<T>(), select(n == n, infinity<T>(), nan<T>()));
     return select(one, limit, value);
 }
 

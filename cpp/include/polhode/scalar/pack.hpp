@@ -95,32 +95,32 @@ struct scalar_traits<pack<W, U>> {
 
 // The same for every register, written out: a loop would be unrolled only after the compiler has
 // decided which structures live in memory.
-#define POLHODE_PACK_EACH(...)  \
-    {                           \
-        constexpr int u = 0;    \
-        __VA_ARGS__;            \
-    }                           \
-    if constexpr (U > 1) {      \
+#define POLHODE_PACK_EACH(...)   \
+    {                            \
+        constexpr int u = 0;     \
+        __VA_ARGS__;             \
+    }                            \
+    if constexpr (U > 1) {       \
         constexpr int u = U - 1; \
-        __VA_ARGS__;            \
-    }                           \
+        __VA_ARGS__;             \
+    }                            \
     static_assert(U <= 2)
 
 // Each operator in three forms, so that a plain double may stand on either side.
-#define POLHODE_PACK_OPERATOR(RESULT, op)                               \
-    template <int W, int U>                                             \
-    POLHODE_INLINE RESULT operator op(pack<W, U> a, pack<W, U> b) {     \
-        RESULT r;                                                       \
-        POLHODE_PACK_EACH(r.v[u] = a.v[u] op b.v[u]);                     \
-        return r;                                                       \
-    }                                                                   \
-    template <int W, int U>                                             \
-    POLHODE_INLINE RESULT operator op(pack<W, U> a, double b) {         \
-        return a op pack<W, U>(b);                                      \
-    }                                                                   \
-    template <int W, int U>                                             \
-    POLHODE_INLINE RESULT operator op(double a, pack<W, U> b) {         \
-        return pack<W, U>(a) op b;                                      \
+#define POLHODE_PACK_OPERATOR(RESULT, op)                           \
+    template <int W, int U>                                         \
+    POLHODE_INLINE RESULT operator op(pack<W, U> a, pack<W, U> b) { \
+        RESULT r;                                                   \
+        POLHODE_PACK_EACH(r.v[u] = a.v[u] op b.v[u]);               \
+        return r;                                                   \
+    }                                                               \
+    template <int W, int U>                                         \
+    POLHODE_INLINE RESULT operator op(pack<W, U> a, double b) {     \
+        return a op pack<W, U>(b);                                  \
+    }                                                               \
+    template <int W, int U>                                         \
+    POLHODE_INLINE RESULT operator op(double a, pack<W, U> b) {     \
+        return pack<W, U>(a) op b;                                  \
     }
 #define POLHODE_COMMA ,
 POLHODE_PACK_OPERATOR(pack<W POLHODE_COMMA U>, +)
@@ -238,10 +238,10 @@ POLHODE_INLINE pack<W, U> fma(double a, pack<W, U> b, double c) {
 
 namespace detail {
 // One function of bits on every register: BODY sees `x`, the bits of a register.
-#define POLHODE_PACK_BITS(a, BODY)                                                    \
-    pack<W, U> r;                                                                     \
-    POLHODE_PACK_EACH(const auto x = (detail::bits_vector<W>)(a).v[u];                \
-                      r.v[u] = (detail::real_vector<W>)(BODY));                       \
+#define POLHODE_PACK_BITS(a, BODY)                                     \
+    pack<W, U> r;                                                      \
+    POLHODE_PACK_EACH(const auto x = (detail::bits_vector<W>)(a).v[u]; \
+                      r.v[u] = (detail::real_vector<W>)(BODY));        \
     return r
 inline constexpr std::int64_t sign_bit = INT64_MIN;
 inline constexpr std::int64_t exponent_bits = 0x7ff0000000000000;
@@ -253,8 +253,8 @@ POLHODE_INLINE pack<W, U> abs(pack<W, U> a) {
 }
 template <int W, int U>
 POLHODE_INLINE pack<W, U> copysign(pack<W, U> a, pack<W, U> sign) {
-    POLHODE_PACK_BITS(a, (x & ~detail::sign_bit) |
-                             ((detail::bits_vector<W>)sign.v[u] & detail::sign_bit));
+    POLHODE_PACK_BITS(
+        a, (x & ~detail::sign_bit) | ((detail::bits_vector<W>)sign.v[u] & detail::sign_bit));
 }
 template <int W, int U>
 POLHODE_INLINE pack<W, U> copysign(double a, pack<W, U> sign) {

@@ -82,14 +82,14 @@ struct Labels {
 /// Constants of one motion, along axes so labelled that the motion is slow and a.z >= 0.
 template <class T>
 struct Motion : Labels<T> {
-    Vec3<T> a;          ///< the momentum along these axes
-    T G;                ///< |m|
-    T c1, c2;           ///< of these axes
-    T kappa;            ///< of these axes: minus the body's where swapped
-    T g0;               ///< 1/I3 + kappa of these axes, without its cancellation
-    T alpha, beta;      ///< sn^2 = alpha sigma^2, (modulus sn)^2 = beta sigma^2
-    T ny;               ///< c2 d3^2: the integrand of the third kind is 1/(1 + ny sigma^2)
-    T delta;            ///< c1 a3^2 - c2 a1^2: negative where the azimuth librates
+    Vec3<T> a;      ///< the momentum along these axes
+    T G;            ///< |m|
+    T c1, c2;       ///< of these axes
+    T kappa;        ///< of these axes: minus the body's where swapped
+    T g0;           ///< 1/I3 + kappa of these axes, without its cancellation
+    T alpha, beta;  ///< sn^2 = alpha sigma^2, (modulus sn)^2 = beta sigma^2
+    T ny;           ///< c2 d3^2: the integrand of the third kind is 1/(1 + ny sigma^2)
+    T delta;        ///< c1 a3^2 - c2 a1^2: negative where the azimuth librates
 
     POLHODE_INLINE static Motion of(const Inertia<T>& body, const Vec3<T>& m) {
         Motion s;
@@ -137,8 +137,8 @@ POLHODE_INLINE T at_least(T a, double least) {
     return copysign(max(abs(a), T(least)), a);
 }
 
-/// sn(v)/v - 1 and W - 1 of the base, by the shortest polynomials that w allows.  Lanes differ in w: a
-/// tier is evaluated where some lane needs it, and each lane takes its own.
+/// sn(v)/v - 1 and W - 1 of the base, by the shortest polynomials that w allows.  Lanes differ in
+/// w: a tier is evaluated where some lane needs it, and each lane takes its own.
 template <class T>
 struct Base {
     T S, W1;
@@ -168,8 +168,11 @@ POLHODE_INLINE Base<T> base(T w2, T u, T r, T y) {
 /// One doubling of the increment.  Small: by differences, which keep 1 - cn and 1 - dn; alone they
 /// lose 1e-9 at 30 rad near the separatrix.  Large: by products, four times the error if always.
 template <bool Small, class T>
-POLHODE_INLINE void double_increment(const Motion<T>& s, const mask_t<T>& active,
-                                     const mask_t<T>& last, Increment<T>& v, Doubled<T>& phase) {
+POLHODE_INLINE void double_increment(const Motion<T>& s,
+                                     const mask_t<T>& active,
+                                     const mask_t<T>& last,
+                                     Increment<T>& v,
+                                     Doubled<T>& phase) {
     const T sigma2 = v.sigma * v.sigma;
     const T x = s.alpha * sigma2;
     const T kx = s.beta * sigma2;
@@ -221,8 +224,8 @@ POLHODE_INLINE void double_increment(const Motion<T>& s, const mask_t<T>& active
     if (any(last)) {
         const mask_t<T> librates = s.delta < 0.0;
         const Complex<T> F = in_range({U, V});
-        const Complex<T> H = in_range({select(librates, T(1.0), v.c),
-                                       select(librates, T(0.0), s.G * (v.sigma * v.d))});
+        const Complex<T> H = in_range(
+            {select(librates, T(1.0), v.c), select(librates, T(0.0), s.G * (v.sigma * v.d))});
         phase.F = select(last, F, phase.F);
         phase.H = select(last, H, phase.H);
     }
@@ -235,16 +238,23 @@ POLHODE_INLINE void double_increment(const Motion<T>& s, const mask_t<T>& active
     }
 }
 
-/// p(0)^-1 y p(h) along the body's axes, for frames p that take the momentum to axis 3 by the shortest
-/// rotation, up to factors (A, a2, -a1, 0) and (B, n2, -n1, 0), and y = (Y.re, 0, 0, Y.im).  Divided by
-/// its own norm.
+/// p(0)^-1 y p(h) along the body's axes, for frames p that take the momentum to axis 3 by the
+/// shortest rotation, up to factors (A, a2, -a1, 0) and (B, n2, -n1, 0), and y = (Y.re, 0, 0,
+/// Y.im).  Divided by its own norm.
 ///
 /// @param a1, a2  momentum at the start; D = n - a, n at the end
 /// @param A, B    |m| + a3, |m| + n3;  Q = a1 n1 + a2 n2,  X = a2 n1 - a1 n2
 template <class T>
-POLHODE_INLINE Quaternion<T> unit_turn(const Labels<T>& labels, const T& a1, const T& a2,
-                                       const Vec3<T>& D, const Vec3<T>& n, const T& A, const T& B,
-                                       const T& Q, const T& X, const Complex<T>& Y) {
+POLHODE_INLINE Quaternion<T> unit_turn(const Labels<T>& labels,
+                                       const T& a1,
+                                       const T& a2,
+                                       const Vec3<T>& D,
+                                       const Vec3<T>& n,
+                                       const T& A,
+                                       const T& B,
+                                       const T& Q,
+                                       const T& X,
+                                       const Complex<T>& Y) {
     const T P = A * B;
     const T w0 = fma(Y.re, P + Q, Y.im * X);
     const T w1 = fma(Y.re, fma(A, D.y, -(a2 * D.z)), Y.im * fma(A, n.x, B * a1));
@@ -280,8 +290,8 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& s, const Ve
         J = rint(fma(exponent(w2 * (1.0 / (step_w_c * step_w_c))), T(0.5), T(0.75)));
         J = select(doubles & (w2 < 0x1p100), J, T(0.0));
         K0 = K * power_of_two(-J);
-        // Near axis 2, w^2 is twice the square of the growth times.
-        const mask_t<T> lost = lost_beside_axis2(a1, a2, a3, 0.5 * w2);
+        // Near axis 2, alpha K^2 is the square of the growth times.
+        const mask_t<T> lost = lost_beside_axis2(a1, a2, a3, s.alpha * (K * K));
         K0 = select(doubles & (lost | !(w2 < 0x1p100)), T(__builtin_nan("")), K0);
     }
     const T K0_2 = K0 * K0;
@@ -377,8 +387,8 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& s, const Ve
 ///              starts at 1, not made positive.  Error of either at most a few eps (1 + angle),
 ///              angle = |h| |m/I|, plus what one ulp of the input does (tests/test_exact_cases.py).
 ///              NaN where the angle or the phase reaches 2^50 (no digit is left), in a step of more
-///              than 300 growth times from less than 1e-135 |m| off axis 2, but not on it, and where
-///              the input is not finite.
+///              than 300 growth times from less than 1e-135 |m| off axis 2, but not on it, and
+///              where the input is not finite.
 ///
 /// The paper's symbols: the frame p takes m to the third axis by the shortest rotation [CZ08]
 /// Sec. 1.4 (1), dq = p(0)^-1 y p(h), y a turn by psi; psi' = G/I3 + kappa d1^2/(G + |m3|).
