@@ -277,7 +277,7 @@ def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
         ({"save_to": "x.npy"}, TypeError, "save_to"),
         ({"torque": 3.0}, TypeError, "torque must be"),
         ({"torque": lambda t, m, q: np.zeros(4)}, ValueError, r"must return shape \(3,\)"),
-        ({"torque": lambda t, m, q: None}, TypeError, "torque function must return real.* None"),
+        ({"torque": lambda t, m, q: None}, TypeError, "torque function must return .* not None"),
         ({"torque": lambda t, m, q: 1j * m}, TypeError, "torque function returns must be real"),
         ({"torque": lambda t, m, q: [None, 0, 0]}, TypeError, "must be real numbers, not object"),
         ({"torque": ph.torques.HeavyTop(np.ones((4, 3))), "m0": np.ones((5, 3))}, ValueError,
