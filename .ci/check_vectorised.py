@@ -23,6 +23,17 @@ KERNELS = {
         r"\bpolhode::{level}::batch::step"
         r"<polhode::{level}::Exact, polhode::{level}::pack<"
     ),
+    **{
+        name: (
+            r"\bpolhode::{level}::batch::step_by<polhode::{level}::pack<[^>]*>, "
+            rf"polhode::{{level}}::rotations::{kernel}>"
+        )
+        for name, kernel in {
+            "three rotations": "ThreeRotations",
+            "symmetric and rotation": "SymmetricRotation",
+            "NO_SQUISH": "NoSquish",
+        }.items()
+    },
 }
 REGISTERS = {"v3": "ymm", "v4": "zmm"}
 

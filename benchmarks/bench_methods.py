@@ -1,15 +1,15 @@
 """Every method: time of a body-step vectorised and scalar, their ratio, error and operations.
 
-Run: python benchmarks/bench_methods.py [--quick] [--json FILE] [--methods NAME ...] [--level v4|v3|v2]
+Run: python benchmarks/bench_methods.py [--quick] [--json FILE] [--methods NAME ...] [--level v3]
 
 hw = h |m| / I1, I1 the least moment.  Inertia (1, 1.5, 2.2), unit momenta in all directions, bodies
 in (N, 3) and (N, 4) arrays, results in arrays of their own, one thread.  Each time is the least of
 many windows, all methods in turn.  A level is chosen at import: the vectorised one (by default the
 best of the processor) and the scalar one run in a process each, and a round of the one follows a
 round of the other.  Scalar is the same kernels on one double at a time, compiled for x86-64-v3.  A
-ratio below 3 is marked: such a method does not count as vectorised.  The error beside is the largest
-over 200 bodies of a component of m/|m| or q, against the same bodies stepped in 34 digits (against
-"exact" where the compiler has no such type).  Operations are those of ph.flops.
+ratio below 3 is marked: such a method does not count as vectorised.  The error beside is the
+largest over 200 bodies of a component of m/|m| or q, against the same bodies stepped in 34 digits
+(against "exact" where the compiler has no such type).  Operations are those of ph.flops.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -142,7 +143,9 @@ def show(level: str, rows: list[dict[str, Any]]) -> None:
 def main() -> None:
     best = next(x for x in str(ph._core.build["isa_supported"]).split() if x != "scalar")
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="a run of seconds, figures worth little")
+    parser.add_argument(
+        "--quick", action="store_true", help="a run of seconds, figures worth little"
+    )
     parser.add_argument("--json", help="write all figures to a file")
     parser.add_argument("--methods", nargs="*", help="names, all by default")
     parser.add_argument("--level", default=best, help="the vectorised level, by default the best")
@@ -158,8 +161,8 @@ def main() -> None:
     rows = measure(arguments.level, names, arguments.quick)
     show(arguments.level, rows)
     if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump({"machine": info, "level": arguments.level, "rows": rows}, file, indent=1)
+        results = {"machine": info, "level": arguments.level, "rows": rows}
+        Path(arguments.json).write_text(json.dumps(results, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import polhode as ph
+from polhode import _arrays
 
 BODY: tuple[Any, ...] = ([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0])
-CALLS: list[Callable[..., Any]] = [ph.step, ph.quat_step, ph.RigidBody(np.diag(BODY[0])).step]
 
 
 @pytest.mark.parametrize("n_steps", [2**62 + 1, 2**63, 2**70, -1])
 def test_steps_that_cannot_be_counted(n_steps: int) -> None:
-    calls = [lambda *body, f=f, **n: f(*body, 0.1, **n) for f in CALLS[:2]]
-    calls.append(lambda *body, **n: ph.integrate(*body, 0.1, n["n_steps"]))
-    for call in calls:
-        with pytest.raises(ValueError, match=f"n_steps must .* got {n_steps}"):
-            call(*BODY, n_steps=n_steps)
+    with pytest.raises(ValueError, match=f"n_steps must .* got {n_steps}"):
+        ph.integrate(*BODY, 0.1, n_steps)
+    with pytest.raises(ValueError, match=f"n_steps must .* got {n_steps}"):
+        _arrays.step_count(n_steps)
 
 
 def test_saves_that_no_memory_holds() -> None:
@@ -63,3 +61,51 @@ def test_other_objects_are_no_numbers() -> None:
     for h in ("1", [None], [1j], np.array(["0.5"], object)):
         with pytest.raises(TypeError, match="h must be real numbers"):
             ph.step(*BODY, h)
+
+
+def test_momentum_about_a_rod_is_named_in_a_large_batch() -> None:
+    inertia = np.tile([1.0, 1.5, 2.2], (5000, 1))
+    inertia[4993] = [0.0, 1.0, 1.0]
+    m = np.ones((5000, 3))
+    with pytest.raises(ValueError, match=r"^m\[4993\] = "):
+        ph.step(inertia, m, BODY[2], 0.1)
+
+
+@pytest.mark.parametrize("as_list", [False, True])
+def test_outputs_that_overlap_themselves_are_refused(as_list: bool) -> None:
+    m, q = np.tile(BODY[1], (4, 1)), np.tile(BODY[2], (4, 1))
+    same = np.lib.stride_tricks.as_strided(np.zeros(3), (4, 3), (0, 8))
+    shifted = np.lib.stride_tricks.as_strided(np.zeros(6), (4, 3), (8, 8))
+    inertia = BODY[0] if as_list else np.array(BODY[0])
+    for bad in (same, shifted):
+        with pytest.raises(ValueError, match="elements of m share memory"):
+            ph.step(inertia, m, q, 0.1, out=(bad, np.empty((4, 4))))
+        with pytest.raises(ValueError, match="elements of the result share memory"):
+            ph.so3.rotate(q, m, out=bad)
+    # Views that do not: transposed, reversed, every other, one body, none.
+    expected = ph.step(inertia, m, q, 0.1)
+    for good in (np.empty((3, 4)).T, np.empty((4, 3))[::-1, ::-1], np.empty((8, 6))[::2, ::2]):
+        got = ph.step(inertia, m, q, 0.1, out=(good, np.empty((4, 4))))
+        np.testing.assert_array_equal(got[0], expected[0])
+    one = np.lib.stride_tricks.as_strided(np.zeros(3), (1, 3), (0, 8))
+    ph.step(inertia, m[:1], q[:1], 0.1, out=(one, np.empty((1, 4))))
+    np.testing.assert_array_equal(one, expected[0][:1])
+    ph.step(inertia, m[:0], q[:0], 0.1, out=(np.empty((0, 3)), np.empty((0, 4))))
+
+
+def test_masked_values_are_refused() -> None:
+    m = np.ma.masked_array(np.tile(BODY[1], (4, 1)))
+    expected = ph.step(BODY[0], m.data, BODY[2], 0.1)
+    for inertia in (BODY[0], np.array(BODY[0])):
+        q = np.array(BODY[2])
+        got = ph.step(inertia, m, q, np.array(0.1))  # nothing is masked yet
+        np.testing.assert_array_equal(got[0], expected[0])
+    m[2, 1] = np.ma.masked
+    for call in (
+        lambda: ph.step(np.array(BODY[0]), m, np.array(BODY[2]), 0.1),
+        lambda: ph.step(BODY[0], m, BODY[2], 0.1),
+        lambda: ph.energy(BODY[0], m),
+        lambda: ph.integrate(BODY[0], m, BODY[2], 0.1, 1),
+    ):
+        with pytest.raises(TypeError, match="^m0? .*masked values are not supported"):
+            call()

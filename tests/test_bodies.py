@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -349,6 +350,13 @@ def test_point_masses_at_the_edges() -> None:
     # A mass of zero weighs nothing.
     with_none = ph.RigidBody.from_points([1, 1, 0], [[0, 0, 1.0], [0, 0, -1.0], [5, 5, 5]])
     np.testing.assert_array_equal(with_none.tensor, dumbbell.tensor)
+    for far in (1e170, 1e300, -1.7e308):
+        with_none = ph.RigidBody.from_points([1, 1, 0], [[0, 0, 1.0], [0, 0, -1.0], [far, 5, 5]])
+        np.testing.assert_array_equal(with_none.tensor, dumbbell.tensor)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="finite"):
+            ph.RigidBody.from_points(1.0, [[1e160, 0, 0], [0, 1e160, 0], [0, 0, 1e160]])
     for mass, message in ([[1, -1], "no mass"], [[1, np.nan], "no mass"], [[0, 0], "some mass"]):
         with pytest.raises(ValueError, match=message):
             ph.RigidBody.from_points(mass, [[0, 0, 1.0], [0, 0, -1.0]])
@@ -480,7 +488,7 @@ def test_closed_form_has_what_that_of_principal_axes_has() -> None:
     np.testing.assert_allclose(motion.period, principal.period, rtol=1e-13)
     assert (motion.regime == principal.regime).all()
     assert repr(motion) == "<BodyMotion: (6,) bodies>"
-    with pytest.raises(AttributeError, match="BodyMotion.*speed"):
+    with pytest.raises(AttributeError, match=r"BodyMotion.*speed"):
         _ = motion.speed  # type: ignore[attr-defined]
     # It keeps what it was given.
     times = np.array([0.5, 2.0])[:, None]

@@ -138,6 +138,18 @@ def test_polhode_hpp_includes_every_header():
     assert included == sorted(headers)
 
 
+#: Their constants are still spelled for one compiler.
+NOT_PORTABLE = {"batch.hpp", "exact.hpp"}
+
+
+def test_constants_are_those_of_the_number_type():
+    """scalar/constants.hpp has nan<T>() and infinity<T>(), for every compiler."""
+    for folder in ("cpp/include", "cpp/src"):
+        for path in (ROOT / folder).rglob("*.[ch]pp"):
+            found = re.findall(r"__builtin_(?:nan|inf|huge_val)", path.read_text(encoding="utf-8"))
+            assert bool(found) is (path.name in NOT_PORTABLE), path
+
+
 def check_program(path):
     """The numbers of consume/main.cpp are Python's, to a few roundings: it may lack an FMA."""
     run = subprocess.run([path], capture_output=True, text=True, check=True)

@@ -233,6 +233,12 @@ def test_the_file_that_the_faults_start_from_is_good(capsys, tmp_path):
         ("t_end = 5.0", "t_end = 5.0\na = [0.5]", 7, "a"),
         ("t_end = 5.0", "t_end = 5.0\na = [0.5]\nb = [0.9]", 8, "b"),
         ("t_end = 5.0", "t_end = 5.0\na = [0.4]\nb = [1.0]", 7, "a"),
+        (
+            "t_end = 5.0",
+            "t_end = 5.0\na = [1e308, 1e308, -1e308, -1e308, 1]\nb = [0.5, 0.5, 0.5, 0.5]",
+            7,
+            "a",
+        ),
         ("t_end = 5.0", "t_end = 5.0\na = [0.5]\nb = [0.5, 0.5]", 8, "b"),
         ("t_end = 5.0", "t_end = 5.0\na = [1.0]\nb = [0.5, 0.25, 0.25]", 8, "b"),
         ("t_end = 5.0", "t_end = 5.0\n[body]\nmass = 1", 7, "body"),
@@ -247,6 +253,7 @@ def test_a_fault_is_one_line_with_line_and_field(capsys, tmp_path, old, new, lin
     assert text == ""
     assert errors.startswith(f"polhode: {file}:{line}: {field}: ")
     assert errors.count("\n") == 1
+    assert not re.match(r"\w+ = ", errors.removeprefix(f"polhode: {file}:{line}: {field}: "))
 
 
 @pytest.mark.parametrize("driver", list(_cli.DRIVERS))

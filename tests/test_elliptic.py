@@ -342,6 +342,10 @@ EDGES: list[tuple[Callable[..., Any], tuple[float, ...], float]] = [
     (elliptic.agm, (1, INF), INF),
     (elliptic.agm, (0, INF), NAN),
     (elliptic.agm, (-1, 2), NAN),
+    (elliptic.agm, (5e-324, 5e-324), 5e-324),
+    (elliptic.agm, (1e-310, 1e-310), 1e-310),
+    (elliptic.agm, (0, 5e-324), 0),
+    (elliptic.agm, (-1e-310, 1e-310), NAN),
     (elliptic.rf, (0, 0, 1), INF),
     (elliptic.rf, (0, 0, 0), INF),
     (elliptic.rf, (1, 2, INF), 0),
@@ -378,6 +382,12 @@ EDGES: list[tuple[Callable[..., Any], tuple[float, ...], float]] = [
     (elliptic.ellip_f, (-INF, 1), -INF),
     (elliptic.ellip_f, (INF, 2), NAN),
     (elliptic.ellip_f, (2.0**51, 0.5), NAN),
+    (elliptic.ellip_pi, (0.5, INF, 0.5), INF),
+    (elliptic.ellip_pi, (0.5, -INF, 1), -INF),
+    (elliptic.ellip_pi, (-INF, INF, 0.5), 0),
+    (elliptic.ellip_pi, (2, INF, 0.5), NAN),
+    (elliptic.ellip_pi, (0.5, INF, 2), NAN),
+    (elliptic.ellip_pi, (0.5, 1, -INF), 0),
     (elliptic.ellip_pi, (1, 2, 0.5), INF),
     (elliptic.ellip_pi, (1, -2, 0.5), -INF),
     (elliptic.ellip_pi, (0.3, 2, 1), INF),
@@ -386,6 +396,11 @@ EDGES: list[tuple[Callable[..., Any], tuple[float, ...], float]] = [
     (elliptic.ellip_pi, (-INF, 1, 0.5), 0),
     (elliptic.ellip_pi, (NAN, 1, 0.5), NAN),
     (elliptic.ellip_pi, (0.3, 1, 1.5), NAN),
+    (elliptic.ellip_pi_complete, (0.5, -INF), 0),
+    (elliptic.ellip_pi_complete, (-0.5, -INF), 0),
+    (elliptic.ellip_pi_complete, (2, -INF), 0),
+    (elliptic.ellip_pi_complete, (1, -INF), INF),
+    (elliptic.ellip_pi_complete, (NAN, -INF), NAN),
     (elliptic.ellip_pi_complete, (1, 0.5), INF),
     (elliptic.ellip_pi_complete, (0.5, 1), INF),
     (elliptic.ellip_pi_complete, (-3, 1), INF),
@@ -400,6 +415,49 @@ EDGES: list[tuple[Callable[..., Any], tuple[float, ...], float]] = [
 @pytest.mark.parametrize(("function", "args", "want"), EDGES)
 def test_edge(function: Callable[..., Any], args: tuple[float, ...], want: float) -> None:
     np.testing.assert_equal(float(function(*args)), float(want))
+
+
+# Values of mpmath at 40 digits: far ends of the range.
+FAR = [
+    (elliptic.rc, (1e308, -1e308), 6.23225240140230513e-155, 4),
+    (elliptic.rc, (1.0, -1e308), 1e-308, 4),
+    (elliptic.rj, (1, 1, 1, 1e300), 3e-300, 8),
+    (elliptic.rj, (1, 2, 3, 1e300), 2.1808378064067246e-300, 8),
+    (elliptic.rj, (1, 2, 3, 1e308), 2.1808378064067246e-308, 8),
+    (elliptic.rj, (1, 2, 3, 1e250), 2.1808378064067246e-250, 8),
+    (elliptic.rj, (1e-300, 2e-300, 3e-300, 1e-150), 2.1808378064067246e300, 8),
+    (elliptic.rj, (1e-300, 2e-300, 3e-300, 1e10), 2.1808378064067246e140, 8),
+    (elliptic.ellip_pi, (-1e-300, 1, 0.5), 1.0832167728451688, 8),
+    (elliptic.ellip_pi, (-5e-324, 1, 0.5), 1.0832167728451688, 8),
+    (elliptic.ellip_pi_complete, (-1e-300, 0.5), 1.8540746773013719, 8),
+    (elliptic.ellip_pi_complete, (5e-324, 0.5), 1.8540746773013719, 8),
+]
+
+
+@pytest.mark.parametrize(("function", "args", "want", "bound"), FAR)
+def test_far_end(
+    function: Callable[..., Any], args: tuple[float, ...], want: float, bound: float
+) -> None:
+    assert abs(float(function(*args)) / want - 1) <= bound * 2.0**-52
+
+
+def test_jacobi_ends_with_the_period_of_its_parameter() -> None:
+    # NaN from 2^50 times 2 K / pi on; K grows without bound as k2 -> 1.
+    for k2 in (-100.0, 0.5, 0.999):
+        end = 2.0**50 * 2 / np.pi * elliptic.ellip_k(k2)
+        assert np.isfinite(elliptic.jacobi(end * (1 - 1e-12), k2)).all()
+        assert np.isnan(elliptic.jacobi(end * (1 + 1e-12), k2)).all()
+
+
+@pytest.mark.parametrize("k2", [-3.0, 0.0, 0.5, 1.0, 2.0])
+def test_jacobi_keeps_the_sign_of_zero(k2: float) -> None:
+    sn, _, _, am = elliptic.jacobi([0.0, -0.0], k2)
+    assert np.signbit(sn).tolist() == [False, True]
+    assert np.signbit(am).tolist() == [False, True]
+
+
+def test_long_double_where_it_is_asked_for() -> None:
+    assert elliptic.rf(np.longdouble(1), 2, 3, dtype=float) == elliptic.rf(1.0, 2.0, 3.0)
 
 
 def test_pole_of_the_third_kind() -> None:

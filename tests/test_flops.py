@@ -38,7 +38,9 @@ def test_three_rotations_by_hand() -> None:
     assert ph.flops("rotations231", cayley=True)["div"] == 5
     # All orders of the axes are the same work.
     for suffix in ("", "_4"):
-        totals = {ph.flops(f"rotations{a}{suffix}")["total"] for a in (123, 132, 213, 231, 312, 321)}
+        totals = {
+            ph.flops(f"rotations{a}{suffix}")["total"] for a in (123, 132, 213, 231, 312, 321)
+        }
         assert len(totals) == 1
     # A turn: 6 for m, 8 for q, 2 for the angle; the first two turns of q make 4 together.  h/2 and
     # the three h/(2 I); q brought to unit norm, 9; the turn of the given attitude, 16.

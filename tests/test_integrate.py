@@ -211,6 +211,17 @@ def test_callback(torque: Any) -> None:
     np.testing.assert_array_equal([c[3] for c in calls], traj.q)
 
 
+def test_a_callback_cannot_write_to_the_trajectory() -> None:
+    def spoil(step: int, t: float, m: Any, attitude: Any) -> None:
+        for array in (m, attitude):
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0
+
+    traj = integrate(callback=spoil)
+    np.testing.assert_array_equal(traj.m, integrate().m)
+    traj.m[...] = 0  # the trajectory itself belongs to the user
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
 @pytest.mark.parametrize("torque", [TOP, top_in_python], ids=["model", "function"])
 def test_an_exception_carries_the_trajectory(torque: Any, error: type[BaseException]) -> None:
@@ -266,6 +277,9 @@ def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
         ({"save_to": "x.npy"}, TypeError, "save_to"),
         ({"torque": 3.0}, TypeError, "torque must be"),
         ({"torque": lambda t, m, q: np.zeros(4)}, ValueError, r"must return shape \(3,\)"),
+        ({"torque": lambda t, m, q: None}, TypeError, "torque function must return real.* not None"),
+        ({"torque": lambda t, m, q: 1j * m}, TypeError, "torque function returns must be real"),
+        ({"torque": lambda t, m, q: [None, 0, 0]}, TypeError, "must be real numbers, not object"),
         ({"torque": ph.torques.HeavyTop(np.ones((4, 3))), "m0": np.ones((5, 3))}, ValueError,
          r"do not broadcast: .*torque\[0\] \(4,\)"),
         ({"n_steps": -1}, ValueError, "n_steps"),

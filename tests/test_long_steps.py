@@ -48,3 +48,39 @@ def test_no_digit_left_is_nan() -> None:
     assert np.isfinite(q[0]).all()
     assert np.isnan(m[1:]).all()
     assert np.isnan(q[1:]).all()
+
+
+@pytest.mark.parametrize("method", ["exact", "frb", "motion"])
+@pytest.mark.parametrize("off", [1e-120, 1e-130, 1e-138, 1e-150, 1e-200, 5e-324])
+def test_hardly_off_axis_2(method: str, off: float) -> None:
+    # m2 = -tanh, m1 and m3 as sech until m is half way to the other side: d e^(growth h) = 2 there,
+    # at which m1 = 1/2, m2 = 0... for (1, 2, 3), growth = 1/sqrt(12), reference 34 digits.
+    inertia, q0 = np.array([1.0, 2.0, 3.0]), np.array([1.0, 0.0, 0.0, 0.0])
+    m0 = np.array([off, 1.0, 0.0])
+    h = float(np.log(2) - np.log(off)) * np.sqrt(12.0)
+    if method == "motion":
+        m, q = ph.TorqueFreeMotion(inertia, m0, q0)(h)
+    else:
+        m, q = ph.step(inertia, m0, q0, h, method=method)
+    if off < 1e-135:  # documented: the way back is lost
+        assert np.isnan(m).all()
+        assert np.isnan(q).all()
+        return
+    pairs = [np.stack([a, np.zeros(len(a))], axis=1) for a in (inertia, m0, q0)]
+    exact_m, exact_q = _quad.step("exact", *pairs, h)
+    # An ulp of h or of an inertia moves m by the number of growth times.
+    bound = 8 * EPS * (1 + h) + 4 * EPS * np.log(1 / off)
+    assert np.abs((m - exact_m[:, 0]) - exact_m[:, 1]).max() <= bound
+    assert np.abs((q - exact_q[:, 0]) - exact_q[:, 1]).max() <= bound
+
+
+def test_the_separatrix_ends_at_axis_2() -> None:
+    # Within rounding of the separatrix: m must not come back and stop far from the axis.
+    inertia = [1.1257909969099427, 1.1755357735189735, 2.4517617275515535]
+    m0 = [0.4658627613427078, 2.310363486795888, 0.13573073406713437]
+    motion = ph.TorqueFreeMotion(inertia, m0, [1.0, 0.0, 0.0, 0.0])
+    assert motion.regime == ph.Regime.SEPARATRIX
+    size = np.linalg.norm(m0)
+    for m in motion([1e4, 1e6, -1e5])[0]:
+        assert abs(abs(m[1]) - size) <= 16 * EPS * size
+        assert max(abs(m[0]), abs(m[2])) <= 16 * EPS * size

@@ -12,6 +12,8 @@
 #endif
 #include <numpy/arrayobject.h>
 
+#include <cstdlib>
+
 #include "batch_shape.hpp"
 #include "polhode/batch_arguments.hpp"
 
@@ -37,6 +39,8 @@ struct Operand {
 /// True where the core can read `object` as it is: native doubles, aligned to whole doubles.
 inline bool read_array(PyObject* object, int core_axes, Operand& operand) {
     if (!PyArray_Check(object)) return false;
+    // A masked array goes to the Python layer, which looks at its mask.
+    if (!PyArray_CheckExact(object) && PyObject_HasAttrString(object, "mask") != 0) return false;
     auto* array = reinterpret_cast<PyArrayObject*>(object);
     if (PyArray_TYPE(array) != NPY_DOUBLE || !PyArray_ISBEHAVED_RO(array)) return false;
     const int axes = PyArray_NDIM(array);
@@ -93,6 +97,24 @@ inline bool may_overlap(const Operand& a, const Operand& b) {
     memory_range(a, low_a, high_a);
     memory_range(b, low_b, high_b);
     return low_a < high_b && low_b < high_a;
+}
+
+/// Do elements of the array share memory?  False for every view that slices and transposes make:
+/// there each stride steps over all that the axes with smaller strides reach.
+inline bool may_overlap_itself(const Operand& operand) {
+    const int axes = PyArray_NDIM(operand.array);
+    if (PyArray_SIZE(operand.array) == 0) return false;
+    for (int d = 0; d < axes; ++d) {
+        if (operand.length(d) == 1) continue;
+        const std::ptrdiff_t stride = std::abs(operand.stride(d));
+        std::ptrdiff_t reach = 0;
+        for (int e = 0; e < axes; ++e) {
+            const std::ptrdiff_t other = std::abs(operand.stride(e));
+            if (e != d && other <= stride) reach += (operand.length(e) - 1) * other;
+        }
+        if (stride <= reach) return true;
+    }
+    return false;
 }
 
 /// The same elements in the same order.
@@ -152,7 +174,7 @@ inline pybind11::object new_array(const BatchShape& batch, const npy_intp* core,
 
 /// Does `operand` have exactly the shape of the batch (before it is arranged)?
 inline bool has_shape_of(const Operand& operand, const BatchShape& batch) {
-    if (operand.batch_axes != batch.axes) return false;
+    if (operand.batch_axes != batch.axes || may_overlap_itself(operand)) return false;
     for (int d = 0; d < batch.axes; ++d) {
         if (operand.length(d) != batch.shape[d]) return false;
     }

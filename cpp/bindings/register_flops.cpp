@@ -53,12 +53,13 @@ py::dict flops(const std::string& method,
                double h,
                bool matrix,
                const py::tuple& option_values) {
-    const polhode::OperationCount count = count_step(method,
-                                                     {I1, I2, I3},
-                                                     {m1, m2, m3},
-                                                     h,
-                                                     matrix,
-                                                     polhode::bindings::read_options(option_values));
+    const polhode::OperationCount count =
+        count_step(method,
+                   {I1, I2, I3},
+                   {m1, m2, m3},
+                   h,
+                   matrix,
+                   polhode::bindings::read_options(option_values));
     py::dict d;
     d["add"] = count.add;
     d["mul"] = count.mul;

@@ -41,7 +41,10 @@ def real_array(name: str, value: ArrayLike) -> NDArray[Any]:
     """`value` as an array of real numbers of any type.
 
     Python's integers beyond 64 bits are doubles here; beyond the largest double they are refused.
+    So are masked values, which have no number.
     """
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise TypeError(f"{name} is a masked array: masked values are not supported")
     array = np.asarray(value)
     if array.dtype == object and array.size and all(type(x) is int for x in array.flat):
         try:
@@ -148,9 +151,7 @@ def check_inertia(inertia: NDArray[Any], name: str = "inertia") -> bool:
     ordered = np.sort(moments, axis=-1)
     smallest, middle, largest = ordered[..., 0], ordered[..., 1], ordered[..., 2]
     zero = ZERO_MOMENT * largest
-    refuse(
-        name, inertia, (smallest < -zero) | (largest < 0), 1, "a moment of inertia is negative"
-    )
+    refuse(name, inertia, (smallest < -zero) | (largest < 0), 1, "a moment of inertia is negative")
     refuse(
         name,
         inertia,
@@ -203,12 +204,13 @@ def check_attitude(q: NDArray[Any], core: tuple[int, ...], name: str = "q") -> N
 
 def orthogonal(Q: Array) -> Array:
     """Rotation matrices, projected where they are off by more than rounding, as a step does."""
-    off = np.swapaxes(Q, -1, -2) @ Q - np.eye(3)
-    far = np.abs(off).max(axis=(-2, -1), keepdims=True) > ORTHOGONAL_ROUNDED  # false for NaN
-    if not far.any():
+    with np.errstate(invalid="ignore", over="ignore"):
+        off = np.swapaxes(Q, -1, -2) @ Q - np.eye(3)
+    near = np.abs(off).max(axis=(-2, -1), keepdims=True) <= ORTHOGONAL_ROUNDED
+    if near.all():
         return Q
     with np.errstate(invalid="ignore"):
-        return np.where(far, polar(Q), Q)
+        return np.where(near, Q, polar(Q))  # NaN spreads over its matrix
 
 
 def polar(Q: Array) -> Array:
@@ -254,9 +256,7 @@ def attitude_operand(name: str, value: ArrayLike) -> Operand:
     return Operand(name, array, *attitude_core(name, array))
 
 
-def check_bodies(
-    inertia: Operand, m: Operand, attitude: Operand, shape: tuple[int, ...]
-) -> None:
+def check_bodies(inertia: Operand, m: Operand, attitude: Operand, shape: tuple[int, ...]) -> None:
     """Refuse what is no body, no attitude, or momentum that a rod cannot have."""
     rod = check_moments(inertia)
     check_attitudes(attitude)
@@ -282,7 +282,11 @@ def check_rods(inertia: Operand, m: Operand) -> None:
     """`check_rod_momentum`, a chunk at a time."""
     pair = broadcast({inertia.name: inertia.batch, m.name: m.batch})
     for at in chunks(pair):
-        check_rod_momentum(inertia.piece(pair, at), m.piece(pair, at), m.name)
+        try:
+            check_rod_momentum(inertia.piece(pair, at), m.piece(pair, at), m.name)
+        except ValueError:  # the whole once more, so that the index is right
+            check_rod_momentum(inertia.piece(pair, ()), m.piece(pair, ()), m.name)
+            raise
 
 
 def by_chunks(
@@ -314,9 +318,7 @@ def _named(operand: Operand, at: tuple[slice, ...], check: Callable[..., Any]) -
         raise
 
 
-def outputs(
-    out: Any, shapes: Sequence[tuple[str, tuple[int, ...]]]
-) -> list[Array]:
+def outputs(out: Any, shapes: Sequence[tuple[str, tuple[int, ...]]]) -> list[Array]:
     """The arrays of `out=`, checked, or new ones where it is None."""
     if out is None:
         return [np.empty(shape) for _, shape in shapes]
@@ -332,11 +334,26 @@ def outputs(
             raise ValueError(f"out: {name} must have shape {shape}, not {array.shape}")
         if not array.flags.writeable:
             raise ValueError(f"out: {name} is read-only")
+        if overlaps_itself(array):
+            raise ValueError(f"out: elements of {name} share memory with each other")
     for i, first in enumerate(out):
         for second in out[i + 1 :]:
             if np.shares_memory(first, second):
                 raise ValueError("out: the arrays overlap each other")
     return list(out)
+
+
+def overlaps_itself(array: NDArray[Any]) -> bool:
+    """Do elements share memory?  False for every view that slices and transposes make."""
+    if array.size == 0:
+        return False
+    reach = array.itemsize - 1  # of the axes with smaller strides
+    axes = zip(array.strides, array.shape, strict=True)
+    for stride, length in sorted((abs(s), n) for s, n in axes if n > 1):
+        if stride <= reach:
+            return True
+        reach += (length - 1) * stride
+    return False
 
 
 def same_elements(a: NDArray[Any], b: NDArray[Any]) -> bool:

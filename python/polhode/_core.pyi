@@ -26,6 +26,7 @@ __all__: list[str] = [
     "jacobi_kc2",
     "methods",
     "momentum",
+    "most_threads",
     "motion_at",
     "motion_facts",
     "omega",
@@ -50,6 +51,7 @@ __all__: list[str] = [
     "splittings",
     "step",
     "symmetric_eigen",
+    "thread_count",
     "torque",
     "torque_derivative",
     "torque_models",
@@ -127,6 +129,7 @@ def step(
     rods_checked: bool,
     options: tuple[typing.Any, ...] = (),
 ) -> typing.Any: ...
+def thread_count(requested: typing.SupportsInt | typing.SupportsIndex) -> int: ...
 def torque(
     model: typing.SupportsInt | typing.SupportsIndex,
     parameters: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
@@ -161,6 +164,7 @@ energy: numpy.ufunc
 jacobi: numpy.ufunc
 jacobi_kc2: numpy.ufunc
 momentum: numpy.ufunc
+most_threads: int
 motion_facts: numpy.ufunc
 omega: numpy.ufunc
 rate_magnus2: numpy.ufunc

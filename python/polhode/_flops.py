@@ -64,9 +64,15 @@ def flops(
     if not math.isfinite(hw):
         raise ValueError(f"hw must be finite, not {hw!r}")
     size = math.hypot(*_DIRECTION)
-    m = [component / size for component in _DIRECTION]
-    matrix = attitude == "matrix"
+    m1, m2, m3 = (component / size for component in _DIRECTION)
     counts: dict[str, int] = _core.flops(
-        method, *_INERTIA, *m, hw * min(_INERTIA), matrix, option_values(row, options)
+        method,
+        *_INERTIA,
+        m1,
+        m2,
+        m3,
+        hw * min(_INERTIA),
+        attitude == "matrix",
+        option_values(row, options),
     )
     return counts

@@ -76,7 +76,8 @@ def integrate(
     progress : bool, optional
         Show a progress bar (tqdm).
     callback : callable, optional
-        ``callback(step, t, m, attitude)``, called at each save, the start included.
+        ``callback(step, t, m, attitude)``, called at each save, the start included; the arrays are
+        read-only.
     **options
         Options of the method, see `methods()`.
 
@@ -177,7 +178,7 @@ def integrate(
             advance.to(0, trajectory)
             begun = True
             if callback is not None:
-                callback(0, float(t[0]), trajectory.m[0], trajectory.q[0])
+                callback(0, float(t[0]), *_seen(trajectory, 0))
             while done < count:
                 next_save = count if callback is None else min(done + every - done % every, count)
                 before = done
@@ -185,7 +186,7 @@ def integrate(
                 bar.update(done - before)
                 if callback is not None and (done % every == 0 or done == count):
                     k = -(-done // every)
-                    callback(done, float(t[k]), trajectory.m[k], trajectory.q[k])
+                    callback(done, float(t[k]), *_seen(trajectory, k))
     except BaseException as error:
         done = max(done, advance.saved_steps)
         rows = (done // every + 1 if done < count else saves) if begun else 0
@@ -212,6 +213,14 @@ def _check_scheme(scheme: Splitting, terms: Sequence[Torque]) -> None:
             raise ValueError(
                 f"splitting {scheme.name!r} has a modified potential and needs W; {term!r} has none"
             )
+
+
+def _seen(trajectory: Trajectory, k: int) -> tuple[Array, Array]:
+    """Momenta and attitudes of one save, for a callback: views that it cannot write to."""
+    views = trajectory.m[k].view(), trajectory.q[k].view()
+    for view in views:
+        view.flags.writeable = False
+    return views
 
 
 @contextlib.contextmanager

@@ -159,7 +159,9 @@ def _axes(value: Any, method: Method) -> tuple[int, ...] | None:
     try:
         axes = tuple(operator.index(axis) for axis in value)
     except TypeError:
-        raise TypeError(f"option 'axes' must be a sequence of three integers, not {value!r}") from None
+        raise TypeError(
+            f"option 'axes' must be a sequence of three integers, not {value!r}"
+        ) from None
     if sorted(axes) != [1, 2, 3]:
         raise ValueError(f"option 'axes' must be a permutation of (1, 2, 3), not {value!r}")
     return axes

@@ -125,6 +125,7 @@ class _File:
             call()
         except ValueError as error:
             message = " ".join(str(error).split()).removeprefix(f"{field}: ")
+            message = re.sub(r"^\w+ = ", "", message)  # the fault names the field
             raise self.fault(field, message) from None
 
 
@@ -187,13 +188,22 @@ def _splitting(file: _File) -> tuple[list[float], list[float]] | None:
     }
     for field, values in whole.items():
         if not _adds_to_one(values):
-            total = math.fsum(values)
-            raise file.fault(field, f"the numbers of a whole step must add to 1, not {total}")
+            total = _total(values)
+            got = f"not {total}" if math.isfinite(total) else "and their sum overflows"
+            raise file.fault(field, f"the numbers of a whole step must add to 1, {got}")
     return whole["a"], whole["b"]
 
 
 def _adds_to_one(values: list[float]) -> bool:
-    return abs(math.fsum(values) - 1) <= 1e-12
+    return abs(_total(values) - 1) <= 1e-12
+
+
+def _total(values: list[float]) -> float:
+    """The sum, rounded once; infinite where a part of it overflows."""
+    try:
+        return math.fsum(values)
+    except OverflowError:
+        return math.inf
 
 
 def read(path: Path, *, torque: bool) -> Problem:

@@ -131,8 +131,10 @@ def as_splitting(splitting: str | Splitting | Sequence[Sequence[float]]) -> Spli
             f"splitting: flows a and kicks b alternate, but there are {a.shape} and {b.shape}"
         )
     for name, part in (("a", a), ("b", b)):
-        if not abs(part.sum() - 1) <= CONSISTENT:
-            raise ValueError(f"splitting: {name} must add up to 1, not {part.sum()}")
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = part.sum()
+        if not abs(total - 1) <= CONSISTENT:
+            raise ValueError(f"splitting: {name} must add up to 1, not {total}")
     letters, parts = ("flow", "kick"), (a, b)
     if len(b) > len(a):
         letters, parts = ("kick", "flow"), (b, a)

@@ -89,6 +89,12 @@ def step(
     Runge-Kutta estimate of the attitude is refused, and the body is NaN too.  Steps up to
     |h| |m| / I1 = 1 always have a root.  "midpoint" has no such limit.
 
+    "rotations231" turns about the body's axes 2, 3, 1, 3, 2 in this order, and likewise the other
+    five; the error depends on the order by up to a factor 300, and the axis of the least moment
+    belongs outside (first).  "symmetric_rotation" chooses its axes by itself; it is of the same
+    order, more accurate, and exact for symmetric bodies.  Option ``axes`` gives other axes,
+    ``cayley=True`` turns by 2 atan(angle/2) in place of the angle.
+
     Examples
     --------
     A quarter turn about the third axis, at one radian per second:
@@ -101,7 +107,8 @@ def step(
     row = method_index(method, options)
     values = option_values(row, options)
     m_out, q_out = (None, None) if out is None else _two(out)
-    count = n_steps if type(n_steps) is int and n_steps >= 0 else _arrays.step_count(n_steps)
+    plain = type(n_steps) is int and 0 <= n_steps <= _arrays.MOST_STEPS
+    count = n_steps if plain else _arrays.step_count(n_steps)
     cores = _arrays.thread_count(threads)
     result = _core_step(row, inertia, m, q, h, m_out, q_out, count, cores, False, values)
     if type(result) is tuple:

@@ -222,7 +222,9 @@ class RigidBody:
         refuse("largest mass of body", mass_scale, mass_scale == 0.0, 0, "a body has some mass")
         weight = mass / mass_scale[..., None]
         # Axes (..., 3, N), so that NumPy sums along contiguous memory, which it does in pairs.
-        x = np.ascontiguousarray(np.swapaxes(position, -2, -1))
+        # A point without mass is nowhere.
+        x = np.where(weight[..., None, :] > 0.0, np.swapaxes(position, -2, -1), 0.0)
+        x = np.ascontiguousarray(x)
         length = _power_of_two(np.abs(x).max(axis=(-2, -1), initial=0.0))
         length = np.where(length == 0.0, 1.0, length)
         x = x / length[..., None, None]
@@ -234,8 +236,9 @@ class RigidBody:
         tensor = -second
         for i in range(3):
             tensor[..., i, i] = diagonal[..., (i + 1) % 3] + diagonal[..., (i + 2) % 3]
-        tensor *= (mass_scale * length)[..., None, None]
-        tensor *= length[..., None, None]
+        with np.errstate(over="ignore"):  # the class refuses what is infinite
+            tensor *= (mass_scale * length)[..., None, None]
+            tensor *= length[..., None, None]
         return cls(tensor + 0.0, physical=physical)
 
     @property

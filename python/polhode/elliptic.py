@@ -6,7 +6,8 @@ third kind has the sign of Abramowitz & Stegun: ``1 - n sin^2`` is in the denomi
 
 `agm`, `rf`, `rc`, `rd` and `rj` are NumPy ufuncs; each other function has two of them behind it,
 without and with `kc2`, and passes ``out=``, ``where=``, ``casting=`` on. Arguments broadcast; any
-real dtype, computed and returned as float64. A result has the same bits wherever its element
+dtype that NumPy casts to float64 safely, and with ``dtype=float`` any real one, long double too;
+computed and returned as float64. A result has the same bits wherever its element
 stands in an array.
 
 A NaN argument gives NaN. Outside its domain a function is NaN; limits at the edge of the domain
@@ -120,7 +121,8 @@ def jacobi(
     -----
     Error of sn, cn and am: at most 4 eps (1 + s), s = ``|u| max(1, sqrt |k2|)``, eps = 2.2e-16; of
     dn that times ``max(1, |dn|)``. At k2 = 1 the functions are tanh and sech, for `u` of any size,
-    infinite included. Otherwise NaN for s >= 2^50, where no digit is left, and for infinite k2.
+    infinite included. Otherwise NaN for infinite k2 and where ``|u|`` is 2^50 times ``2 K / pi`` or
+    more, K(k) the quarter period (K(1/k)/k for k2 > 1): no digit is left there.
     Source: DLMF 22.7(i), 22.17(i).
 
     Examples

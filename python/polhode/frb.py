@@ -54,9 +54,9 @@ def frb_step(
     angle = |h| |omega|, plus four times what the last bit of the input does, for every state and
     any h.  That holds near the axis of the middle moment too, where the amplitude that the report
     carries would keep the distance from the axis to 1e-16 / distance only: its cosine and sine are
-    carried instead.  Source: [CZ08] Algorithms 1 and 2, errata mended; one rotation, found as a quaternion,
-    turns matrices and quaternions alike, because the matrix frame of Algorithm 1 is built on m' and
-    has no limit where m' = 0.
+    carried instead.  Source: [CZ08] Algorithms 1 and 2, errata mended; one rotation, found as a
+    quaternion, turns matrices and quaternions alike, because the matrix frame of Algorithm 1 is
+    built on m' and has no limit where m' = 0.
 
     Examples
     --------

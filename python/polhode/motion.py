@@ -68,7 +68,7 @@ class TorqueFreeMotion:
     angle = |t| |omega|, plus four times what half an ulp in each of the inputs does, out to a
     million periods and more.  NaN or infinity in a body's m0, q0 or t makes that result NaN and no
     other, and so does t beyond 2^50 half periods, of which no digit would be right.  An m0 less
-    than 1e-150 |m0| off the axis of the middle moment, but not on it, is NaN while far from that
+    than 1e-135 |m0| off the axis of the middle moment, but not on it, is NaN while far from that
     axis.  A result does not depend on the other bodies and times, bit for bit.
 
     PERMANENT and SPHERE are decided exactly.  With moments I1 <= I2 <= I3, SEPARATRIX is where

@@ -115,14 +115,22 @@ class Function(Torque):
         """Potential energy, shape (...)."""
         if self._potential is None:
             raise ValueError("the torque has been given no potential")
-        return np.asarray(self._potential(t, attitude), np.float64)
+        return _returned("potential", self._potential(t, attitude))
 
     def __repr__(self) -> str:
         return f"Function({self._f!r}, depends_on_m={self.depends_on_m})"
 
 
-def _fitting(name: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
-    array = np.asarray(value, np.float64)
+def _returned(name: str, value: ArrayLike | None) -> Array:
+    """What a function of the user's returned, as doubles."""
+    if value is None:
+        raise TypeError(f"the {name} function must return real numbers, not None")
+    array = _arrays.real_array(f"what the {name} function returns", value)
+    return array.astype(np.float64, copy=False)
+
+
+def _fitting(name: str, value: ArrayLike | None, shape: tuple[int, ...]) -> Array:
+    array = _returned(name, value)
     if array.shape == shape:
         return array
     try:

@@ -137,6 +137,19 @@ private:
     }
 };
 
+/// Is a momentum so near axis 2, but not on it, and a step so long that the way back is lost?  Squares
+/// of components below 1e-135 |m| underflow on the way, so that the motion cannot be told from the
+/// separatrix; in less than 300 growth times it need not be.
+///
+/// @param m1,m2,m3  momentum along the sorted axes, signs and the order of 1 and 3 do not matter
+/// @param growth2   c1 c2 (kappa h m2)^2, the square of the growth times in the step
+template <class T>
+POLHODE_INLINE mask_t<T> lost_beside_axis2(const T& m1, const T& m2, const T& m3,
+                                           const T& growth2) {
+    const T off = max(abs(m1), abs(m3));
+    return (off > 0.0) & (off < 1e-135 * abs(m2)) & (growth2 > 300.0 * 300.0);
+}
+
 /// What a method does to a free body in one step: the new momentum in the body frame, and the
 /// rotation of the body, q' = q dq.
 template <class T>

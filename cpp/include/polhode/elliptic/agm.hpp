@@ -66,6 +66,11 @@ struct AgmSequence {
 ///             finite, inf where one is infinite and the other positive, NaN for (0, inf)
 template <class T>
 T agm(T a, T b) {
+    // Subnormal numbers have no power of two below them, and lose digits when halved.
+    const mask_t<T> low = (a < 0x1p-900) & (b < 0x1p-900);
+    const T up = select(low, T(0x1p200), T(1.0)), down = select(low, T(0x1p-200), T(1.0));
+    a = a * up;
+    b = b * up;
     // The first step with separate roots and halves: a b may be out of range.
     T x = 0.5 * a + 0.5 * b, y = sqrt(a) * sqrt(b);
     const T result_there = x * y;  // NaN stays NaN, 0 stays 0, inf stays inf
@@ -83,7 +88,7 @@ T agm(T a, T b) {
         y = select(active, y_next, y);
         active = active & (abs(x - y) > tolerance * x);
     }
-    return select(regular, 0.5 * (x + y) * scale, result_there);
+    return select(regular, (0.5 * (x + y) * scale) * down, result_there);
 }
 
 }  // namespace elliptic

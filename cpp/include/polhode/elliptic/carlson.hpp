@@ -311,9 +311,14 @@ T rf(T x, T y, T z) {
 template <class T>
 T rc(T x, T y) {
     const mask_t<T> principal = (y < 0.0) & (x >= 0.0);
+    // Where x - y may overflow: R_C(x, y) = R_C(x/4, y/4) / 2.
+    const mask_t<T> high = principal & ((x > 0x1p1000) | (y < -0x1p1000));
+    const T quarter = select(high, T(0.25), T(1.0));
+    x = x * quarter;
+    y = y * quarter;
     const T shifted = select(principal, x - y, x);
     const T factor = select(principal, sqrt(x) / sqrt(shifted), T(1.0));
-    const T value = rf(shifted, abs(y), abs(y));
+    const T value = select(high, T(0.5), T(1.0)) * rf(shifted, abs(y), abs(y));
     return select(principal & (value == 0.0), T(0.0), factor * value);
 }
 
@@ -366,18 +371,24 @@ FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p) {
 /// p < 0: with the largest as a, R_J(q) and R_F have one sign and nothing cancels when another
 /// argument is zero (with the middle one, DLMF 19.20.14, they cancel).  p large: R_F stands far
 /// above the others, and with p q - b c = a (q - b)(q - c) the angle of R_C belongs to the delta of
-/// R_J(q): half of it is where the sum of angles starts, and R_C costs nothing.
+/// R_J(q): half of it is where the sum of angles starts, and R_C costs nothing.  p > 2^260 a:
+/// all but R_F is below the rounding of T, and the products would leave the range.
 template <class T>
 FirstAndThird<T> rf_rj(T x, T y, T z, T p, bool with_rf) {
     T hi = largest_of(x, y, z);
-    const mask_t<T> negative = p < 0.0, large = p > 64.0 * hi, exchange = negative | large;
+    const mask_t<T> negative = p < 0.0, beyond = p > 0x1p260 * hi;
+    const mask_t<T> large = (p > 64.0 * hi) & !beyond, exchange = negative | large | beyond;
     if (!any(exchange)) {
         return rf_rj_positive(x, y, z, p, with_rf, Angle<T>{exchange, T(0.0), T(1.0), T(0.0)});
     }
+    const T given = p;
+    p = select(beyond, 2.0 * hi, p);
     // The largest of x, y, z near 2^200, unless that takes p beyond 2^500.
-    const T scale = select(exchange, min(root_scale(hi), 0x1p150 * root_scale(abs(p))), T(1.0));
-    const T square = scale * scale;
-    x = x * square, y = y * square, z = z * square, p = p * square, hi = hi * square;
+    const T scale = select(exchange & !beyond,
+                           min(root_scale(hi), 0x1p150 * root_scale(abs(p))),
+                           T(1.0));
+    x = (x * scale) * scale, y = (y * scale) * scale, z = (z * scale) * scale;
+    p = (p * scale) * scale, hi = (hi * scale) * scale;
     const T lo = smallest_of(x, y, z), mid = max(min(x, y), min(max(x, y), z));
     // c = q - a.  Where it vanishes it must not, for the angle's sake; that is far below the
     // rounding of q.
@@ -404,8 +415,9 @@ FirstAndThird<T> rf_rj(T x, T y, T z, T p, bool with_rf) {
             rc(select(negative, lo * (mid / hi), T(1.0)), select(negative, p * (q / hi), T(1.0)));
         numerator = select(negative, numerator - 3.0 * r_c, numerator);
     }
-    r.rj = select(exchange, numerator * inverse, r.rj) * square * scale;
+    r.rj = select(exchange, numerator * inverse, r.rj) * scale * scale * scale;
     r.rf = r.rf * scale;
+    r.rj = select(beyond, 3.0 * r.rf / given, r.rj);
     return r;
 }
 

@@ -20,7 +20,8 @@ struct Jacobi {
 
 /// sn, cn, dn, am of u at parameter k2 = k^2 and its complement kc2 = 1 - k2.
 ///
-/// @param u    any real; NaN where |u| max(1, sqrt |k2|) >= 2^50, where no digit is left
+/// @param u    any real; NaN where |u| pi / (2 K) >= 2^50, K the quarter period in u (K(k) for
+///             k2 < 1, K(1/k)/k for k2 > 1, none at k2 = 1): there no digit is left
 /// @param k2   any finite real; its side of 1 is read from kc2
 /// @param kc2  1 - k2, passed because it carries the digits as k2 -> 1; at 0 the hyperbolic limit:
 ///             tanh, sech, sech and the Gudermannian
@@ -105,6 +106,8 @@ Jacobi<T> jacobi(T u, T k2, T kc2) {
     const T angle = atan2(r.sn, r.cn);
     const T turns = select(kc2 <= 0.0, T(0.0), rint((w - angle) * 0x1.45f306dc9c883p-3));
     r.am = add_turns(turns, angle);
+    r.sn = select((u == 0.0) & (r.sn == 0.0), u, r.sn);  // -0 stays -0
+    r.am = select((u == 0.0) & (r.am == 0.0), u, r.am);
     return r;
 }
 

@@ -27,8 +27,8 @@ POLHODE_INLINE AgmSequence<T> landen_sequence(T kc) {
 ///   tan(phi_{n+1} - phi_n) = (b_n/a_n) tan phi_n,   F = phi_N / (2^N a_N)   [CZ08] eqs (17), (19)
 ///
 /// with phi_{n+1} - phi_n on the branch nearest phi_n (in eq. (17) the right-hand side reads
-/// tan(a_n), a misprint).  Error: 4 eps (1 + |F|), and what a half
-/// ulp of phi does.
+/// tan(a_n), a misprint).  Error: 4 eps (1 + |F|), and what a half ulp of phi does
+/// (tests/test_landen.py).
 template <class T>
 T landen_f(T phi, const AgmSequence<T>& agm) {
     // Half turns double with n exactly, so they are taken out first and leave phi its digits.
@@ -50,7 +50,7 @@ T landen_f(T phi, const AgmSequence<T>& agm) {
 ///   sin(2 phi_{n-1} - phi_n) = (c_n/a_n) sin phi_n,  n = N, ..., 1,   phi_N = 2^N a_N u
 ///
 /// [CZ08] Sec. 3.2 (there down to n = 0, a misprint).  The inverse sine is an atan2 with
-/// a_n^2 - c_n^2 = b_n^2, which keeps its digits as k -> 1.  Error below 4 eps (1 + |u|).
+/// a_n^2 - c_n^2 = b_n^2, which keeps digits as k -> 1.  Error below 4 eps (1 + |u| max(1, kc)).
 template <class T>
 T landen_am(T u, const AgmSequence<T>& agm) {
     T phi = power_of_two(agm.count) * agm.limit * u;

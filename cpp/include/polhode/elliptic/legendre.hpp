@@ -55,15 +55,19 @@ struct Amplitude {
 ///              w = 1/(1 - n),  q - c^2 = kc2 s^2 w
 ///
 /// All terms are positive in the first for n < 0 <= k2 and in the second for n, k2 < 0; for p < 0
-/// the first has a single negative one, which stands alone in the complete integral.
+/// the first has a single negative one, which stands alone in the complete integral.  |n| < 2^-130:
+/// Pi = F to the rounding of T, as for n = 0.
 template <class T>
 T third_kind(T n, T s, T cos2, T delta2, T k2, T kc2) {
+    n = select(abs(n) < 0x1p-130, T(0.0), n);
     const T s2 = s * s;
     const T p = select(n <= 0.0, fma(-n, s2, T(1.0)), fma(1.0 - n, s2, cos2));
     const mask_t<T> lower = n < 0.0;
     const mask_t<T> about_one = (lower & (k2 >= 0.0)) | (p < 0.0), about_c2 = lower & (k2 < 0.0);
     const mask_t<T> pole = p == 0.0;
-    const mask_t<T> valid = (delta2 >= 0.0) & (n == n) & !pole & (abs(n) < infinity<T>());
+    const mask_t<T> vanishes =
+        (delta2 >= 0.0) & ((abs(n) == infinity<T>()) | ((delta2 == infinity<T>()) & (n == n)));
+    const mask_t<T> valid = (delta2 >= 0.0) & (n == n) & !pole & !vanishes;
     const mask_t<T> exchange = about_one | about_c2;
 
     const T n_safe = select(exchange, n, T(1.0));
@@ -87,7 +91,7 @@ T third_kind(T n, T s, T cos2, T delta2, T k2, T kc2) {
     }
     const T edge = select(pole & (delta2 >= 0.0),
                           copysign(infinity<T>(), s),
-                          select((delta2 >= 0.0) & (abs(n) == infinity<T>()), T(0.0), nan<T>()));
+                          select(vanishes, T(0.0), nan<T>()));
     return select(valid, s * sum, edge);
 }
 
@@ -128,7 +132,7 @@ T ellip_f(T phi, T k2, T kc2) {
 /// Complete integral of the third kind Pi(n, k); for n > 1 the Cauchy principal value.
 ///
 /// @return  error below 8 eps; +inf at n = 1; at k2 = 1 +inf for n <= 1 and -inf for n > 1; NaN for
-///          k2 > 1; 0 at n = +-inf
+///          k2 > 1; 0 at n = +-inf and, n = 1 apart, at k2 = -inf
 template <class T>
 T ellip_pi_complete(T n, T k2, T kc2) {
     const mask_t<T> one = kc2 == 0.0;
@@ -140,7 +144,7 @@ T ellip_pi_complete(T n, T k2, T kc2) {
 }
 
 /// Incomplete integral of the third kind Pi(n; phi, k); past a pole (n > 1) the Cauchy principal
-/// value, +-inf at the pole n sin^2 phi = 1.
+/// value, +-inf at the pole n sin^2 phi = 1, and at phi = +-inf for n, k2 <= 1.
 ///
 /// @return  error below 8 eps, past a pole of the larger of its two terms
 template <class T>
@@ -152,7 +156,8 @@ T ellip_pi(T n, T phi, T k2, T kc2) {
         const T complete = ellip_pi_complete(n, k2, kc2);
         value = select(turned, fma(2.0 * x.half_turns, complete, value), value);
     }
-    return value;
+    const mask_t<T> endless = (abs(phi) == infinity<T>()) & (kc2 >= 0.0) & (n <= 1.0);
+    return select(endless, select(n == -infinity<T>(), T(0.0), phi), value);
 }
 
 }  // namespace elliptic

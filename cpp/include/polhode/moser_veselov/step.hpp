@@ -17,6 +17,7 @@
 
 #include "polhode/inertia.hpp"
 #include "polhode/moser_veselov/preprocessing.hpp"
+#include "polhode/scalar/constants.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace moser_veselov {
@@ -205,8 +206,8 @@ struct Kernel {
         T scale = sqrt(inverse);
         T twice = 2.0 * (midpoint ? T(1.0) : inverse);
         if (!all(root)) {
-            scale = select(root, scale, T(__builtin_nan("")));
-            twice = select(root, twice, T(__builtin_nan("")));
+            scale = select(root, scale, nan<T>());
+            twice = select(root, twice, nan<T>());
         }
         return {{fma(twice * D.x, Y.y * Y.z, m.x),
                  fma(twice * D.y, Y.z * Y.x, m.y),

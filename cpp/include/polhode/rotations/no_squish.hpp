@@ -13,9 +13,9 @@ namespace rotations {
 ///
 ///     zeta = p . (P_k q) h / (4 I_k),   q -> q cos zeta + P_k q sin zeta,   p likewise,
 ///
-/// about the axes a, b, c, b, a = 3, 2, 1, 2, 3 over h/2, h/2, h, h/2, h/2.  Since m_k = p . (P_k q)/2
-/// this is the three-rotation splitting with m carried along as p: the same map, other roundings.
-/// p/2 stands for p here.
+/// about the axes a, b, c, b, a = 3, 2, 1, 2, 3 over h/2, h/2, h, h/2, h/2.  Since m_k is half of
+/// p . (P_k q), this is the three-rotation splitting with m carried along as p: the same map, other
+/// roundings.  p/2 stands for p here.
 struct NoSquish {
     NamedAxes axes = NamedAxes::of(321);
 
@@ -35,19 +35,19 @@ struct NoSquish {
         const Vec3<T> k{quarter_h * inverse.x, quarter_h * inverse.y, half_h * inverse.z};
         Quaternion<T> q{T(1.0), T(0.0), T(0.0), T(0.0)};
         Quaternion<T> p{T(0.0), n.x, n.y, n.z};
-        const auto turn_x = [&] {
+        const auto turn_x = [&]() POLHODE_INLINE_LAMBDA {
             const T m_x = fma(p.x, q.w, -(p.w * q.x)) + fma(p.y, q.z, -(p.z * q.y));
             const SinCos<T> zeta = sincos(k.x * m_x);
             turn_quaternion(q.w, q.x, q.y, q.z, zeta);
             turn_quaternion(p.w, p.x, p.y, p.z, zeta);
         };
-        const auto turn_y = [&] {
+        const auto turn_y = [&]() POLHODE_INLINE_LAMBDA {
             const T m_y = fma(p.y, q.w, -(p.w * q.y)) + fma(p.z, q.x, -(p.x * q.z));
             const SinCos<T> zeta = sincos(k.y * m_y);
             turn_quaternion(q.w, q.y, q.z, q.x, zeta);
             turn_quaternion(p.w, p.y, p.z, p.x, zeta);
         };
-        const auto turn_z = [&] {
+        const auto turn_z = [&]() POLHODE_INLINE_LAMBDA {
             const T m_z = fma(p.z, q.w, -(p.w * q.z)) + fma(p.x, q.y, -(p.y * q.x));
             const SinCos<T> zeta = sincos(k.z * m_z);
             turn_quaternion(q.w, q.z, q.x, q.y, zeta);

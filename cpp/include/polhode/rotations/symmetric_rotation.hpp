@@ -18,9 +18,9 @@ namespace rotations {
 /// ([Vil13] prints alpha = m_1/I_1 and leaves m_3 out of beta.)
 ///
 /// Order 2, symmetric, symplectic; |m| and the spatial momentum are kept to rounding.  The error is
-/// proportional to (1/I_a - 1/I_b)(1/I_c - 1/I_b): exact for I_a = I_b and for I_b = I_c.  By default
-/// b is the axis of the middle moment and a the one whose 1/I differs more from it, the better
-/// choice for every body ([Vil13]'s own, the least moment, but for discs).
+/// proportional to (1/I_a - 1/I_b)(1/I_c - 1/I_b): exact for I_a = I_b and for I_b = I_c.  By
+/// default b is the axis of the middle moment and a the one whose 1/I differs more from it, the
+/// better choice for every body ([Vil13]'s own, the least moment, but for discs).
 struct SymmetricRotation {
     NamedAxes axes;
     bool best_axes = true;
@@ -86,7 +86,7 @@ struct SymmetricRotation {
         turn_x(s, sincos(quarter_alpha * s.m.x));
 
         if (!best_axes) return axes.in_body(s);
-        const auto back = [&](const Vec3<T>& u) {
+        const auto back = [&](const Vec3<T>& u) POLHODE_INLINE_LAMBDA {
             return body.order.from_sorted(
                 Vec3<T>{select(from_3, -u.z, u.x), u.y, select(from_3, u.x, u.z)});
         };

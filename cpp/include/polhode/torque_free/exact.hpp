@@ -276,11 +276,13 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& s, const Ve
     T J = 0.0;
     T K0 = K;
     if (any_doubles) {
-        // Smallest J with w/2^J <= w_b: from the exponent of (w/w_b)^2, in (4^{J-1}, 4^J].
+        // Smallest J with w/2^J <= w_c: from the exponent of (w/w_c)^2, in [4^(J-1), 4^J).
         J = rint(fma(exponent(w2 * (1.0 / (step_w_c * step_w_c))), T(0.5), T(0.75)));
         J = select(doubles & (w2 < 0x1p100), J, T(0.0));
         K0 = K * power_of_two(-J);
-        K0 = select(doubles & !(w2 < 0x1p100), T(__builtin_nan("")), K0);
+        // Near axis 2, w^2 is twice the square of the growth times.
+        const mask_t<T> lost = lost_beside_axis2(a1, a2, a3, 0.5 * w2);
+        K0 = select(doubles & (lost | !(w2 < 0x1p100)), T(__builtin_nan("")), K0);
     }
     const T K0_2 = K0 * K0;
     const T u = (s.alpha + s.beta) * K0_2;
@@ -374,8 +376,9 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& s, const Ve
 /// @return      momentum and dq along the sorted axes.  dq is the end of the continuous path that
 ///              starts at 1, not made positive.  Error of either at most a few eps (1 + angle),
 ///              angle = |h| |m/I|, plus what one ulp of the input does (tests/test_exact_cases.py).
-///              NaN where the angle or the phase reaches 2^50 (no digit is left), or where the input is
-///              not finite.
+///              NaN where the angle or the phase reaches 2^50 (no digit is left), in a step of more
+///              than 300 growth times from less than 1e-135 |m| off axis 2, but not on it, and where
+///              the input is not finite.
 ///
 /// The paper's symbols: the frame p takes m to the third axis by the shortest rotation [CZ08]
 /// Sec. 1.4 (1), dq = p(0)^-1 y p(h), y a turn by psi; psi' = G/I3 + kappa d1^2/(G + |m3|).

@@ -7,6 +7,7 @@
 /// the addition theorem, no phase and no integral of the third kind.
 
 #include "polhode/quadrature/gauss_legendre.hpp"
+#include "polhode/scalar/constants.hpp"
 #include "polhode/torque_free/exact.hpp"
 
 POLHODE_NAMESPACE_BEGIN
@@ -167,7 +168,7 @@ POLHODE_INLINE MomentumNodes<T, Pairs> momentum_nodes(const Inertia<T>& body,
         J = rint(fma(exponent(w2 * (1.0 / (step_w_c * step_w_c))), T(0.5), T(0.75)));
         J = select(doubles & (w2 < 0x1p100), J, T(0.0));
         K0 = K * power_of_two(-J);
-        K0 = select(doubles & !(w2 < 0x1p100), T(__builtin_nan("")), K0);
+        K0 = select(doubles & !(w2 < 0x1p100), nan<T>(), K0);
     }
     const T K0_2 = K0 * K0;
     T k[N], u[N], r[N], S[N];

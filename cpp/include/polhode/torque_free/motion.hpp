@@ -39,6 +39,8 @@ struct Repetition {
     T reach;                ///< the exact step is taken over this time at most;
     T half_rate;            ///< beyond it the body turns about m, at twice this rate
     T circles_axis1;        ///< 1 where m circles axis 1, else 0
+
+    POLHODE_INLINE mask_t<T> on_separatrix() const { return (reach > 0.0) & (reach < 0x1p1000); }
 };
 
 /// A motion as a whole.
@@ -188,7 +190,7 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
 /// @return       error at most 4 eps (1 + angle), angle = |t| |m/I|, plus four times what half an
 ///               ulp of the input does (tests/test_motion.py).  NaN where t or a constant is not
 ///               finite, beyond 2^50 half periods, and where the body has turned by 2^51; also a
-///               quarter period after m was less than 1e-150 |m| off axis 2, but not on it: squares
+///               quarter period after m was less than 1e-135 |m| off axis 2, but not on it: squares
 ///               underflow.
 template <class T>
 POLHODE_INLINE FreeStep<T> motion_at(const exact_detail::Motion<T>& exact,
@@ -202,7 +204,17 @@ POLHODE_INLINE FreeStep<T> motion_at(const exact_detail::Motion<T>& exact,
     }
     const T rest = fma(-n, repetition.half_period, t);
     const T r = max(-repetition.reach, min(repetition.reach, rest));  // NaN stays
-    FreeStep<T> step = exact_flow(exact, m, r);
+    // On the separatrix the modulus is 1 for good: D within its rounding error, taken for what it
+    // seems, would bring m back.
+    exact_detail::Motion<T> flow = exact;
+    const mask_t<T> separatrix = repetition.on_separatrix();
+    if (any(separatrix)) {
+        const T both = 0.5 * (flow.alpha + flow.beta);
+        flow.alpha = select(separatrix, both, flow.alpha);
+        flow.beta = select(separatrix, both, flow.beta);
+        flow.delta = select(separatrix, T(0.0), flow.delta);
+    }
+    FreeStep<T> step = exact_flow(flow, m, r);
     const mask_t<T> beyond = r != t;
     if (!any(beyond)) return step;
 
