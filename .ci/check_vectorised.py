@@ -100,12 +100,14 @@ def complaints(body: list[Instruction], register: str) -> list[str]:
     return wrong
 
 
-def check(disassembly: str, levels: list[str]) -> tuple[list[str], list[str]]:
+def check(
+    disassembly: str, levels: list[str], kernels: dict[str, str] = KERNELS
+) -> tuple[list[str], list[str]]:
     """Lines that report what was looked at, and lines that say what is wrong."""
     looked_at, wrong = [], []
     found = functions(disassembly)
     for level in levels:
-        for kernel, pattern in KERNELS.items():
+        for kernel, pattern in kernels.items():
             names = [n for n in found if re.search(pattern.format(level=level), n)]
             if not names:
                 wrong.append(f"{level}: no function of the {kernel} matches {pattern}")

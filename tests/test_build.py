@@ -222,6 +222,13 @@ LISTING = """
 """
 
 
+def complaints(listing, levels):
+    """What the check says of the exact step in a listing that holds no other kernel."""
+    check = script("check_vectorised")
+    name = "exact step"
+    return check.check(listing, levels, {name: check.KERNELS[name]})[1]
+
+
 @pytest.mark.parametrize(
     ("inserted", "complaint"),
     [
@@ -234,21 +241,18 @@ LISTING = """
     ],
 )
 def test_the_check_sees_what_is_not_vectorised(inserted, complaint):
-    check = script("check_vectorised")
-    _, wrong = check.check(LISTING.replace("INSERTED", inserted), ["v3"])
+    wrong = complaints(LISTING.replace("INSERTED", inserted), ["v3"])
     assert [complaint in line for line in wrong] == ([True] if complaint else [])
 
 
 @pytest.mark.parametrize("lost", ["vsqrtpd", "vdivpd", "vfmadd213pd", "Exact", "jne "])
 def test_the_check_sees_what_is_missing(lost):
-    check = script("check_vectorised")
-    _, wrong = check.check(LISTING.replace(lost, "nop"), ["v3"])
+    wrong = complaints(LISTING.replace(lost, "nop"), ["v3"])
     assert len(wrong) == 1
 
 
 def test_the_check_asks_for_the_registers_of_the_level():
-    check = script("check_vectorised")
-    _, wrong = check.check(LISTING.replace("v3", "v4"), ["v4"])
+    wrong = complaints(LISTING.replace("v3", "v4"), ["v4"])
     assert len(wrong) == 1
     assert "zmm" in wrong[0]
 

@@ -360,7 +360,7 @@ POLHODE_INLINE FreeStep<T> step_by_third_kind(const Inertia<T>& body,
     const T growth = (body.kappa * h) * m.y;
     const mask_t<T> lost =
         lost_beside_axis2(m.x, m.y, m.z, (body.c1 * body.c2) * (growth * growth));
-    if (any(lost)) h = select(lost, T(__builtin_nan("")), h);
+    if (any(lost)) h = select(lost, nan<T>(), h);
     const Circulation<T> motion = egellip_step(body, m, h);
     const Vec3<T> n_body = motion.label.to_body(motion.n);
     const T G = norm(m) + 0.0 * h;  // NaN where h is not finite, even at rest
