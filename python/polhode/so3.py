@@ -8,7 +8,8 @@ SciPy's default has them, are turned round by ``numpy.roll(q, 1, axis=-1)``.
 
 Every function takes whole arrays: the last axis (the last two of a matrix) holds the components,
 the others broadcast. Input of any real dtype, results float64. ``out=`` takes a writeable float64
-array of the result's shape, the input itself included.
+array of the result's shape, the input itself included. A call may hold copies of its arguments (of
+another dtype) and of its result (with ``out=``), each of the size of the whole batch.
 """
 
 from __future__ import annotations
