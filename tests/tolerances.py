@@ -20,7 +20,6 @@ EPS = 2.0**-52
 EXACT_PER_RADIAN = 8.0
 EXACT_PER_SENSITIVITY = 4.0
 
-FRB_STORED_CASE: dict[str, float] = {}  # none: "frb" has the bound of all exact methods
 
 # --- laws, in eps ---
 # The change of m is rounded a few times against |m|, and the energy feels it through omega: the

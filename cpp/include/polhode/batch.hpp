@@ -6,6 +6,7 @@
 #include "polhode/batch_arguments.hpp"
 #include "polhode/inertia.hpp"
 #include "polhode/mat3.hpp"
+#include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/pack.hpp"
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -353,7 +354,7 @@ struct Attitude {
                 const mask_t<T> finite = is_finite(Vec3<T>{Q.a[0][0], Q.a[0][1], Q.a[0][2]}) &
                                          is_finite(Vec3<T>{Q.a[1][0], Q.a[1][1], Q.a[1][2]}) &
                                          is_finite(Vec3<T>{Q.a[2][0], Q.a[2][1], Q.a[2][2]});
-                h = select(finite, h, T(__builtin_nan("")));
+                h = select(finite, h, nan<T>());
             }
             return;
         }
@@ -365,14 +366,14 @@ struct Attitude {
                 if (any(zero)) findings |= some_invalid;
                 q = select(far, normalised(q), q);
                 const mask_t<T> finite = is_finite(q.w) & is_finite(vector_part(q));
-                h = select(finite, h, T(__builtin_nan("")));
+                h = select(finite, h, nan<T>());
             }
             q = kept_unit(q, unit_within);
         }
     }
     /// NaN where the mask holds.
     POLHODE_INLINE void spoil(const mask_t<T>& bad) {
-        const T factor = select(bad, T(__builtin_nan("")), T(1.0));
+        const T factor = select(bad, nan<T>(), T(1.0));
         if (matrix) {
             for (int k = 0; k < 9; ++k) Q.a[k / 3][k % 3] = factor * Q.a[k / 3][k % 3];
         } else {
@@ -413,7 +414,7 @@ POLHODE_INLINE FreeStep<T> advance(const Method& method,
         const T power = min(max(power_of_two_below(largest), 0x1p-1022), 0x1p1022);
         scale = select(in_range, T(1.0), power);
         scaled_m = power_of_two_reciprocal(scale) * m;
-        scaled_h = select(is_finite(largest), h * scale, T(__builtin_nan("")));
+        scaled_h = select(is_finite(largest), h * scale, nan<T>());
     }
     FreeStep<T> s;
     if constexpr (requires { Method::user_axes; }) {
@@ -541,7 +542,7 @@ POLHODE_INLINE int step_with(const Method& method,
         Attitude<T> attitude = Attitude<T>::load(arguments.attitude, arguments.matrix, i, count);
         if (arguments.n_steps == 0) {
             attitude.make_unit(h, findings);
-            const T not_finite = T(__builtin_nan(""));
+            const T not_finite = nan<T>();
             const mask_t<T> finite = is_finite(h) & is_finite(m);
             m = select(finite, m, Vec3<T>{not_finite, not_finite, not_finite});
             attitude.spoil(!finite);

@@ -292,7 +292,7 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& s, const Ve
         K0 = K * power_of_two(-J);
         // Near axis 2, alpha K^2 is the square of the growth times.
         const mask_t<T> lost = lost_beside_axis2(a1, a2, a3, s.alpha * (K * K));
-        K0 = select(doubles & (lost | !(w2 < 0x1p100)), T(__builtin_nan("")), K0);
+        K0 = select(doubles & (lost | !(w2 < 0x1p100)), nan<T>(), K0);
     }
     const T K0_2 = K0 * K0;
     const T u = (s.alpha + s.beta) * K0_2;
