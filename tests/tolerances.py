@@ -27,8 +27,11 @@ EXACT_PER_SENSITIVITY = 4.0
 ENERGY = 8.0
 CASIMIR = 8.0  # of |m|^2: twice the rounding of m
 MOMENTUM_SPATIAL = 12.0  # of |m|: rounding of q enters twice, that of m once
-UNIT_NORM = 3.0  # q is brought back to unit norm when it is a few eps off, and rounded
-ORTHOGONAL = 12.0  # entries of Q^T Q - 1: nine products of rounded numbers, and the same rule
+# A step begins with q within 4 eps of 1 in |q|^2, which is itself rounded: 2.5 eps in |q|.  The turn
+# of the step and its product with q add their own rounding: at most 1.5 eps, without fused
+# multiply-adds 1.1 eps has been seen.
+UNIT_NORM = 4.0
+ORTHOGONAL = 12.0  # entries of Q^T Q - 1: a step begins within 8 eps, and rounds nine products
 MATRIX = 12.0  # the two attitudes agree: Q is quadratic in q, both rounded
 
 # --- order ---
