@@ -604,12 +604,23 @@ def test_options() -> None:
         ("123", TypeError),
         (123, TypeError),
         ((1.0, 2.0, 3.0), TypeError),
+        ({3, 1, 2}, TypeError),  # a set has no order
         (None, TypeError),
     ],
 )
 def test_axes_that_are_none(axes: Any, error_type: type[Exception]) -> None:
     with pytest.raises(error_type, match="axes"):
         ph.step(BOOK, Y0, IDENTITY, 0.2, method="rotations123", axes=axes)
+
+
+@pytest.mark.parametrize("cayley", ["False", None, 0.3, math.nan, 2])
+def test_cayley_is_a_truth_value(cayley: Any) -> None:
+    with pytest.raises(TypeError, match="option 'cayley' of method 'rotations123' must be a bool"):
+        ph.step(BOOK, Y0, IDENTITY, 0.2, method="rotations123", cayley=cayley)
+    for yes in (True, np.True_, 1):
+        got = ph.step(BOOK, Y0, IDENTITY, 0.2, method="rotations123", cayley=yes)
+        known = ph.step(BOOK, Y0, IDENTITY, 0.2, method="rotations123", cayley=True)
+        np.testing.assert_array_equal(got[1], known[1])
 
 
 def test_an_option_of_others() -> None:
