@@ -450,6 +450,26 @@ def gustafsson_momentum(
         return np.array([float(x) for x in (n1, n2, sigma * mpmath.sqrt(square))])
 
 
+def test_erratum_delta() -> None:
+    """Delta_i = |1 - 2E T_i|, printed |I_3 - 2E T_i| with the identity matrix.
+
+    Both constants of case (II), B13 = (T_1 Delta_3/(T_3 - T_1))^(1/2) and likewise B23, bound the
+    motion of m: it reaches +-B13 and +-B23, in turn.
+    """
+    inertia, m = np.array([1.0, 1.5, 2.2]), np.array([0.3, 0.5, 0.8]) / math.sqrt(0.98)
+    twice = np.sum(m * m / inertia)
+    I1, I2, I3 = inertia
+    motion = ph.TorqueFreeMotion(inertia, m, [1.0, 0, 0, 0])
+    path, _ = motion(np.linspace(0.0, float(motion.period), 2001))
+    reached = np.abs(path[:, :2]).max(0)
+    for delta, right in (
+        (abs(1 - twice * I3), True),
+        (abs(np.linalg.det(np.eye(3) - twice * I3 * np.eye(3))), False),
+    ):
+        B = np.sqrt([I1 * delta / (I3 - I1), I2 * delta / (I3 - I2)])
+        assert (np.abs(reached - B).max() < 1e-5) == right
+
+
 def test_erratum_third_component() -> None:
     """Case (II): m3 = sigma sqrt(d3^2 - c2 m2^2), printed sigma sqrt(d1^2 - c1 m2^2)."""
     inertia, m, h = np.array([1.0, 1.5, 2.2]), np.array([0.48, 0.6, -0.64]), 0.7
