@@ -385,6 +385,26 @@ def test_no_wrong_root_is_accepted(name: str) -> None:
     assert np.isnan(error).mean() < 0.05
 
 
+@pytest.mark.parametrize("name", ["dmv14", "dmv16", "dmv18"])
+def test_where_two_roots_meet(name: str) -> None:
+    """At a quarter turn about an axis: the estimate may lie nearer to the wrong one, not farther
+    than its own error of 1e-4 from the right one; none of them is lost but in slivers.
+    """
+    one = [1.0, 0.0, 0.0, 0.0]
+    off = np.array([0.0, *np.geomspace(1e-9, 1e-2, 400)])
+    h = BOOK[0] * np.concatenate([np.pi / 2 - off, np.pi / 2 + off])
+    m = np.array([1.0, 0.0, 0.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        _, q = ph.step(BOOK, m, one, h, method=name)
+    _, exact = ph.step(BOOK, m, one, h)
+    error = angle_between(q, exact)
+    close = np.abs(h / BOOK[0] - np.pi / 2) < 2e-4
+    assert np.nanmax(error[close]) < 3e-4
+    assert not np.isnan(error[~close]).any()
+    assert error[~close].max() < 1e-5
+
+
 # Just past 1, where order 2 has no root near the path but one at more than 2 rad from it.
 FAR_ROOTS = (
     (

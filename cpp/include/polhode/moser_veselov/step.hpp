@@ -144,7 +144,7 @@ struct Kernel {
         const double longest = half_order > 1 || midpoint ? short_hw : 1.0 + 4.0 * epsilon_v<T>;
         const mask_t<T> is_long = allowed & (hw2 > longest * longest);
         const bool any_long = any(is_long);
-        detail::Guess<T> guess;
+        detail::Guess<T> guess{};  // used where any_long alone
         if (any_long) {
             guess = detail::guess_long(a, m);
             Vec3<T> far = guess.Y;
