@@ -558,6 +558,21 @@ def test_warning_in_place_and_converted() -> None:
         ph.integrate(inertia, m[1::2], q[1::2], 2.0, 3, method="dmv4")
 
 
+def test_the_warning_names_the_line_that_called() -> None:
+    m, q = [0.6, 0.0, 0.8], [1.0, 0.0, 0.0, 0.0]
+    body = ph.RigidBody.from_moments(BOOK)
+    calls: list[Callable[[], object]] = [
+        lambda: ph.step(BOOK, m, q, 2.0, method="dmv8"),
+        lambda: ph.integrate(BOOK, m, q, 2.0, 3, method="dmv8"),
+        lambda: body.step(m, q, 2.0, method="dmv8"),
+        lambda: body.integrate(m, q, 2.0, 3, method="dmv8"),
+    ]
+    for call in calls:
+        with pytest.warns(RuntimeWarning, match="dmv8") as caught:
+            call()
+        assert [w.filename for w in caught] == [__file__]
+
+
 def test_no_warning_for_what_was_not_finite() -> None:
     inertia, m, q, _ = half_lost(4)
     h = np.array([0.1, np.nan, np.inf, 0.1])

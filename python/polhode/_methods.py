@@ -7,6 +7,7 @@ import difflib
 import math
 import numbers
 import operator
+import sys
 import warnings
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -106,14 +107,22 @@ def may_lack_root(row: int) -> bool:
     return _MAY_LACK_ROOT[row]
 
 
-def warn_without_root(row: int, count: int, stacklevel: int) -> None:
+def _levels_to_the_user() -> int:
+    """The `stacklevel` of a warning by the caller that names the code which called polhode."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] == "polhode":
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def warn_without_root(row: int, count: int) -> None:
     """One warning a call for the bodies whose step has no root."""
     bodies = "1 body is" if count == 1 else f"{count} bodies are"
     warnings.warn(
         f"method {_METHODS[row].name!r} found no root in a step: {bodies} NaN; "
         "shorter steps have one",
         RuntimeWarning,
-        stacklevel=stacklevel + 1,
+        stacklevel=_levels_to_the_user(),
     )
 
 

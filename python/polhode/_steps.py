@@ -122,7 +122,7 @@ def step(
     else:
         m_out, q_out, lost = _step_converted(row, inertia, m, q, h, out, count, cores, values)
     if lost:
-        warn_without_root(row, lost, 2)
+        warn_without_root(row, lost)
     return m_out, q_out
 
 
