@@ -397,10 +397,7 @@ def fill_in(
         if kept is not None:
             terms.append(kept)
             continue
-        new = next(own, None)
-        if new is None:
-            terms.append(Absent(item))
-            continue
+        new = next(own, Absent(item))
         if bool(new.depends_on_m) != item["depends_on_m"]:
             raise ValueError(
                 f"{new!r} has depends_on_m = {new.depends_on_m}, but {item['function']} of the run "
