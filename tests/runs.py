@@ -40,9 +40,9 @@ def core(**options: Any) -> ph.Trajectory:
     return ph.integrate(
         **bodies(5),
         h=0.05,
-        n_steps=300_003,
+        n_steps=200_003,
         torque=ph.torques.HeavyTop(U0 * np.ones((5, 1))),
-        splitting="rkn4_6" if "rkn4_6" in {s.name for s in ph.splittings()} else "rkn6_14",
+        splitting="rkn6_14",
         save_every=97,
         t0=3.0,
         **options,

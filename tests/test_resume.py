@@ -19,7 +19,7 @@ import runs
 from numpy.typing import NDArray
 
 import polhode as ph
-from polhode import _core, _integrate, _store
+from polhode import _core, _store
 
 Array = NDArray[np.float64]
 INERTIA = [1.0, 1.5, 2.2]
@@ -123,7 +123,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "h each, t0": {"h": np.linspace(0.1, 0.3, 10), "t0": 2.5},
     "own coefficients": {"splitting": ([0.3, 0.7], [0.4, 0.6])},
     "a splitting": {"splitting": ph.splittings()[1]},
-    "options": {"method": "rotations", "axes": (2, 3, 1)},
+    "options": {"method": "symmetric_rotation", "axes": (2, 3, 1)},
     "matrix": {"q0": np.eye(3), "threads": 2},
     "batch": {"m0": np.random.default_rng(0).standard_normal((2, 150, 3)), "threads": 2},
     "parameters": {"torque": ph.torques.HeavyTop(np.ones((4, 3)), axis=[1, 2, 3])},
@@ -132,8 +132,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "not finite": {"m0": [np.nan, 1, np.inf]},
     "saves": {"save_every": 4},
 }
-if "rotations" not in {method.name for method in ph.methods()}:
-    OPTIONS["options"] = {"method": "symmetric_rotation", "axes": (2, 3, 1)}
 
 
 @pytest.mark.parametrize("changes", OPTIONS.values(), ids=OPTIONS)
@@ -420,7 +418,6 @@ def test_commits_are_neither_seldom_nor_too_many(
     monkeypatch.setattr(_store, "COMMIT_SHARE", 0.0)
     integrate(save_to=tmp_path / "other", callback=lambda *_: None)
     assert commits == list(range(11))
-    assert 0 < _integrate.SLICE < 1
 
 
 # Memory ----------------------------------------------------------------------------------------
@@ -464,3 +461,18 @@ def test_memory_does_not_grow_with_the_trajectory(tmp_path: Path) -> None:
     assert peak(lambda: body.integrate(**options, save_to=path)) < 8 * n * 400 * 7 / 2
     turned = ph.Trajectory.load(path)
     assert peak(turned.energy) < 8 * n * 400 + piece
+
+
+def test_models_of_ones_own_are_given_again(tmp_path: Path) -> None:
+    class Mine(ph.torques.HeavyTop):
+        def torque(self, t: float, m: Array, attitude: Array) -> Array:
+            raise NotImplementedError
+
+    mine = Mine([0.2, -0.1, 0.4])
+    altered = ph.torques.HeavyTop([0.2, -0.1, 0.4])
+    altered.u0 = np.ones(3)  # no longer what its parameters say
+    for k, torque in enumerate([mine, altered]):
+        path = broken_off(tmp_path / str(k), torque=torque)
+        with pytest.raises(ValueError, match="is no model of polhode"):
+            ph.resume(path)
+        assert_same(ph.resume(path, torque), integrate(torque=torque))

@@ -308,8 +308,8 @@ class Absent(Torque):
     def missing(self) -> ValueError:
         """What to say where it is needed."""
         return ValueError(
-            f"the torque {self._function} is no model, so it was not stored: give it once more, "
-            "torque=..."
+            f"the torque {self._function} is no model of polhode as it was made, so it was not "
+            "stored: give it once more, torque=..."
         )
 
     def __repr__(self) -> str:
