@@ -18,7 +18,7 @@ from polhode._arrays import Array, Operand
 from polhode._methods import may_lack_root, method_index, option_values, warn_without_root
 from polhode._splittings import Splitting, as_splitting
 from polhode._trajectory import Trajectory
-from polhode.torques import Model, Torque, TorqueLike, as_terms
+from polhode.torques import Torque, TorqueLike, as_terms
 
 Callback = Callable[[int, float, Array, Array], object]
 
@@ -59,9 +59,9 @@ def integrate(
         Time step, of either sign; one for all steps or one per step, the same for all bodies.
     n_steps : int
         Number of steps.
-    torque : None, model, callable or list of these, optional
+    torque : None, model, callable, compiled function or list of these, optional
         A model of `polhode.torques`, or ``f(t, m, attitude) -> (..., 3)`` over the whole batch,
-        body frame; a list is their sum.
+        body frame, or a compiled function, see `torques.Compiled`; a list is their sum.
     splitting : str, Splitting or (a, b), optional
         A name of `splittings()`, or coefficients of the free flows (a) and of the kicks (b), which
         alternate; the longer list begins, a where they are equally long.
@@ -150,6 +150,7 @@ def integrate(
     )
     if operands[0].array.size == 3:
         moments = np.array(operands[0].array, np.float64).reshape(3)
+    terms = [term.with_inertia(moments) for term in terms]
 
     steps = _arrays.real_array("h", h).astype(np.float64)
     if steps.shape not in ((), (count,)):
@@ -169,8 +170,7 @@ def integrate(
         torque=tuple(terms),
     )
     run = _Run(row, values, scheme, terms, moments, m, q, steps, start, times, count, every, cores)
-    models = [term for term in terms if isinstance(term, Model)]
-    advance = _Core(run, models) if len(models) == len(terms) else _Python(run)
+    advance = _Core(run) if all(term.in_core for term in terms) else _Python(run)
     done = 0  # steps whose saves are in the trajectory
     begun = False
     try:
@@ -269,7 +269,7 @@ class _Run:
         first: int,
         n: int,
         stages: Array,
-        terms: list[tuple[int, Array]],
+        terms: list[tuple[Any, ...]],
         trajectory: Trajectory,
     ) -> None:
         """Steps `first` ... `first` + `n` - 1 and their saves; none: the start is saved."""
@@ -298,10 +298,11 @@ class _Run:
 class _Core:
     """Steps in the core, a slice of time after another."""
 
-    def __init__(self, run: _Run, models: Sequence[Model]) -> None:
+    def __init__(self, run: _Run) -> None:
         self.run = run
         self.stages = run.scheme.table()
-        self.terms = [(model.index, model.columns(run.m.shape[:-1])) for model in models]
+        batch, matrix = run.m.shape[:-1], run.q.shape[run.m.ndim - 1 :] == (3, 3)
+        self.terms = [term.core_term(batch, matrix) for term in run.terms]
         self.saved_steps = 0
         flows = len(run.scheme.a) * max(run.m.size // 3, 16)
         self.slice = max(1, 100_000 // flows)

@@ -504,13 +504,15 @@ class RigidBody:
         principal0 = self._to_principal(m_user)
         terms = as_terms(torque)
 
+        own = tuple(term.with_inertia(tensor=self._tensor) for term in terms)
+
         def turned_back(trajectory: Any) -> BodyTrajectory:
             return BodyTrajectory(
                 trajectory.t,
                 self._momentum_from_principal(m_user, principal0, trajectory.m),
                 self._attitude_from_principal(trajectory.q),
                 trajectory.inertia,
-                tuple(terms),
+                own,
                 body=self,
             )
 
