@@ -8,7 +8,8 @@
 ///     template <class T, class Frame> static Vec3<T> torque(p, t, m, frame);
 ///     template <class T, class Frame> static Vec3<T> derivative(p, t, v, frame);
 ///     template <class T, class Frame> static T potential(p, t, frame);
-///     template <class T, class Frame> static Vec3<T> kick(p, t, s, m, frame);
+///     template <class T> static auto prepare(p, s);
+///     template <class T, class Frame> static Vec3<T> kick(p, t, prepared, m, frame);
 ///
 /// p the parameters of a body, `derivative` the rate of the torque while the body turns at v; it
 /// and the potential where the row of facts says so; `kick`, the exact flow of m' = torque for the
@@ -84,12 +85,17 @@ void potential_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff
 template <class M, bool Matrix, class T>
 void kick_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     T p[M::parameters];
+    batch::load(a.parameters, begin, 1, p);
+    auto constants = M::prepare(p, a.duration);
     for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
         const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
-        batch::load(a.parameters, i, count, p);
+        if (a.parameters.body != 0) {
+            batch::load(a.parameters, i, count, p);
+            constants = M::prepare(p, a.duration);
+        }
         const auto frame = Frame<T, Matrix>::load(a.attitude, i, count);
         const Vec3<T> m = batch::load_vec3<T>(a.m, i, count);
-        batch::store_vec3(a.out, i, count, M::kick(p, a.t, a.duration, m, frame));
+        batch::store_vec3(a.out, i, count, M::kick(p, a.t, constants, m, frame));
     }
 }
 

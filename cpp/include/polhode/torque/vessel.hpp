@@ -41,20 +41,39 @@ struct Restoring {
 
 namespace detail {
 
-/// m' = f - k m for the time s: m <- e^(-k s) m + s phi(-k s) f, phi(z) = (e^z - 1)/z.
+/// m' = f - k m for the time s: m <- decay m + weight f, decay = e^(-k s), weight = s phi(-k s),
+/// phi(z) = (e^z - 1)/z.
 ///
 /// Error: a few eps of |m| + |s f|, for k = 0 too, where [Gus10] takes another formula.
 template <class T>
-POLHODE_INLINE T damped(T k, double s, T m, T f) {
-    const T z = -s * k;
-    const Exponential<T> e = exponential(z);
-    const mask_t<T> still = z == 0.0;
-    const T phi = select(still, T(1.0), e.expm1 / select(still, T(1.0), z));
-    // e^z is beyond all doubles, what `exponential` gives there means nothing.
-    const mask_t<T> beyond = z > 709.0;
-    const T end = fma(e.exp, m, s * phi * f);
-    return select(beyond, nan<T>(), end);
-}
+struct Damping {
+    Vec3<T> decay, weight;
+
+    POLHODE_INLINE static Damping of(const T* k, double s) {
+        Damping d;
+        along(k[0], s, d.decay.x, d.weight.x);
+        along(k[1], s, d.decay.y, d.weight.y);
+        along(k[2], s, d.decay.z, d.weight.z);
+        return d;
+    }
+    POLHODE_INLINE Vec3<T> operator()(const Vec3<T>& m, const Vec3<T>& f) const {
+        return {fma(decay.x, m.x, weight.x * f.x),
+                fma(decay.y, m.y, weight.y * f.y),
+                fma(decay.z, m.z, weight.z * f.z)};
+    }
+
+  private:
+    POLHODE_INLINE static void along(T k, double s, T& decay, T& weight) {
+        const T z = -s * k;
+        const Exponential<T> e = exponential(z);
+        const mask_t<T> still = z == 0.0;
+        const T phi = select(still, T(1.0), e.expm1 / select(still, T(1.0), z));
+        // Beyond that e^z is no double, and what `exponential` gives means nothing.
+        const mask_t<T> beyond = z > 709.0;
+        decay = select(beyond, nan<T>(), e.exp);
+        weight = s * phi;
+    }
+};
 
 }  // namespace detail
 
@@ -76,13 +95,17 @@ struct Vessel {
         const Vec3<T> f = Restoring::torque(p, t, m, frame);
         return {fma(-p[6], m.x, f.x), fma(-p[7], m.y, f.y), fma(-p[8], m.z, f.z)};
     }
+    template <class T>
+    POLHODE_INLINE static detail::Damping<T> prepare(const T* p, double s) {
+        return detail::Damping<T>::of(p + 6, s);
+    }
     template <class T, class Frame>
-    POLHODE_INLINE static Vec3<T> kick(
-        const T* p, double t, double s, const Vec3<T>& m, const Frame& frame) {
-        const Vec3<T> f = Restoring::torque(p, t, m, frame);
-        return {detail::damped(p[6], s, m.x, f.x),
-                detail::damped(p[7], s, m.y, f.y),
-                detail::damped(p[8], s, m.z, f.z)};
+    POLHODE_INLINE static Vec3<T> kick(const T* p,
+                                       double t,
+                                       const detail::Damping<T>& damping,
+                                       const Vec3<T>& m,
+                                       const Frame& frame) {
+        return damping(m, Restoring::torque(p, t, m, frame));
     }
     template <class T, class Frame>
     POLHODE_INLINE static T potential(const T* p, double t, const Frame& frame) {
@@ -112,15 +135,18 @@ struct CoupledVessel {
         const Vec3<T> damping = times(p + 9, {p[6] * y.x, p[7] * y.y, p[8] * y.z});
         return Restoring::torque(p, t, m, frame) - damping;
     }
+    template <class T>
+    POLHODE_INLINE static detail::Damping<T> prepare(const T* p, double s) {
+        return detail::Damping<T>::of(p + 6, s);
+    }
     template <class T, class Frame>
-    POLHODE_INLINE static Vec3<T> kick(
-        const T* p, double t, double s, const Vec3<T>& m, const Frame& frame) {
-        const Vec3<T> y = times(p + 18, m);
+    POLHODE_INLINE static Vec3<T> kick(const T* p,
+                                       double t,
+                                       const detail::Damping<T>& damping,
+                                       const Vec3<T>& m,
+                                       const Frame& frame) {
         const Vec3<T> f = times(p + 18, Restoring::torque(p, t, m, frame));
-        return times(p + 9,
-                     {detail::damped(p[6], s, y.x, f.x),
-                      detail::damped(p[7], s, y.y, f.y),
-                      detail::damped(p[8], s, y.z, f.z)});
+        return times(p + 9, damping(times(p + 18, m), f));
     }
     template <class T, class Frame>
     POLHODE_INLINE static T potential(const T* p, double t, const Frame& frame) {
