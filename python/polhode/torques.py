@@ -180,7 +180,13 @@ class Model(Torque):
 
     def __init__(self, name: str, *parts: tuple[str, ArrayLike, tuple[int, ...]]) -> None:
         arrays = _finite(*parts)
-        self._set(name, *(a.reshape(*a.shape[: a.ndim - len(part[2])], -1) for a, part in zip(arrays, parts, strict=True)))
+        self._set(
+            name,
+            *(
+                a.reshape(*a.shape[: a.ndim - len(part[2])], -1)
+                for a, part in zip(arrays, parts, strict=True)
+            ),
+        )
 
     def _set(self, name: str, *parts: Array) -> None:
         """Be the model of this name with parts (..., K), one after another, for parameters."""
@@ -431,9 +437,7 @@ class LagrangeTop(Model):
     >>> import numpy as np, polhode as ph
     >>> q0 = ph.so3.exp([0.05, 0.0, 0.0])
     >>> top = ph.torques.LagrangeTop()
-    >>> traj = ph.integrate(
-    ...     [5.0, 5.0, 1.0], [0.0, 0.0, 5.0], q0, 0.01, 2000, torque=top, save_every=2000
-    ... )
+    >>> traj = ph.integrate([5.0, 5.0, 1.0], [0.0, 0.0, 5.0], q0, 0.01, 2000, torque=top, save_every=2000)
     >>> bool(abs(traj.energy()[-1] - 32.475) < 1e-3)
     True
     """
@@ -537,7 +541,12 @@ class GravityGradient(Model):
     >>> moments = np.array([120.0, 150.0, 60.0])
     >>> gradient = ph.torques.GravityGradient(n, position=[0.0, 0.0, 1.0], normal=[0.0, 1.0, 0.0])
     >>> traj = ph.integrate(
-    ...     moments, moments * [0.0, n, 0.0], [1.0, 0.0, 0.0, 0.0], 10.0, 600, torque=gradient,
+    ...     moments,
+    ...     moments * [0.0, n, 0.0],
+    ...     [1.0, 0.0, 0.0, 0.0],
+    ...     10.0,
+    ...     600,
+    ...     torque=gradient,
     ...     save_every=600,
     ... )
     >>> (traj.q[-1] + 0.0).round(6)
@@ -568,9 +577,7 @@ class GravityGradient(Model):
         rate = self.mean_motion
         self._known = full is not None
         weighted = (3 * rate**2)[..., None, None] * (np.zeros((3, 3)) if full is None else full)
-        self._set(
-            "gravity_gradient", _six(weighted), along, np.cross(up, along), rate[..., None]
-        )
+        self._set("gravity_gradient", _six(weighted), along, np.cross(up, along), rate[..., None])
 
     @classmethod
     def circular(
@@ -608,11 +615,9 @@ class GravityGradient(Model):
         i, node, u = (np.asarray(x, np.float64) for x in (inclination, raan, argument_of_latitude))
         i, node, u = np.broadcast_arrays(i, node, u)
         ascending = np.stack([np.cos(node), np.sin(node), 0 * node], axis=-1)
-        normal = np.stack(
-            [np.sin(i) * np.sin(node), -np.sin(i) * np.cos(node), np.cos(i)], axis=-1
-        )
-        position = (
-            np.cos(u)[..., None] * ascending + np.sin(u)[..., None] * np.cross(normal, ascending)
+        normal = np.stack([np.sin(i) * np.sin(node), -np.sin(i) * np.cos(node), np.cos(i)], axis=-1)
+        position = np.cos(u)[..., None] * ascending + np.sin(u)[..., None] * np.cross(
+            normal, ascending
         )
         rate = np.sqrt(np.asarray(mu, np.float64) / np.asarray(radius, np.float64) ** 3)
         return cls(rate, position, normal, **inertia)
@@ -693,7 +698,12 @@ class Vessel(Model):
     >>> ship = ph.torques.Vessel(6.3622e6, gm_l=103.628, gm_t=2.1444, damping=[1e9, 1e9, 1e9])
     >>> moments = np.array([3.2164e8, 5.4782e9, 5.7426e9])
     >>> traj = ph.integrate(
-    ...     moments, moments * [1.0, 1.0, 1.0], [1.0, 0.0, 0.0, 0.0], 0.0125, 1200, torque=ship,
+    ...     moments,
+    ...     moments * [1.0, 1.0, 1.0],
+    ...     [1.0, 0.0, 0.0, 0.0],
+    ...     0.0125,
+    ...     1200,
+    ...     torque=ship,
     ...     save_every=1200,
     ... )
     >>> traj.q[-1].round(3)
@@ -747,7 +757,9 @@ class Vessel(Model):
     def _in_body(self, along_axes: Array) -> Array:
         """A tensor that is diagonal in the axes of the ship, in those of the body."""
         tensor = _diagonal(along_axes)
-        return tensor if self.axes is None else _turned_tensor(np.swapaxes(self.axes, -2, -1), tensor)
+        return (
+            tensor if self.axes is None else _turned_tensor(np.swapaxes(self.axes, -2, -1), tensor)
+        )
 
     def with_inertia(self, inertia: Array | None = None, tensor: Array | None = None) -> Torque:
         """The torque on bodies of these moments or tensors, unless it has been given some."""
@@ -892,9 +904,7 @@ class Prescribed(Model):
     array([0., 0., 3.])
     """
 
-    def __init__(
-        self, values: Any, times: ArrayLike | None = None, frame: str = "body"
-    ) -> None:
+    def __init__(self, values: Any, times: ArrayLike | None = None, frame: str = "body") -> None:
         self.values = values
         self.times: Array | None = None
         self.frame = _frame(frame)
@@ -939,7 +949,13 @@ class Prescribed(Model):
             return Prescribed(lambda t: _turned(axes, np.asarray(self.values(t))))
         if self.times is None:
             return Prescribed(_Piecewise(self.values, axes))
-        return Prescribed(_turned(axes, self.values), self.times)
+        return Prescribed(_turned_behind(1, axes, self.values), self.times)
+
+
+def _turned_behind(count: int, axes: ArrayLike, v: Array) -> Array:
+    """axes.T @ v where v has `count` axes before those of the bodies."""
+    missing = max(np.ndim(axes) - 2 - (v.ndim - count - 1), 0)
+    return _turned(axes, v.reshape(*v.shape[:count], *[1] * missing, *v.shape[count:]))
 
 
 class _Piecewise:
@@ -947,7 +963,7 @@ class _Piecewise:
 
     def __init__(self, polynomial: Any, axes: Array) -> None:
         self.x = polynomial.x
-        self.c = _turned(axes, np.asarray(polynomial.c, np.float64))
+        self.c = _turned_behind(2, axes, np.asarray(polynomial.c, np.float64))
         self.extrapolate = getattr(polynomial, "extrapolate", True)
 
 
@@ -1029,7 +1045,10 @@ class SpatialMomentum(Torque):
     def __init__(
         self, L: Callable[[float], ArrayLike], *derivatives: Callable[[float], ArrayLike]
     ) -> None:
-        for name, part in (("L", L), *((f"derivatives[{i}]", d) for i, d in enumerate(derivatives))):
+        for name, part in (
+            ("L", L),
+            *((f"derivatives[{i}]", d) for i, d in enumerate(derivatives)),
+        ):
             if not callable(part):
                 raise TypeError(f"{name} must be a function of time, not {type(part).__name__}")
         self.L = L
@@ -1098,6 +1117,7 @@ class Compiled(Torque):
 
         array = ty.CPointer(ty.float64)
 
+
         @cfunc(ty.void(ty.int64, ty.int64, ty.int64, ty.float64, array, array, array, ty.voidptr))
         def top(n, first, stride, t, m, attitude, torque, user_data):
             q = carray(attitude, (4, stride))
@@ -1106,6 +1126,7 @@ class Compiled(Torque):
                 f[0, i] = 0.2 * (q[2, i] * q[3, i] + q[0, i] * q[1, i])
                 f[1, i] = -0.2 * (q[1, i] * q[3, i] - q[0, i] * q[2, i])
                 f[2, i] = 0.0
+
 
         traj = ph.integrate(inertia, m0, q0, 0.01, 1000, torque=top)
     """
@@ -1175,7 +1196,16 @@ class Compiled(Torque):
 
 
 #: Types of the arguments of a compiled torque, and those taken for them.
-_SIGNATURE = ("int64_t", "int64_t", "int64_t", "double", "double *", "double *", "double *", "void *")
+_SIGNATURE = (
+    "int64_t",
+    "int64_t",
+    "int64_t",
+    "double",
+    "double *",
+    "double *",
+    "double *",
+    "void *",
+)
 _INTEGERS = ("int64_t", "ssize_t", "npy_intp", "Py_ssize_t", "long long") + (
     ("long",) if ctypes.sizeof(ctypes.c_long) == 8 else ()
 )
