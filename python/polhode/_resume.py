@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from polhode import _arrays, _core, _store
 from polhode._arrays import Array
-from polhode._integrate import Callback, Frame, Run, carry_out
+from polhode._integrate import Callback, Frame, Run, carry_out, terms_of_bodies
 from polhode._methods import methods
 from polhode._store import Absent, Store
 from polhode._trajectory import Trajectory
@@ -177,8 +177,8 @@ def _read_run(store: Store, torque: TorqueLike) -> Run:
             raise ValueError("steps that do not fit each other")
     given = _store.fill_in(store.path, content["torque"], stored, as_terms(torque))
     with _store.told(store.path / "run.json"):
-        terms = given if frame is None else frame.principal_terms(given)
-        run = Run(scheme=scheme, terms=terms, given=given, frame=frame, **settings)
+        terms, shown = terms_of_bodies(given, settings["inertia"], frame)
+        run = Run(scheme=scheme, terms=terms, given=given, shown=shown, frame=frame, **settings)
     with _store.told(store.path / "state.npz"):
         if store.step > count or store.rows not in (run.rows(store.step), 0):
             raise ValueError(f"{store.rows} rows after {store.step} steps")
