@@ -59,10 +59,10 @@ def function(**options: Any) -> ph.Trajectory:
 def skew(**options: Any) -> ph.Trajectory:
     return ph.RigidBody(TENSOR).integrate(
         [0.3, 0.5, 0.8],
-        np.eye(3),
+        [1, 0, 0, 0],
         0.05,
         20_000,
-        torque=ph.torques.HeavyTop(U0, axis=[0.1, 0.2, 0.9]),
+        torque=[ph.torques.HeavyTop(U0, axis=[0.1, 0.2, 0.9]), pull],
         save_every=10,
         method="magnus6",
         **options,
@@ -71,7 +71,7 @@ def skew(**options: Any) -> ph.Trajectory:
 
 RUNS: dict[str, Callable[..., ph.Trajectory]] = {"core": core, "function": function, "skew": skew}
 #: What resume is given.
-OWN = {"core": None, "function": pull, "skew": None}
+OWN = {"core": None, "function": pull, "skew": pull}
 
 
 def endless_core() -> None:
