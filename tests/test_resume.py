@@ -474,3 +474,39 @@ def test_models_of_ones_own_are_given_again(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="is no model of polhode"):
             ph.resume(path)
         assert_same(ph.resume(path, torque), integrate(torque=torque))
+
+
+MODELS: dict[str, ph.torques.Torque] = {
+    "HeavyTop": ph.torques.HeavyTop([0, 0, 1], axis=[[0, 0, 1], [0, 1, 0]]),
+    "LagrangeTop": ph.torques.LagrangeTop(0.5),
+    "SoftWall": ph.torques.SoftWall("physical", charge=[0.5, 0.7]),
+    "GravityGradient": ph.torques.GravityGradient(0.3),
+    "Vessel": ph.torques.Vessel(2.0, 0.3, 0.2, damping=[0.1, 0.2, 0.3]),
+    "Dipole": ph.torques.Dipole([0, 0, 1], [0.1, 0.2, 0.3]),
+    "Constant": ph.torques.Constant([0.1, 0, 0.2], frame="space"),
+    "Prescribed": ph.torques.Prescribed(
+        np.random.default_rng(3).random((5, 3)), times=[0, 1, 2, 3, 4]
+    ),
+}
+
+
+def test_every_model_is_here() -> None:
+    kinds = {n for n in ph.torques.__all__ if issubclass(getattr(ph.torques, n), _store.Model)}
+    assert kinds == set(MODELS)
+
+
+@pytest.mark.parametrize("own_axes", [False, True])
+@pytest.mark.parametrize("torque", MODELS.values(), ids=MODELS)
+def test_models_are_stored(tmp_path: Path, torque: Any, own_axes: bool) -> None:
+    def run(**changes: Any) -> ph.Trajectory:
+        if not own_axes:
+            return integrate(torque=torque, **changes)
+        body = ph.RigidBody(runs.TENSOR)
+        return body.integrate(M0, Q0, 0.1, 10, torque=torque, **changes)
+
+    with pytest.raises(StopError):
+        run(save_to=tmp_path / "run", callback=stop_at(6))
+    whole = run()
+    traj = ph.resume(tmp_path / "run")
+    assert_same(traj, whole)
+    np.testing.assert_array_equal(traj.energy(), whole.energy())
