@@ -139,6 +139,9 @@ def option_values(row: int, options: dict[str, Any]) -> tuple[float, ...]:
         if name == "axes":
             values[name] = _axes(value, method)
             continue
+        if name == "form":
+            values[name] = _form(value)
+            continue
         try:
             values[name] = type(values[name])(value)
         except (TypeError, ValueError):
@@ -148,7 +151,8 @@ def option_values(row: int, options: dict[str, Any]) -> tuple[float, ...]:
             ) from None
     _check_frame(values)
     return tuple(
-        _digits(value) if name == "axes" else float(value) for name, value in values.items()
+        _digits(value) if name == "axes" else float(value)
+        for name, value in (values | _forms(values)).items()
     )
 
 
@@ -165,6 +169,21 @@ def _axes(value: Any, method: Method) -> tuple[int, ...] | None:
     if sorted(axes) != [1, 2, 3]:
         raise ValueError(f"option 'axes' must be a permutation of (1, 2, 3), not {value!r}")
     return axes
+
+
+#: What the option `form` of Euler's methods may be.
+FORMS = ("momentum", "rate")
+
+
+def _form(value: Any) -> str:
+    if value not in FORMS:
+        raise ValueError(f"option 'form' must be 'momentum' or 'rate', not {value!r}")
+    return str(value)
+
+
+def _forms(values: dict[str, Any]) -> dict[str, int]:
+    """The form as the core takes it."""
+    return {"form": FORMS.index(values["form"])} if "form" in values else {}
 
 
 def _digits(axes: tuple[int, ...] | None) -> float:

@@ -19,6 +19,7 @@
 /// them.
 
 #include "polhode/batch_arguments.hpp"
+#include "polhode/lie/implicit.hpp"
 #include "polhode/magnus/free_body.hpp"
 #include "polhode/method_info.hpp"
 #include "polhode/moser_veselov/step.hpp"
@@ -189,6 +190,40 @@ struct NoSquish {
     static constexpr rotations::NoSquish kernel{};
 };
 
+/// trap, imid, trapm, imidm, swc1, akw, bbtrap, bbtrapwd, euler_forward, euler_backward.
+template <lie::Scheme S>
+struct Krysl {
+    static constexpr bool is_euler =
+        S == lie::Scheme::euler_forward || S == lie::Scheme::euler_backward;
+    static constexpr const char* names[] = {"euler_forward",
+                                            "euler_backward",
+                                            "",
+                                            "",
+                                            "trap",
+                                            "imid",
+                                            "trapm",
+                                            "imidm",
+                                            "swc1",
+                                            "akw",
+                                            "bbtrap",
+                                            "bbtrapwd"};
+    static constexpr const char* invariants =
+        S == lie::Scheme::trap   ? ""
+        : S == lie::Scheme::imid ? "energy casimir"
+        : S == lie::Scheme::swc1 || S == lie::Scheme::akw || S == lie::Scheme::bbtrap
+            ? "energy casimir momentum_spatial"
+            : "casimir momentum_spatial";
+    static constexpr MethodInfo info{names[static_cast<int>(S)],
+                                     is_euler ? 1 : 2,
+                                     "implicit Lie",
+                                     invariants,
+                                     !is_euler && S != lie::Scheme::bbtrapwd,
+                                     is_euler ? "form='momentum'" : "",
+                                     "[Krysl07] Sec. 3",
+                                     S != lie::Scheme::euler_forward};
+    static constexpr lie::Kernel kernel{S};
+};
+
 template <class... Methods>
 struct MethodList {
     /// Calls visit.template operator()<Method>() for every method.
@@ -241,6 +276,16 @@ using Methods = MethodList<Exact,
                            Rotations<312, true>,
                            Rotations<321, true>,
                            SymmetricRotation,
-                           NoSquish>;
+                           NoSquish,
+                           Krysl<lie::Scheme::trap>,
+                           Krysl<lie::Scheme::imid>,
+                           Krysl<lie::Scheme::trapm>,
+                           Krysl<lie::Scheme::imidm>,
+                           Krysl<lie::Scheme::swc1>,
+                           Krysl<lie::Scheme::akw>,
+                           Krysl<lie::Scheme::bbtrap>,
+                           Krysl<lie::Scheme::bbtrapwd>,
+                           Krysl<lie::Scheme::euler_forward>,
+                           Krysl<lie::Scheme::euler_backward>>;
 
 POLHODE_NAMESPACE_END
