@@ -274,7 +274,6 @@ def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
         ({"splitting": ([0.2, 0.3, 0.5], [1.0])}, ValueError, "alternate"),
         ({"method": "exakt"}, ValueError, "did you mean 'exact'"),
         ({"spin": 1}, TypeError, "no option 'spin'"),
-        ({"save_to": "x.npy"}, TypeError, "save_to"),
         ({"torque": 3.0}, TypeError, "torque must be"),
         ({"torque": lambda t, m, q: np.zeros(4)}, ValueError, r"must return shape \(3,\)"),
         ({"torque": lambda t, m, q: None}, TypeError, "torque function must return .* not None"),

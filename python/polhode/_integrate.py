@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import math
 import operator
+import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,8 +18,12 @@ from polhode import _arrays, _core
 from polhode._arrays import Array, Operand
 from polhode._methods import may_lack_root, method_index, option_values, warn_without_root
 from polhode._splittings import Splitting, as_splitting
+from polhode._store import Store
 from polhode._trajectory import Trajectory
 from polhode.torques import Model, Torque, TorqueLike, as_terms
+
+if TYPE_CHECKING:
+    from polhode.bodies import RigidBody
 
 Callback = Callable[[int, float, Array, Array], object]
 
@@ -38,6 +43,7 @@ def integrate(
     method: str = "exact",
     t0: float = 0.0,
     save_every: int = 1,
+    save_to: str | os.PathLike[str] | None = None,
     threads: int | None = None,
     progress: bool = False,
     callback: Callback | None = None,
@@ -71,6 +77,10 @@ def integrate(
         Time at the start.
     save_every : int, optional
         Steps from one save to the next; the start and the end are always saved.
+    save_to : path, optional
+        A directory to be made, into which the trajectory is written as it goes, as NumPy memmaps
+        t.npy, m.npy and q.npy: a run that is killed keeps what it had, and `resume` goes on with
+        it. What exists is not written over.
     threads : int, optional
         Number of threads; None is POLHODE_NUM_THREADS or 1, -1 all cores.
     progress : bool, optional
@@ -85,7 +95,7 @@ def integrate(
     -------
     Trajectory
         T = 1 + ceil(n_steps / save_every) states: ``t`` (T,), ``m`` (T, ..., 3), ``q`` (T, ..., 4)
-        or (T, ..., 3, 3).
+        or (T, ..., 3, 3); with `save_to` they are the memmaps, read-only.
 
     Raises
     ------
@@ -94,9 +104,11 @@ def integrate(
         a scheme that the torque does not serve. Nothing has been done then.
     TypeError
         Arguments of a wrong type; an option that the method does not have.
+    FileExistsError
+        What `save_to` names is there already.
 
     Any exception of a torque or callback, and KeyboardInterrupt, carries the states so far as its
-    attribute ``trajectory``.
+    attribute ``trajectory``; a note tells step and time.
 
     Notes
     -----
@@ -126,18 +138,93 @@ def integrate(
     >>> traj.m[-1].round(6)
     array([-0.388261, -0.095514, -0.916637])
     """
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be a function, not {type(callback).__name__}")
+    run = prepare(
+        inertia,
+        m0,
+        q0,
+        h,
+        n_steps,
+        given=as_terms(torque),
+        splitting=splitting,
+        method=method,
+        options=options,
+        t0=t0,
+        save_every=save_every,
+        threads=threads,
+    )
+    return begin(run, save_to, progress, callback)
+
+
+def integrate_body(
+    body: RigidBody,
+    m0: ArrayLike,
+    q0: ArrayLike,
+    h: ArrayLike,
+    n_steps: int,
+    torque: TorqueLike,
+    callback: Callback | None,
+    *,
+    splitting: str | Splitting | Sequence[Sequence[float]] = "strang",
+    method: str = "exact",
+    t0: float = 0.0,
+    save_every: int = 1,
+    save_to: str | os.PathLike[str] | None = None,
+    threads: int | None = None,
+    progress: bool = False,
+    **options: Any,
+) -> Trajectory:
+    """`integrate` in body axes that are not the principal ones."""
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be a function, not {type(callback).__name__}")
+    m_user = _arrays.components("m0", m0, 3).copy()
+    principal0 = body._to_principal(m_user)
+    run = prepare(
+        body.moments,
+        principal0,
+        body._attitude_to_principal(q0),
+        h,
+        n_steps,
+        given=as_terms(torque),
+        splitting=splitting,
+        method=method,
+        options=options,
+        t0=t0,
+        save_every=save_every,
+        threads=threads,
+        frame=Frame(body, m_user, principal0),
+    )
+    return begin(run, save_to, progress, callback)
+
+
+def prepare(
+    inertia: ArrayLike,
+    m0: ArrayLike,
+    q0: ArrayLike,
+    h: ArrayLike,
+    n_steps: int,
+    *,
+    given: list[Torque],
+    splitting: str | Splitting | Sequence[Sequence[float]],
+    method: str,
+    options: dict[str, Any],
+    t0: float,
+    save_every: int,
+    threads: int | None,
+    frame: Frame | None = None,
+) -> Run:
+    """Check the arguments of `integrate`; all but the torques are in principal axes."""
     row = method_index(method, options)
     values = option_values(row, options)
     scheme = as_splitting(splitting)
-    terms = as_terms(torque)
+    terms = given if frame is None else frame.principal_terms(given)
     _check_scheme(scheme, terms)
     count = _arrays.step_count(n_steps)
     every = operator.index(save_every)
     if every < 1:
         raise ValueError(f"save_every must be at least 1, not {every}")
     cores = _arrays.thread_count(threads)
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback must be a function, not {type(callback).__name__}")
 
     operands = [Operand("inertia", inertia, 3), Operand("m0", m0, 3)]
     operands.append(_arrays.attitude_operand("q0", q0))
@@ -154,52 +241,162 @@ def integrate(
     steps = _arrays.real_array("h", h).astype(np.float64)
     if steps.shape not in ((), (count,)):
         raise ValueError(f"h must be a number or have shape ({count},), not {steps.shape}")
-    start = float(t0)
-    times = None if steps.ndim == 0 else start + np.concatenate([[0.0], np.cumsum(steps)])
     every = min(every, max(count, 1))
-    saves = _arrays.save_count(count, every, m.size + q.size)
-    saved = np.minimum(np.arange(saves) * every, count)
-    t = start + saved * float(steps) if times is None else times[saved]
-
-    trajectory = Trajectory(
-        t=t,
-        m=np.empty((saves, *m.shape)),
-        q=np.empty((saves, *q.shape)),
-        inertia=np.broadcast_to(moments, m.shape) if shape else moments,
-        torque=tuple(terms),
+    _arrays.save_count(count, every, m.size + q.size)
+    return Run(
+        row, values, scheme, terms, moments, m, q, steps, float(t0), count, every, cores, given, frame
     )
-    run = _Run(row, values, scheme, terms, moments, m, q, steps, start, times, count, every, cores)
-    models = [term for term in terms if isinstance(term, Model)]
-    advance = _Core(run, models) if len(models) == len(terms) else _Python(run)
-    done = 0  # steps whose saves are in the trajectory
-    begun = False
+
+
+def begin(
+    run: Run,
+    save_to: str | os.PathLike[str] | None,
+    progress: bool,
+    callback: Callback | None,
+) -> Trajectory:
+    """Run from the start, into new arrays or files."""
+    t = run.saved_times()
+    if save_to is not None:
+        from polhode._resume import new_store
+
+        store = new_store(run, t, save_to)
+        return carry_out(run, store.t, store.m, store.q, store, progress, callback)
+    m, q = np.empty((len(t), *run.m.shape)), np.empty((len(t), *run.q.shape))
+    return carry_out(run, t, m, q, None, progress, callback)
+
+
+def carry_out(
+    run: Run,
+    t: Array,
+    m: Array,
+    q: Array,
+    store: Store | None,
+    progress: bool,
+    callback: Callback | None,
+) -> Trajectory:
+    """Do what is left of the run; all rows of the trajectory are `t`, `m` and `q`."""
+    saved = _Saved(run, t, m, q, store)
+    models = [term for term in run.terms if isinstance(term, Model)]
+    advance = _Core(run, models) if len(models) == len(run.terms) else _Python(run)
     try:
-        with _bar(progress, count) as bar:
-            advance.to(0, trajectory)
-            begun = True
-            if callback is not None:
-                callback(0, float(t[0]), *_seen(trajectory, 0))
-            while done < count:
-                next_save = count if callback is None else min(done + every - done % every, count)
-                before = done
-                done = advance.to(next_save, trajectory)
-                bar.update(done - before)
-                if callback is not None and (done % every == 0 or done == count):
-                    k = -(-done // every)
-                    callback(done, float(t[k]), *_seen(trajectory, k))
+        with _bar(progress, run.count, run.done) as bar:
+            if saved.rows == 0:
+                advance.start(saved)
+                saved.enter()
+                _call(callback, run, saved)
+            while run.done < run.count:
+                before = run.done
+                advance.to(run.next_save() if callback is not None else run.count, saved)
+                saved.enter()
+                bar.update(run.done - before)
+                if run.at_save():
+                    _call(callback, run, saved)
     except BaseException as error:
-        done = max(done, advance.saved_steps)
-        rows = (done // every + 1 if done < count else saves) if begun else 0
-        with contextlib.suppress(AttributeError, TypeError):
-            error.trajectory = Trajectory(  # type: ignore[attr-defined]
-                t[:rows], trajectory.m[:rows], trajectory.q[:rows], trajectory.inertia, tuple(terms)
-            )
+        trajectory = saved.rescue()
+        with contextlib.suppress(Exception):  # an exception may refuse attributes
+            error.trajectory = trajectory  # type: ignore[attr-defined]
         raise
-    if may_lack_root(row):
+    trajectory = saved.trajectory()
+    if may_lack_root(run.row):
         lost = np.isnan(trajectory.m[-1, ..., 0]) & np.isfinite(trajectory.m[0]).all(-1)
         if lost.any():
-            warn_without_root(row, int(np.count_nonzero(lost)), 2)
+            warn_without_root(run.row, int(np.count_nonzero(lost)), 4)
     return trajectory
+
+
+def _call(callback: Callback | None, run: Run, saved: _Saved) -> None:
+    if callback is None:
+        return
+    k = saved.rows - 1
+    t = float(saved.t[k])
+    try:
+        callback(run.done, t, _closed(saved.m[k]), _closed(saved.q[k]))
+    except Exception as error:
+        _note(error, f"in the callback after step {run.done} of the integration, at t = {t}")
+        raise
+
+
+def _note(error: Exception, text: str) -> None:
+    with contextlib.suppress(Exception):  # an exception may refuse attributes
+        error.add_note(text)
+
+
+def _closed(array: Array) -> Array:
+    """The same numbers, not to be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+class Frame:
+    """Body axes of the user's that are not the principal ones.
+
+    The state is in principal axes, as are the arrays that a run begins with; rows of the trajectory
+    are turned when they are saved.
+    """
+
+    def __init__(self, body: RigidBody, m0: Array, principal0: Array) -> None:
+        self.body = body
+        self.m0 = m0
+        self.principal0 = principal0
+
+    def principal_terms(self, given: Sequence[Torque]) -> list[Torque]:
+        """The torques, written in principal axes."""
+        return [self.body._torque_to_principal(term) for term in given]
+
+    def turn(self, m: Array, q: Array) -> None:
+        """Rows of a trajectory, in place."""
+        turned_m = self.body._momentum_from_principal(self.m0, self.principal0, m)
+        turned_q = self.body._attitude_from_principal(q)
+        m[...], q[...] = turned_m, turned_q
+
+
+class _Saved:
+    """The rows of a trajectory and how many of them are filled."""
+
+    def __init__(self, run: Run, t: Array, m: Array, q: Array, store: Store | None) -> None:
+        self.run = run
+        self.t, self.m, self.q = t, m, q
+        self.store = store
+        self.rows = 0 if store is None else store.rows
+        self.turning = False
+        if store is not None:
+            run.keeps = True
+
+    def enter(self, commit: bool = False) -> None:
+        """Count the rows that the run has filled; write down how far it is when it is time."""
+        run = self.run
+        rows = run.rows(run.done)
+        if run.frame is not None:
+            self.turning = True
+            for at in _pieces(self.rows, rows, run.m.size):
+                run.frame.turn(self.m[at], self.q[at])
+            self.turning = False
+        self.rows = rows
+        if self.store is not None and (commit or run.done == run.count or self.store.due()):
+            self.store.commit(run.done, rows, run.state())
+
+    def rescue(self) -> Trajectory:
+        """What there is after an exception."""
+        run = self.run
+        run.restore()
+        if run.started and not self.turning:
+            with contextlib.suppress(OSError):  # a full disk: the exception at hand says more
+                self.enter(commit=True)
+        return self.trajectory()
+
+    def trajectory(self) -> Trajectory:
+        """The filled rows; of files, read-only."""
+        parts = [array[: self.rows] for array in (self.t, self.m, self.q)]
+        if self.store is not None:
+            parts = [_closed(part) for part in parts]
+        return self.run.trajectory(*parts)
+
+
+def _pieces(first: int, end: int, numbers: int) -> list[slice]:
+    """Rows `first` ... `end` - 1 in pieces of bounded size."""
+    step = max(1, 2**16 // max(numbers, 1))
+    return [slice(k, min(k + step, end)) for k in range(first, end, step)]
 
 
 def _check_scheme(scheme: Splitting, terms: Sequence[Torque]) -> None:
@@ -215,22 +412,14 @@ def _check_scheme(scheme: Splitting, terms: Sequence[Torque]) -> None:
             )
 
 
-def _seen(trajectory: Trajectory, k: int) -> tuple[Array, Array]:
-    """Momenta and attitudes of one save, for a callback: views that it cannot write to."""
-    views = trajectory.m[k].view(), trajectory.q[k].view()
-    for view in views:
-        view.flags.writeable = False
-    return views
-
-
 @contextlib.contextmanager
-def _bar(progress: bool, count: int) -> Any:
+def _bar(progress: bool, count: int, done: int) -> Any:
     if not progress:
         yield _NoBar()
         return
     from tqdm import tqdm
 
-    with tqdm(total=count, unit=" steps", unit_scale=True) as bar:
+    with tqdm(total=count, initial=done, unit=" steps", unit_scale=True) as bar:
         yield bar
 
 
@@ -240,8 +429,13 @@ class _NoBar:
 
 
 @dataclass
-class _Run:
-    """What an integration is about; m and q are the state."""
+class Run:
+    """What an integration is about.
+
+    `m`, `q` and the arrays of `extra` are the state after `done` steps: what a method carries from
+    step to step besides m and q belongs into `extra`, changed in place, and is stored and restored
+    with them.
+    """
 
     row: int
     options: tuple[float, ...]
@@ -252,10 +446,40 @@ class _Run:
     q: Array
     h: Array
     t0: float
-    times: Array | None
     count: int
     every: int
     threads: int
+    given: list[Torque]
+    frame: Frame | None = None
+    done: int = 0
+    started: bool = False
+    extra: dict[str, Array] = field(default_factory=dict)
+    keeps: bool = False
+
+    def __post_init__(self) -> None:
+        self.times: Array | None = None
+        if self.h.ndim:
+            self.times = self.t0 + np.concatenate([[0.0], np.cumsum(self.h)])
+        self._kept: dict[str, Array] = {}
+        self._kept_at = -1
+
+    def saved_times(self) -> Array:
+        """Times of all saves."""
+        saves = self.rows(self.count)
+        steps = np.minimum(np.arange(saves) * self.every, self.count)
+        return self.t0 + steps * float(self.h) if self.times is None else self.times[steps]
+
+    def rows(self, done: int) -> int:
+        """How many saves there are after so many steps."""
+        return done // self.every + 1 if done < self.count else 1 + -(-self.count // self.every)
+
+    def next_save(self) -> int:
+        """The step after which the next save is."""
+        return min(self.done + self.every - self.done % self.every, self.count)
+
+    def at_save(self) -> bool:
+        """Whether the last step has been saved."""
+        return self.done % self.every == 0 or self.done == self.count
 
     def step(self, n: int) -> tuple[float, float, float]:
         """h of step n, the time at its start and at its end."""
@@ -264,15 +488,40 @@ class _Run:
             return h, self.t0 + n * h, self.t0 + (n + 1) * h
         return float(self.h[n]), float(self.times[n]), float(self.times[n + 1])
 
+    def state(self) -> dict[str, Array]:
+        """All that the next steps depend on."""
+        return {"m": self.m, "q": self.q, **self.extra}
+
+    def keep(self) -> None:
+        """Before steps that an exception may cut: `restore` comes back to here."""
+        if not self.keeps:
+            return
+        self._kept_at = -1
+        for name, array in self.state().items():
+            if name in self._kept:
+                self._kept[name][...] = array
+            else:
+                self._kept[name] = array.copy()
+        self._kept_at = self.done
+
+    def restore(self) -> None:
+        """Back to the state after `done` steps, wherever an exception came."""
+        if self._kept_at == self.done:
+            for name, array in self.state().items():
+                array[...] = self._kept[name]
+
+    def trajectory(self, t: Array, m: Array, q: Array) -> Trajectory:
+        """These states of the bodies."""
+        if self.frame is None:
+            return Trajectory(t, m, q, self.inertia, tuple(self.given))
+        from polhode._body_trajectory import BodyTrajectory
+
+        return BodyTrajectory(t, m, q, self.inertia, tuple(self.given), body=self.frame.body)
+
     def in_core(
-        self,
-        first: int,
-        n: int,
-        stages: Array,
-        terms: list[tuple[int, Array]],
-        trajectory: Trajectory,
+        self, n: int, stages: Array, terms: list[tuple[int, Array]], saved: _Saved
     ) -> None:
-        """Steps `first` ... `first` + `n` - 1 and their saves; none: the start is saved."""
+        """The next n steps and their saves; none: the start is saved."""
         _core.integrate(
             self.row,
             self.inertia,
@@ -284,12 +533,12 @@ class _Run:
             self.h,
             self.t0,
             self.times,
-            first,
+            self.done,
             n,
             self.count,
             self.every,
-            trajectory.m,
-            trajectory.q,
+            saved.m,
+            saved.q,
             self.threads,
             self.options,
         )
@@ -298,62 +547,63 @@ class _Run:
 class _Core:
     """Steps in the core, a slice of time after another."""
 
-    def __init__(self, run: _Run, models: Sequence[Model]) -> None:
+    def __init__(self, run: Run, models: Sequence[Model]) -> None:
         self.run = run
         self.stages = run.scheme.table()
         self.terms = [(model.index, model.columns(run.m.shape[:-1])) for model in models]
-        self.saved_steps = 0
         flows = len(run.scheme.a) * max(run.m.size // 3, 16)
         self.slice = max(1, 100_000 // flows)
 
-    def to(self, target: int, trajectory: Trajectory) -> int:
-        """Go on to step `target` or for one slice; returns the steps done."""
-        run, first = self.run, self.saved_steps
-        n = min(self.slice, target - first)
-        if n == 0 and first > 0:
-            return first
+    def start(self, saved: _Saved) -> None:
+        """Save the start."""
+        self.run.in_core(0, self.stages, self.terms, saved)
+        self.run.started = True
+
+    def to(self, target: int, saved: _Saved) -> None:
+        """Go on to step `target` or for one slice."""
+        run = self.run
+        n = min(self.slice, target - run.done)
         begun = time.perf_counter()
-        run.in_core(first, n, self.stages, self.terms, trajectory)
-        self.saved_steps = first + n
+        run.keep()
+        run.in_core(n, self.stages, self.terms, saved)
+        run.done += n
         spent = time.perf_counter() - begun
         if n == self.slice:
             growth = min(10.0, SLICE / max(spent, 1e-9))
             self.slice = max(1, math.ceil(self.slice * growth))
-        return self.saved_steps
 
 
 class _Python:
     """Steps with kicks in Python: one call of the torque a kick, over the whole batch."""
 
-    def __init__(self, run: _Run) -> None:
+    def __init__(self, run: Run) -> None:
         self.run = run
         self.depends_on_m = any(term.depends_on_m for term in run.terms)
         self.last_flow = max(
             (i for i, stage in enumerate(run.scheme.stages) if stage[0] == "flow"), default=-1
         )
-        self.saved_steps = 0
         self.force: tuple[float, Array] | None = None
-        self.m = run.m.view()
-        self.q = run.q.view()
-        self.m.flags.writeable = self.q.flags.writeable = False
+        self.m, self.q = _closed(run.m), _closed(run.q)
 
-    def to(self, target: int, trajectory: Trajectory) -> int:
-        """Go on to step `target` for one slice; returns the steps done."""
+    def start(self, saved: _Saved) -> None:
+        """Save the start."""
+        self.run.in_core(0, self.run.scheme.table(), [], saved)
+        self.run.started = True
+
+    def to(self, target: int, saved: _Saved) -> None:
+        """Go on to step `target` or for one slice."""
         run = self.run
         until = time.perf_counter() + SLICE
-        if target == 0:
-            run.in_core(0, 0, run.scheme.table(), [], trajectory)
-            return 0
-        while self.saved_steps < target:
-            n = self.saved_steps
+        while run.done < target:
+            run.keep()
+            n = run.done
             self._step(n)
             if (n + 1) % run.every == 0 or n + 1 == run.count:
                 k = -(-(n + 1) // run.every)
-                trajectory.m[k], trajectory.q[k] = run.m, run.q
-            self.saved_steps = n + 1
+                saved.m[k], saved.q[k] = run.m, run.q
+            run.done = n + 1
             if time.perf_counter() > until:
                 break
-        return self.saved_steps
 
     def _step(self, n: int) -> None:
         h, t, t_end = self.run.step(n)
@@ -368,7 +618,7 @@ class _Python:
                 else:
                     self._kick(now, coefficient * h, c * h**3)
         except Exception as error:
-            error.add_note(f"in step {n} of the integration, at t = {now}")
+            _note(error, f"in step {n} of the integration, at t = {now}")
             raise
 
     def _flow(self, h: float) -> None:

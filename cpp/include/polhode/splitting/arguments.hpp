@@ -37,7 +37,8 @@ struct TorqueTerm {
     View parameters;
 };
 
-/// Steps `first_step` ... `first_step` + `n_steps` - 1 of an integration of `total_steps`.
+/// Steps `first_step` ... `first_step` + `n_steps` - 1 of an integration of `total_steps`.  It
+/// begins with no steps at first_step = 0, which makes the attitudes unit and saves the start.
 struct SplittingProblem {
     /// Bodies that are stepped together from one save to the next; blocks begin at its multiples.
     static constexpr std::ptrdiff_t block_bodies = 128;

@@ -100,7 +100,7 @@ class Block {
     void run() {
         const SplittingProblem& p = problem_;
         const std::ptrdiff_t end = p.first_step + p.n_steps;
-        if (p.first_step == 0) {
+        if (p.first_step == 0 && p.n_steps == 0) {
             make_unit();
             save(0);
         }
