@@ -70,7 +70,6 @@ class Store:
         self.path = path
         self.description = _read_json(path / "run.json")
         self.setup = _read_npz(path / "setup.npz")
-        # The rows first: what the state counts was there before it.
         self.t = _open_rows(path / "t.npy", "r")
         self.m = _open_rows(path / "m.npy", mode)
         self.q = _open_rows(path / "q.npy", mode)
@@ -220,10 +219,10 @@ def _read_npz(path: Path) -> dict[str, NDArray[Any]]:
 
 def _open_rows(path: Path, mode: Any) -> Any:
     with told(path):
-        rows = open_memmap(path, mode)
+        rows = open_memmap(path, "r")  # a file that is too short would be lengthened by "r+"
         _require(rows.dtype == np.float64 and rows.dtype.isnative, f"it holds {rows.dtype}")
         _require(rows.flags.c_contiguous, "its order is that of Fortran")
-        return rows
+        return rows if mode == "r" else open_memmap(path, mode)
 
 
 def _write(path: Path, write: Callable[[Any], Any]) -> None:
