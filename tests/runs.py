@@ -83,11 +83,16 @@ def endless_function() -> None:
 
 
 def endless_batch() -> None:
-    # One step takes many seconds.
-    n = 1_000_000
-    m = np.ones((n, 3))
+    n, flows = 1_000_000, 200
     ph.integrate(
-        [1, 1.5, 2.2], m, [1, 0, 0, 0], 1e6, 100, save_every=100, splitting="rkn6_14", method="frb"
+        [1, 1.5, 2.2],
+        np.ones((n, 3)),
+        [1, 0, 0, 0],
+        1e6,
+        100,
+        save_every=100,
+        splitting=([1 / flows] * flows, [1 / flows] * flows),
+        method="frb",
     )
 
 
@@ -96,7 +101,7 @@ def endless_step() -> None:
 
 
 def endless_steps() -> None:
-    ph.step([1, 1.5, 2.2], np.ones((5_000_000, 3)), [1, 0, 0, 0], 1e6, n_steps=10, method="frb")
+    ph.step([1, 1.5, 2.2], np.ones((5_000_000, 3)), [1, 0, 0, 0], 1e6, n_steps=50, method="frb")
 
 
 def kill_often() -> None:

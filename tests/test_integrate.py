@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -252,6 +254,47 @@ def test_an_exception_of_a_torque_tells_when() -> None:
     with pytest.raises(ZeroDivisionError) as at_once:
         integrate(torque=lambda t, m, q: 1 // 0)
     assert len(at_once.value.trajectory) == 1  # type: ignore[attr-defined]
+
+
+class Slotted(Exception):
+    __slots__ = ("code",)
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen(Exception):
+    """No attribute can be set, not even by add_note."""
+
+    code: int = 3
+
+
+class Closed(BaseException):
+    def __setattr__(self, name: str, value: object) -> None:
+        raise RuntimeError("closed")
+
+
+@pytest.mark.parametrize("error", [Slotted, Frozen, Closed])
+@pytest.mark.parametrize("save_to", [False, True])
+def test_an_exception_comes_out_as_itself(
+    tmp_path: Path, error: type[BaseException], save_to: bool
+) -> None:
+    raised = error()
+
+    def fails(*arguments: Any) -> None:
+        raise raised
+
+    changes: Any = {"save_to": tmp_path / "run"} if save_to else {}
+    for torque, callback in ((fails, None), (TOP, fails)):
+        with pytest.raises(error) as caught:
+            integrate(torque=torque, callback=callback, **changes)
+        assert caught.value is raised
+        assert hasattr(raised, "trajectory") == (error is Slotted)
+        if save_to:
+            changes["save_to"] = tmp_path / "again"
+    if error is Slotted:
+        assert raised.__notes__ == [
+            "in step 0 of the integration, at t = 0.0",
+            "in the callback after step 0 of the integration, at t = 0.0",
+        ]
 
 
 def test_progress(capsys: pytest.CaptureFixture[str]) -> None:

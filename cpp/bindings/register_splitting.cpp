@@ -3,6 +3,7 @@
 ///
 /// Arrays come prepared by polhode.integrate: native doubles, C-contiguous, bodies along one axis.
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <pybind11/stl.h>
 
 #include "arrays.hpp"
+#include "interrupts.hpp"
 #include "levels.hpp"
 #include "polhode/splitting/schemes.hpp"
 #include "threads.hpp"
@@ -111,12 +113,17 @@ void integrate(int method,
     problem.save_every = save_every;
     const auto run = dispatch::level().splitting->run;
     const int cores = thread_count(threads);
-    py::gil_scoped_release release;
-    share_among_threads(
-        bodies,
-        cores,
-        SplittingProblem::block_bodies,
-        [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(problem, begin, end); });
+    const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(problem, begin, end); };
+    constexpr std::ptrdiff_t block = SplittingProblem::block_bodies;
+    // polhode.integrate asks for as many steps as take a tenth of a second; one of a million bodies
+    // may take longer.
+    Slice slice;
+    if (n_steps == 1) {
+        const std::ptrdiff_t stages_done = std::max<std::ptrdiff_t>(stages.shape(0), 1);
+        slice.run_in_pieces(bodies, cores, block, stages_done, work);
+    } else {
+        slice.run(bodies, cores, block, 1, work);
+    }
 }
 
 TorqueArguments torque_arguments(const Doubles& m,

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "arrays.hpp"
+#include "interrupts.hpp"
 #include "levels.hpp"
 #include "threads.hpp"
 
@@ -15,8 +16,6 @@ namespace {
 
 /// Body-steps below which releasing the interpreter lock costs more than it gives.
 constexpr std::ptrdiff_t few_steps = 32;
-/// Body-steps between two looks for Ctrl-C, about a tenth of a second.
-constexpr std::ptrdiff_t steps_between_looks = 4'000'000;
 /// Threads take shares of whole packs at every level.
 constexpr std::ptrdiff_t grain = 64;
 
@@ -152,22 +151,25 @@ py::object step(int method,
             share_among_threads(count, threads, grain, look);
         }
         // Many steps are done a slice at a time, each from what the one before it left in the
-        // outputs.
-        const std::ptrdiff_t slice = std::max<std::ptrdiff_t>(steps_between_looks / count, 1);
-        for (std::ptrdiff_t done = 0; !refused() && (done == 0 || done < n_steps); done += slice) {
-            steps = std::min(slice, n_steps - done);
-            {
-                const py::gil_scoped_release release;
-                share_among_threads(count, threads, grain, work);
+        // outputs; of many bodies, one step is cut into pieces.  A pack takes its time for one body
+        // too.
+        Slice slice;
+        for (std::ptrdiff_t done = 0; !refused() && (done == 0 || done < n_steps); done += steps) {
+            const std::ptrdiff_t few = slice.units() / std::max(count, grain / 4);
+            steps = std::min(std::max<std::ptrdiff_t>(few, 1), n_steps - done);
+            if (steps == 1) {
+                slice.run_in_pieces(count, threads, grain, 1, work);
+            } else {
+                slice.run(count, threads, grain, steps, work);
             }
-            if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-            if (done + slice < n_steps) {
+            if (done + steps < n_steps) {
                 operands[m_] = operands[m_out_];
                 operands[attitude_] = operands[attitude_out_];
                 batch = BatchShape{};
                 broadcast(pointers, roles, batch);
                 batch.arrange();
             }
+            if (n_steps == 0) break;
         }
     }
     if (refused()) return py::int_(static_cast<int>(findings));
