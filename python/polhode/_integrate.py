@@ -412,18 +412,22 @@ def _check_scheme(scheme: Splitting, terms: Sequence[Torque]) -> None:
             )
 
 
-@contextlib.contextmanager
 def _bar(progress: bool, count: int, done: int) -> Any:
     if not progress:
-        yield _NoBar()
-        return
+        return _NoBar()
     from tqdm import tqdm
 
-    with tqdm(total=count, initial=done, unit=" steps", unit_scale=True) as bar:
-        yield bar
+    return tqdm(total=count, initial=done, unit=" steps", unit_scale=True)
 
 
 class _NoBar:
+    # No generator: its context manager sets attributes of an exception, and some allow none.
+    def __enter__(self) -> _NoBar:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
     def update(self, n: int) -> None:
         pass
 
