@@ -256,12 +256,12 @@ def test_an_exception_of_a_torque_tells_when() -> None:
     assert len(at_once.value.trajectory) == 1  # type: ignore[attr-defined]
 
 
-class Slotted(Exception):
+class SlottedError(Exception):
     __slots__ = ("code",)
 
 
 @dataclasses.dataclass(frozen=True)
-class Frozen(Exception):
+class FrozenError(Exception):
     """No attribute can be set, not even by add_note."""
 
     code: int = 3
@@ -272,7 +272,7 @@ class Closed(BaseException):
         raise RuntimeError("closed")
 
 
-@pytest.mark.parametrize("error", [Slotted, Frozen, Closed])
+@pytest.mark.parametrize("error", [SlottedError, FrozenError, Closed])
 @pytest.mark.parametrize("save_to", [False, True])
 def test_an_exception_comes_out_as_itself(
     tmp_path: Path, error: type[BaseException], save_to: bool
@@ -287,10 +287,10 @@ def test_an_exception_comes_out_as_itself(
         with pytest.raises(error) as caught:
             integrate(torque=torque, callback=callback, **changes)
         assert caught.value is raised
-        assert hasattr(raised, "trajectory") == (error is Slotted)
+        assert hasattr(raised, "trajectory") == (error is SlottedError)
         if save_to:
             changes["save_to"] = tmp_path / "again"
-    if error is Slotted:
+    if error is SlottedError:
         assert raised.__notes__ == [
             "in step 0 of the integration, at t = 0.0",
             "in the callback after step 0 of the integration, at t = 0.0",

@@ -49,7 +49,9 @@ def test_one_body(tmp_path: Path, torque: Any, matrix: bool) -> None:
     assert isinstance(figure, matplotlib.figure.Figure)
     sphere, space, attitude, invariants = figure.axes
     (path,) = (
-        line for line in sphere.get_lines() if line.get_color() == "C0" and len(line._verts3d[0]) > 1
+        line
+        for line in sphere.get_lines()
+        if line.get_color() == "C0" and len(line._verts3d[0]) > 1
     )
     m = traj.m / np.linalg.norm(traj.m, axis=-1, keepdims=True)
     np.testing.assert_allclose(np.transpose(path._verts3d), m, atol=1e-15)
@@ -103,7 +105,9 @@ def test_bodies_in_their_own_axes() -> None:
     for line in sphere.get_lines():
         if line.get_color() == "0.6":
             n = np.transpose(line._verts3d)
-            np.testing.assert_allclose(np.ptp(np.einsum("ti,ij,tj->t", n, inverse, n)), 0, atol=8 * EPS)
+            np.testing.assert_allclose(
+                np.ptp(np.einsum("ti,ij,tj->t", n, inverse, n)), 0, atol=8 * EPS
+            )
 
 
 @pytest.mark.parametrize("moments", [[1, 1.5, 2.2], [2.2, 1, 1.5], [1, 1, 2], [2, 1, 2]])

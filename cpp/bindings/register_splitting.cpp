@@ -69,7 +69,8 @@ void integrate(int method,
                Doubles m_saved,
                Doubles attitude_saved,
                int threads,
-               const py::tuple& option_values) {
+               const py::tuple& option_values,
+               std::optional<Doubles> lost) {
     const std::ptrdiff_t bodies = m.size() / 3;
     const std::ptrdiff_t core = matrix ? 9 : 4;
     const std::ptrdiff_t saves = 1 + (total_steps + save_every - 1) / save_every;
@@ -103,6 +104,7 @@ void integrate(int method,
     problem.matrix = matrix;
     problem.m = mutable_rows(m, 3, bodies);
     problem.attitude = mutable_rows(attitude, core, bodies);
+    if (lost) problem.lost = mutable_rows(*lost, 3, bodies);
     problem.m_saved = {m_saved.mutable_data(), 3, 1, 3};
     problem.attitude_saved = {attitude_saved.mutable_data(), core, 1, 3};
     problem.m_save_stride = 3 * bodies;
@@ -248,7 +250,8 @@ void register_splitting(py::module_& module) {
                py::arg("m_saved").noconvert(),
                py::arg("attitude_saved").noconvert(),
                py::arg("threads"),
-               py::arg("options") = py::tuple());
+               py::arg("options") = py::tuple(),
+               py::arg("lost").noconvert() = py::none());
     module.def("torque",
                &b::torque,
                py::arg("model"),

@@ -9,7 +9,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,6 +44,7 @@ def integrate(
     t0: float = 0.0,
     save_every: int = 1,
     save_to: str | os.PathLike[str] | None = None,
+    compensated: bool = False,
     threads: int | None = None,
     progress: bool = False,
     callback: Callback | None = None,
@@ -81,6 +82,9 @@ def integrate(
         A directory to be made, into which the trajectory is written as it goes, as NumPy memmaps
         t.npy, m.npy and q.npy: a run that is killed keeps what it had, and `resume` goes on with
         it. What exists is not written over.
+    compensated : bool, optional
+        Carry along what rounding takes from m, so that in long runs the energy errs by no more than
+        the scheme does; for torques that do not depend on m. About a tenth slower.
     threads : int, optional
         Number of threads; None is POLHODE_NUM_THREADS or 1, -1 all cores.
     progress : bool, optional
@@ -152,6 +156,7 @@ def integrate(
         options=options,
         t0=t0,
         save_every=save_every,
+        compensated=compensated,
         threads=threads,
     )
     return begin(run, save_to, progress, callback)
@@ -171,6 +176,7 @@ def integrate_body(
     t0: float = 0.0,
     save_every: int = 1,
     save_to: str | os.PathLike[str] | None = None,
+    compensated: bool = False,
     threads: int | None = None,
     progress: bool = False,
     **options: Any,
@@ -192,6 +198,7 @@ def integrate_body(
         options=options,
         t0=t0,
         save_every=save_every,
+        compensated=compensated,
         threads=threads,
         frame=Frame(body, m_user, principal0),
     )
@@ -211,6 +218,7 @@ def prepare(
     options: dict[str, Any],
     t0: float,
     save_every: int,
+    compensated: bool,
     threads: int | None,
     frame: Frame | None = None,
 ) -> Run:
@@ -221,6 +229,12 @@ def prepare(
     terms = given if frame is None else frame.principal_terms(given)
     _check_scheme(scheme, terms)
     count = _arrays.step_count(n_steps)
+    for term in terms:
+        if compensated and term.depends_on_m:
+            raise ValueError(
+                "compensated needs a torque that does not depend on m, under which energy is kept; "
+                f"{term!r} does"
+            )
     every = operator.index(save_every)
     if every < 1:
         raise ValueError(f"save_every must be at least 1, not {every}")
@@ -243,9 +257,25 @@ def prepare(
         raise ValueError(f"h must be a number or have shape ({count},), not {steps.shape}")
     every = min(every, max(count, 1))
     _arrays.save_count(count, every, m.size + q.size)
-    return Run(
-        row, values, scheme, terms, moments, m, q, steps, float(t0), count, every, cores, given, frame
+    run = Run(
+        row,
+        values,
+        scheme,
+        terms,
+        moments,
+        m,
+        q,
+        steps,
+        float(t0),
+        count,
+        every,
+        cores,
+        given,
+        frame,
     )
+    if compensated:
+        run.extra["lost"] = np.zeros_like(m)
+    return run
 
 
 def begin(
@@ -395,7 +425,7 @@ class _Saved:
 
 def _pieces(first: int, end: int, numbers: int) -> list[slice]:
     """Rows `first` ... `end` - 1 in pieces of bounded size."""
-    step = max(1, 2**16 // max(numbers, 1))
+    step = max(1, 2**13 // max(numbers, 1))
     return [slice(k, min(k + step, end)) for k in range(first, end, step)]
 
 
@@ -422,7 +452,7 @@ def _bar(progress: bool, count: int, done: int) -> Any:
 
 class _NoBar:
     # No generator: its context manager sets attributes of an exception, and some allow none.
-    def __enter__(self) -> _NoBar:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -522,9 +552,7 @@ class Run:
 
         return BodyTrajectory(t, m, q, self.inertia, tuple(self.given), body=self.frame.body)
 
-    def in_core(
-        self, n: int, stages: Array, terms: list[tuple[int, Array]], saved: _Saved
-    ) -> None:
+    def in_core(self, n: int, stages: Array, terms: list[tuple[int, Array]], saved: _Saved) -> None:
         """The next n steps and their saves; none: the start is saved."""
         _core.integrate(
             self.row,
@@ -545,6 +573,7 @@ class Run:
             saved.q,
             self.threads,
             self.options,
+            self.extra.get("lost"),
         )
 
 
@@ -588,6 +617,8 @@ class _Python:
         )
         self.force: tuple[float, Array] | None = None
         self.m, self.q = _closed(run.m), _closed(run.q)
+        self.lost = run.extra.get("lost")
+        self.gain: Array | float = 0.0  # twice the energy that rounding gave in this step
 
     def start(self, saved: _Saved) -> None:
         """Save the start."""
@@ -621,17 +652,24 @@ class _Python:
                     now = t_end if i == self.last_flow else t + elapsed * h
                 else:
                     self._kick(now, coefficient * h, c * h**3)
+            if self.lost is not None:
+                self._settle()
         except Exception as error:
             _note(error, f"in step {n} of the integration, at t = {now}")
             raise
 
     def _flow(self, h: float) -> None:
         run = self.run
+        before = None if self.lost is None else run.m.copy()
         state = (run.inertia, run.m, run.q, h, run.m, run.q)
         done = _core.step(run.row, *state, 1, run.threads, True, run.options)
         if type(done) is not tuple:
             raise RuntimeError("the core refused a state that had passed the checks")
         self.force = None
+        if before is not None:
+            change = (run.m - before) * self._inverse()
+            self.gain = self.gain + np.sum(change * (run.m + before), axis=-1, keepdims=True)
+            self.gain += 2 * np.sum(change * self.lost, axis=-1, keepdims=True)
 
     def _torque(self, t: float, m: Array) -> Array:
         terms = self.run.terms
@@ -652,9 +690,34 @@ class _Python:
         # Two kicks with no flow between them see the same torque.
         if self.force is None or self.force[0] != t:
             self.force = t, np.array(self._torque(t, self.m))
-        m += s * self.force[1]
+        self._add(s * self.force[1])
         if ch3 != 0:
-            m -= ch3 * self._modified(t)
+            self._add(-ch3 * self._modified(t))
+
+    # Compensation, as in the driver of the core.
+
+    def _add(self, part: Array) -> None:
+        m = self.run.m
+        if self.lost is None:
+            m += part
+            return
+        part = part + self.lost
+        total = m + part
+        self.lost[...] = part - (total - m)
+        m[...] = total
+
+    def _inverse(self) -> Array:
+        moments = self.run.inertia
+        return np.divide(1.0, moments, out=np.zeros_like(moments), where=moments != 0)
+
+    def _settle(self) -> None:
+        inverse = self._inverse()
+        omega = self.run.m * inverse
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            factor = -0.5 * self.gain / np.sum(omega * omega, axis=-1, keepdims=True)
+            relative = np.abs(factor) * inverse.max(axis=-1, keepdims=True)
+        self._add(np.where(relative <= 2.0**-40, factor, 0.0) * omega)
+        self.gain = 0.0
 
     def _modified(self, t: float) -> Array:
         """W = 2 (f x v - Df[Q hat(v)]), v = f / inertia; of a function, what it gives."""

@@ -123,7 +123,7 @@ class Store:
         return cls(path, "r+")
 
     def commit(self, step: int, rows: int, state: dict[str, Array]) -> None:
-        """Count `rows` rows as saved and take `state`, after `step` steps, as that to go on from."""
+        """Count `rows` rows as saved; `state`, after `step` steps, is what to go on from."""
         begun = time.perf_counter()
         self.m.flush()
         self.q.flush()
@@ -143,8 +143,8 @@ def refuse_existing(path: Path) -> None:
         return
     if path.exists() or path.is_symlink():
         raise FileExistsError(
-            f"save_to: {str(path)!r} exists; polhode.resume goes on with a run that is there, a new "
-            "one needs a new name"
+            f"save_to: {str(path)!r} exists; polhode.resume goes on with a run that is there, a "
+            "new one needs a new name"
         )
 
 
@@ -325,7 +325,7 @@ def _arguments(model: Model) -> dict[str, Any] | None:
     arguments = {}
     for name in inspect.signature(kind).parameters:
         value = getattr(model, name, None)
-        if not hasattr(model, name) or np.asarray(value).dtype == object and value is not None:
+        if not hasattr(model, name) or (np.asarray(value).dtype == object and value is not None):
             return None
         arguments[name] = value
     with contextlib.suppress(TypeError, ValueError):

@@ -58,7 +58,9 @@ class Trajectory:
 
     @staticmethod
     def load(path: str | os.PathLike[str], torque: Any = None) -> Trajectory:
-        """The states that ``integrate(save_to=path)`` has saved, of a run that goes on or is killed.
+        """The states that ``integrate(save_to=path)`` has saved so far.
+
+        The run may be going on, or have been killed.
 
         Parameters
         ----------

@@ -56,6 +56,7 @@ struct SplittingProblem {
     const double* times;  ///< at the start of each step, and at the end; null: t0 + n h
     bool matrix;
     MutableView m, attitude;  ///< the state: read, and written at the end
+    MutableView lost;         ///< what rounding took from m, kept and given back; null: dropped
     MutableView m_saved, attitude_saved;
     std::ptrdiff_t m_save_stride, attitude_save_stride;  ///< from one save to the next
     std::ptrdiff_t first_step, n_steps, total_steps, save_every;

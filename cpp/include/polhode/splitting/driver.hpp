@@ -72,6 +72,11 @@ class Block {
         padded_ = (count_ + lanes_v<T> - 1) / lanes_v<T> * lanes_v<T>;
         copy<3>(problem.m, begin, m_.view(), 0, count_);
         pad<3>(m_);
+        compensated_ = problem.lost.data != nullptr;
+        if (compensated_) {
+            copy<3>(problem.lost, begin, lost_.view(), 0, count_);
+            pad<3>(lost_);
+        }
         if (problem.matrix) {
             copy<9>(problem.attitude, begin, attitude_.view(), 0, count_);
             pad<9>(attitude_);
@@ -111,6 +116,7 @@ class Block {
                 p.times != nullptr ? p.times[n + 1] : p.t0 + static_cast<double>(n + 1) * h;
             double elapsed = 0;
             double now = t;
+            if (compensated_) gain_ = Columns<1>{};
             for (int k = 0; k < p.stage_count; ++k) {
                 const Stage& stage = p.stages[k];
                 if (stage.kind == Stage::flow) {
@@ -122,6 +128,7 @@ class Block {
                     kick(stage, h, now);
                 }
             }
+            if (compensated_) settle();
             if (n + 1 == p.total_steps) {
                 save((n + p.save_every) / p.save_every);
             } else if ((n + 1) % p.save_every == 0) {
@@ -129,6 +136,7 @@ class Block {
             }
         }
         write(p.m, p.attitude, begin_);
+        if (compensated_) copy<3>(lost_.view(), 0, p.lost, begin_, count_);
     }
 
   private:
@@ -166,7 +174,9 @@ class Block {
         a.n_steps = 1;
         a.matrix = problem_.matrix;
         a.options = problem_.options;
+        if (compensated_) before_ = m_;
         problem_.flow(a, 0, padded_);
+        if (compensated_) note_gain();
         torque_is_current_ = false;
     }
 
@@ -205,15 +215,14 @@ class Block {
             torque_is_current_ = true;
             torque_time_ = t;
         }
-        add_scaled<T>(m_.view(), stage.coefficient * h, torque_.view(), m_.view(), padded_);
+        add_to_m(stage.coefficient * h, torque_.view());
         if (stage.modified != 0) modified_kick(stage.modified * (h * h * h), t);
     }
 
     /// m -= c h^3 W, W = 2 (f x v - Df[Q hat(v)]), v = I^-1 f the rotation that f would start.
     void modified_kick(double ch3, double t) {
         for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
-            const Vec3<T>& inverse =
-                bodies_[problem_.inertia.body == 0 ? 0 : i / lanes_v<T>].inverse;
+            const Vec3<T>& inverse = body(i).inverse;
             const Vec3<T> f = batch::load_vec3<T>(torque_.view(), i, lanes_v<T>);
             batch::store_vec3<T>(
                 work_.view(), i, lanes_v<T>, {f.x * inverse.x, f.y * inverse.y, f.z * inverse.z});
@@ -230,7 +239,66 @@ class Block {
             const Vec3<T> d = batch::load_vec3<T>(derivative_.view(), i, lanes_v<T>);
             batch::store_vec3<T>(work_.view(), i, lanes_v<T>, cross(f, v) - d);
         }
-        add_scaled<T>(m_.view(), -2 * ch3, work_.view(), m_.view(), padded_);
+        add_to_m(-2 * ch3, work_.view());
+    }
+
+    // Compensation.  Each flow and each kick rounds m, and the energy walks away from that of the
+    // scheme by chance.  With m goes `lost_`, what rounding took from it, below half an ulp: the
+    // momentum is m + lost.  A kick adds to both; a flow moves m alone, and what it changes of the
+    // energy, which it should keep, is set right at the end of the step.
+
+    /// m += factor x.
+    void add_to_m(double factor, const View& x) {
+        if (!compensated_) {
+            add_scaled<T>(m_.view(), factor, x, m_.view(), padded_);
+            return;
+        }
+        const T s(factor);
+        for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
+            const Vec3<T> m = batch::load_vec3<T>(m_.view(), i, lanes_v<T>);
+            const Vec3<T> v = batch::load_vec3<T>(x, i, lanes_v<T>);
+            const Vec3<T> lost = batch::load_vec3<T>(lost_.view(), i, lanes_v<T>);
+            const Vec3<T> part{fma(s, v.x, lost.x), fma(s, v.y, lost.y), fma(s, v.z, lost.z)};
+            const Vec3<T> sum = m + part;
+            batch::store_vec3<T>(m_.view(), i, lanes_v<T>, sum);
+            batch::store_vec3<T>(lost_.view(), i, lanes_v<T>, part - (sum - m));
+        }
+    }
+    /// What the flow from `before_` to `m_` gave to twice the energy of m + lost, by differences:
+    /// (m' - m) . I^-1 (m' + m + 2 lost).
+    void note_gain() {
+        for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
+            const Vec3<T>& inverse = body(i).inverse;
+            const Vec3<T> old = batch::load_vec3<T>(before_.view(), i, lanes_v<T>);
+            const Vec3<T> m = batch::load_vec3<T>(m_.view(), i, lanes_v<T>);
+            const Vec3<T> lost = batch::load_vec3<T>(lost_.view(), i, lanes_v<T>);
+            const Vec3<T> change = m - old;
+            const Vec3<T> w{change.x * inverse.x, change.y * inverse.y, change.z * inverse.z};
+            const T gain[1] = {batch::load_scalar<T>(gain_.view(), i, lanes_v<T>) +
+                               (dot(w, m + old) + 2.0 * dot(w, lost))};
+            batch::store(gain_.view(), i, lanes_v<T>, gain);
+        }
+    }
+    /// The smallest change of the momentum that undoes `gain_`: along omega.
+    void settle() {
+        for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
+            const Vec3<T>& inverse = body(i).inverse;
+            const Vec3<T> m = batch::load_vec3<T>(m_.view(), i, lanes_v<T>);
+            const Vec3<T> lost = batch::load_vec3<T>(lost_.view(), i, lanes_v<T>);
+            const Vec3<T> w{m.x * inverse.x, m.y * inverse.y, m.z * inverse.z};
+            const T gain = batch::load_scalar<T>(gain_.view(), i, lanes_v<T>);
+            const T factor = -0.5 * gain / dot(w, w);
+            // More than rounding is none: m at rest, or so small that products of it underflow.
+            const T relative = abs(factor) * max(max(inverse.x, inverse.y), inverse.z);
+            const T f = select(relative <= 0x1p-40, factor, T(0.0));
+            const Vec3<T> part{fma(f, w.x, lost.x), fma(f, w.y, lost.y), fma(f, w.z, lost.z)};
+            const Vec3<T> sum = m + part;
+            batch::store_vec3<T>(m_.view(), i, lanes_v<T>, sum);
+            batch::store_vec3<T>(lost_.view(), i, lanes_v<T>, part - (sum - m));
+        }
+    }
+    const Inertia<T>& body(std::ptrdiff_t i) const {
+        return bodies_[problem_.inertia.body == 0 ? 0 : i / lanes_v<T>];
     }
 
     /// m' = f(t, m) for the time s at a standing attitude: one classical Runge-Kutta step.
@@ -270,9 +338,11 @@ class Block {
     std::ptrdiff_t begin_, count_, padded_;
     int last_flow_ = -1;
     bool depends_on_t_ = false, depends_on_m_ = false;
+    bool compensated_ = false;
     bool torque_is_current_ = false;
     double torque_time_ = 0;
-    Columns<3> m_, torque_, work_, derivative_;
+    Columns<3> m_, before_, lost_, torque_, work_, derivative_;
+    Columns<1> gain_;
     Columns<9> attitude_;
     Inertia<T> bodies_[block_bodies / lanes_v<T>];
 };
