@@ -351,7 +351,7 @@ def test_damaged_files_are_named(tmp_path: Path, name: str, damage: str) -> None
         ("splitting", {}, "invariants"),
         ("torque", [{"model": "Model", "arguments": {}}], "Model"),
         ("torque", [{"model": "np", "arguments": {}}], "no torque model 'np'"),
-        ("torque", [{"model": "HeavyTop", "arguments": {"axis": 1}}], "multiple values"),
+        ("torque", [{"model": "HeavyTop", "arguments": {"force": 1}}], "unexpected keyword"),
     ],
 )
 def test_descriptions_that_do_not_fit(tmp_path: Path, name: str, value: Any, words: str) -> None:

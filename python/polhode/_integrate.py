@@ -669,7 +669,7 @@ class _Python:
         if before is not None:
             change = (run.m - before) * self._inverse()
             self.gain = self.gain + np.sum(change * (run.m + before), axis=-1, keepdims=True)
-            self.gain += 2 * np.sum(change * self.lost, axis=-1, keepdims=True)
+            self.gain += 2 * np.sum(change * run.extra["lost"], axis=-1, keepdims=True)
 
     def _torque(self, t: float, m: Array) -> Array:
         terms = self.run.terms

@@ -111,7 +111,7 @@ class Store:
                 _reserve(building / f"{name}.npy", rows)
                 del rows
             _write(building / "t.npy", lambda file: np.save(file, t, allow_pickle=False))
-            _write(building / "setup.npz", lambda file: np.savez(file, **setup))
+            _write(building / "setup.npz", lambda file: _write_arrays(file, setup))
             _write_state(building, 0, 0, state)
             text = json.dumps({"format": FORMAT, "version": VERSION, **description}, indent=1)
             _write(building / "run.json", lambda file: file.write(text.encode()))
@@ -241,8 +241,12 @@ def _write(path: Path, write: Callable[[Any], Any]) -> None:
 
 
 def _write_state(path: Path, step: int, rows: int, state: dict[str, Array]) -> None:
-    counts: dict[str, Any] = {"step": np.int64(step), "rows": np.int64(rows)}
-    _write(path / "state.npz", lambda file: np.savez(file, **counts, **state))
+    arrays = {"step": np.int64(step), "rows": np.int64(rows), **state}
+    _write(path / "state.npz", lambda file: _write_arrays(file, arrays))
+
+
+def _write_arrays(file: Any, arrays: dict[str, Any]) -> None:
+    np.savez(file, **arrays)
 
 
 def _sync_directory(path: Path) -> None:
@@ -271,15 +275,13 @@ def _reserve(path: Path, rows: Any) -> None:
 # Splittings and torques ------------------------------------------------------------------------
 
 
-def describe_splitting(scheme: Splitting | None) -> dict[str, Any] | None:
+def describe_splitting(scheme: Splitting) -> dict[str, Any]:
     """A splitting as JSON; floats keep all their digits."""
-    return None if scheme is None else asdict(scheme)
+    return asdict(scheme)
 
 
-def read_splitting(content: dict[str, Any] | None) -> Splitting | None:
+def read_splitting(content: dict[str, Any]) -> Splitting:
     """The splitting that `describe_splitting` described."""
-    if content is None:
-        return None
     known = {field.name for field in fields(Splitting)}
     values = {name: value for name, value in content.items() if name in known}
     values["invariants"] = tuple(values["invariants"])
@@ -391,9 +393,9 @@ def fill_in(
         )
     own = iter(given)
     terms: list[Torque] = []
-    for item, old in zip(content, stored, strict=True):
-        if old is not None:
-            terms.append(old)
+    for item, kept in zip(content, stored, strict=True):
+        if kept is not None:
+            terms.append(kept)
             continue
         new = next(own, None)
         if new is None:
@@ -413,8 +415,11 @@ def _model(i: int, item: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Mod
     if not (isinstance(kind, type) and issubclass(kind, Model)):
         raise ValueError(f"there is no torque model {item['model']!r}")
     start = f"torque{i}."
-    large = {k.removeprefix(start): v for k, v in arrays.items() if k.startswith(start)}
-    model: Model = kind(**item["arguments"], **large)
+    large: dict[str, Any] = {
+        k.removeprefix(start): v for k, v in arrays.items() if k.startswith(start)
+    }
+    arguments: dict[str, Any] = {**item["arguments"], **large}
+    model: Model = kind(**arguments)
     if not np.array_equal(model.parameters, arrays[f"torque{i}"]):
         raise ValueError(f"the parameters of torque[{i}], {item['model']}, are not those stored")
     return model
