@@ -4,8 +4,8 @@
 /// Arrays come prepared by polhode.integrate: native doubles, C-contiguous, bodies along one axis.
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include <pybind11/numpy.h>
@@ -52,13 +52,54 @@ const TorqueModel& model(int index) {
     return table.models[index];
 }
 
+/// A torque as Python describes it: (model, parameters), or (model, parameters, function, data,
+/// bounds, origins) with addresses as integers; 0 and empty arrays mean none.
+class Term {
+  public:
+    Term(const py::tuple& description, std::ptrdiff_t bodies)
+        : parameters_(description[1].cast<Doubles>()) {
+        term_.model = &model(description[0].cast<int>());
+        if (description.size() > 2) {
+            term_.extra.function = address<CompiledTorque>(description[2]);
+            term_.extra.user_data = address<void*>(description[3]);
+            bounds_ = description[4].cast<Doubles>();
+            origins_ = description[5].cast<Doubles>();
+        }
+        const std::ptrdiff_t intervals = origins_.size();
+        if (intervals == 0) {
+            if (parameters_.size() > 0) term_.parameters = parameter_columns(parameters_, bodies);
+            return;
+        }
+        if (parameters_.ndim() < 2 || parameters_.shape(0) != intervals ||
+            bounds_.size() + 1 != intervals) {
+            throw py::value_error("arrays of the wrong size");
+        }
+        const std::ptrdiff_t stride = parameters_.size() / intervals;
+        term_.extra.table = {bounds_.data(), origins_.data(), intervals, stride};
+        std::vector<py::ssize_t> shape(parameters_.shape() + 1,
+                                       parameters_.shape() + parameters_.ndim());
+        term_.parameters =
+            parameter_columns(Doubles(shape, parameters_.data(), parameters_), bodies);
+    }
+    const TorqueTerm& operator*() const { return term_; }
+
+  private:
+    template <class Pointer>
+    static Pointer address(const py::handle& number) {
+        return reinterpret_cast<Pointer>(number.cast<std::uintptr_t>());
+    }
+
+    Doubles parameters_, bounds_, origins_;
+    TorqueTerm term_{};
+};
+
 void integrate(int method,
                const Doubles& inertia,
                Doubles m,
                Doubles attitude,
                bool matrix,
                const Doubles& stages,
-               const std::vector<std::pair<int, Doubles>>& terms,
+               const std::vector<py::tuple>& terms,
                const Doubles& h,
                double t0,
                const std::optional<Doubles>& times,
@@ -85,9 +126,11 @@ void integrate(int method,
         list.push_back(
             {stages.at(i, 0) == 0 ? Stage::flow : Stage::kick, stages.at(i, 1), stages.at(i, 2)});
     }
+    std::vector<Term> read;
     std::vector<TorqueTerm> sum;
-    for (const auto& [index, parameters] : terms) {
-        sum.push_back({&model(index), parameter_columns(parameters, bodies)});
+    for (const py::tuple& description : terms) {
+        read.emplace_back(description, bodies);
+        sum.push_back(*read.back());
     }
     SplittingProblem problem{};
     problem.flow = dispatch::level().torque_free->rows[method].step;
@@ -131,7 +174,7 @@ void integrate(int method,
 TorqueArguments torque_arguments(const Doubles& m,
                                  const Doubles& attitude,
                                  bool matrix,
-                                 const Doubles& parameters,
+                                 const TorqueTerm& term,
                                  double t,
                                  std::ptrdiff_t bodies) {
     TorqueArguments a{};
@@ -139,51 +182,53 @@ TorqueArguments torque_arguments(const Doubles& m,
     a.m = rows(m, 3, bodies);
     a.attitude = rows(attitude, matrix ? 9 : 4, bodies);
     a.matrix = matrix;
-    a.parameters = parameter_columns(parameters, bodies);
+    a.parameters = term.parameters;
+    a.extra = term.extra;
     return a;
 }
 
-Doubles torque(int index,
-               const Doubles& parameters,
+Doubles torque(const py::tuple& description,
                double t,
                const Doubles& m,
                const Doubles& attitude,
                bool matrix) {
     const std::ptrdiff_t bodies = m.size() / 3;
     Doubles out({bodies, py::ssize_t{3}});
-    TorqueArguments a = torque_arguments(m, attitude, matrix, parameters, t, bodies);
+    const Term term(description, bodies);
+    TorqueArguments a = torque_arguments(m, attitude, matrix, *term, t, bodies);
     a.out = {out.mutable_data(), 3, 1, 3};
-    model(index).torque(a, 0, bodies);
+    (*term).model->torque(a, 0, bodies);
     return out;
 }
 
 /// Df[Q hat(v)], see TorqueArguments.
-Doubles torque_derivative(int index,
-                          const Doubles& parameters,
+Doubles torque_derivative(const py::tuple& description,
                           double t,
                           const Doubles& v,
                           const Doubles& attitude,
                           bool matrix) {
     const std::ptrdiff_t bodies = v.size() / 3;
     Doubles out({bodies, py::ssize_t{3}});
-    TorqueArguments a = torque_arguments(v, attitude, matrix, parameters, t, bodies);
+    const Term term(description, bodies);
+    TorqueArguments a = torque_arguments(v, attitude, matrix, *term, t, bodies);
     a.rotation = a.m;
     a.out = {out.mutable_data(), 3, 1, 3};
-    model(index).derivative(a, 0, bodies);
+    (*term).model->derivative(a, 0, bodies);
     return out;
 }
 
-Doubles potential(
-    int index, const Doubles& parameters, double t, const Doubles& attitude, bool matrix) {
+Doubles potential(const py::tuple& description, double t, const Doubles& attitude, bool matrix) {
     const std::ptrdiff_t bodies = attitude.size() / (matrix ? 9 : 4);
+    const Term term(description, bodies);
     Doubles out(bodies);
     TorqueArguments a{};
     a.t = t;
     a.attitude = rows(attitude, matrix ? 9 : 4, bodies);
     a.matrix = matrix;
-    a.parameters = parameter_columns(parameters, bodies);
+    a.parameters = (*term).parameters;
+    a.extra = (*term).extra;
     a.out = {out.mutable_data(), 1, 0, 0};
-    model(index).potential(a, 0, bodies);
+    (*term).model->potential(a, 0, bodies);
     return out;
 }
 
@@ -254,24 +299,21 @@ void register_splitting(py::module_& module) {
                py::arg("lost").noconvert() = py::none());
     module.def("torque",
                &b::torque,
-               py::arg("model"),
-               py::arg("parameters"),
+               py::arg("term"),
                py::arg("t"),
                py::arg("m"),
                py::arg("attitude"),
                py::arg("matrix"));
     module.def("torque_derivative",
                &b::torque_derivative,
-               py::arg("model"),
-               py::arg("parameters"),
+               py::arg("term"),
                py::arg("t"),
                py::arg("v"),
                py::arg("attitude"),
                py::arg("matrix"));
     module.def("potential",
                &b::potential,
-               py::arg("model"),
-               py::arg("parameters"),
+               py::arg("term"),
                py::arg("t"),
                py::arg("attitude"),
                py::arg("matrix"));

@@ -20,7 +20,7 @@ from polhode._methods import may_lack_root, method_index, option_values, warn_wi
 from polhode._splittings import Splitting, as_splitting
 from polhode._store import Store
 from polhode._trajectory import Trajectory
-from polhode.torques import Model, Torque, TorqueLike, as_terms
+from polhode.torques import Torque, TorqueLike, as_terms
 
 if TYPE_CHECKING:
     from polhode.bodies import RigidBody
@@ -29,6 +29,8 @@ Callback = Callable[[int, float, Array, Array], object]
 
 #: Seconds between two looks at Ctrl-C and the progress bar.
 SLICE = 0.1
+#: Numbers of one array of a few that stay in the first-level cache together.
+CACHED = 3 * 2048
 
 
 def integrate(
@@ -66,9 +68,9 @@ def integrate(
         Time step, of either sign; one for all steps or one per step, the same for all bodies.
     n_steps : int
         Number of steps.
-    torque : None, model, callable or list of these, optional
+    torque : None, model, callable, compiled function or list of these, optional
         A model of `polhode.torques`, or ``f(t, m, attitude) -> (..., 3)`` over the whole batch,
-        body frame; a list is their sum.
+        body frame, or a compiled function, see `torques.Compiled`; a list is their sum.
     splitting : str, Splitting or (a, b), optional
         A name of `splittings()`, or coefficients of the free flows (a) and of the kicks (b), which
         alternate; the longer list begins, a where they are equally long.
@@ -251,6 +253,7 @@ def prepare(
     )
     if operands[0].array.size == 3:
         moments = np.array(operands[0].array, np.float64).reshape(3)
+    terms = [term.with_inertia(moments) for term in terms]
 
     steps = _arrays.real_array("h", h).astype(np.float64)
     if steps.shape not in ((), (count,)):
@@ -306,8 +309,7 @@ def carry_out(
 ) -> Trajectory:
     """Do what is left of the run; all rows of the trajectory are `t`, `m` and `q`."""
     saved = _Saved(run, t, m, q, store)
-    models = [term for term in run.terms if isinstance(term, Model)]
-    advance = _Core(run, models) if len(models) == len(run.terms) else _Python(run)
+    advance = _Core(run) if all(term.in_core for term in run.terms) else _Python(run)
     try:
         with _bar(progress, run.count, run.done) as bar:
             if saved.rows == 0:
@@ -547,12 +549,15 @@ class Run:
     def trajectory(self, t: Array, m: Array, q: Array) -> Trajectory:
         """These states of the bodies."""
         if self.frame is None:
-            return Trajectory(t, m, q, self.inertia, tuple(self.given))
+            own = tuple(term.with_inertia(self.inertia) for term in self.given)
+            return Trajectory(t, m, q, self.inertia, own)
         from polhode._body_trajectory import BodyTrajectory
 
-        return BodyTrajectory(t, m, q, self.inertia, tuple(self.given), body=self.frame.body)
+        body = self.frame.body
+        own = tuple(term.with_inertia(tensor=body.tensor) for term in self.given)
+        return BodyTrajectory(t, m, q, self.inertia, own, body=body)
 
-    def in_core(self, n: int, stages: Array, terms: list[tuple[int, Array]], saved: _Saved) -> None:
+    def in_core(self, n: int, stages: Array, terms: list[tuple[Any, ...]], saved: _Saved) -> None:
         """The next n steps and their saves; none: the start is saved."""
         _core.integrate(
             self.row,
@@ -580,10 +585,11 @@ class Run:
 class _Core:
     """Steps in the core, a slice of time after another."""
 
-    def __init__(self, run: Run, models: Sequence[Model]) -> None:
+    def __init__(self, run: Run) -> None:
         self.run = run
         self.stages = run.scheme.table()
-        self.terms = [(model.index, model.columns(run.m.shape[:-1])) for model in models]
+        batch, matrix = run.m.shape[:-1], run.q.shape[run.m.ndim - 1 :] == (3, 3)
+        self.terms = [term.core_term(batch, matrix) for term in run.terms]
         flows = len(run.scheme.a) * max(run.m.size // 3, 16)
         self.slice = max(1, 100_000 // flows)
 
@@ -604,6 +610,18 @@ class _Core:
         if n == self.slice:
             growth = min(10.0, SLICE / max(spent, 1e-9))
             self.slice = max(1, math.ceil(self.slice * growth))
+
+
+def _add_scaled(m: Array, s: float, force: Array) -> None:
+    """m += s force, in pieces that stay in the cache."""
+    if m.size <= CACHED:
+        m += s * force
+        return
+    rows, forces = m.reshape(-1, 3), force.reshape(-1, 3)
+    work = np.empty((CACHED // 3, 3))
+    for i in range(0, len(rows), len(work)):
+        row, force = rows[i : i + len(work)], forces[i : i + len(work)]
+        row += np.multiply(force, s, out=work[: len(row)])
 
 
 class _Python:
@@ -689,19 +707,22 @@ class _Python:
             return
         # Two kicks with no flow between them see the same torque.
         if self.force is None or self.force[0] != t:
-            self.force = t, np.array(self._torque(t, self.m))
-        self._add(s * self.force[1])
+            force = self._torque(t, self.m)
+            # A function may give back what it was given.
+            mine = np.may_share_memory(force, m) or np.may_share_memory(force, self.run.q)
+            self.force = t, np.array(force) if mine else force
+        self._add(s, self.force[1])
         if ch3 != 0:
-            self._add(-ch3 * self._modified(t))
+            self._add(-ch3, self._modified(t))
 
     # Compensation, as in the driver of the core.
 
-    def _add(self, part: Array) -> None:
+    def _add(self, s: float, force: Array) -> None:
         m = self.run.m
         if self.lost is None:
-            m += part
+            _add_scaled(m, s, force)
             return
-        part = part + self.lost
+        part = s * force + self.lost
         total = m + part
         self.lost[...] = part - (total - m)
         m[...] = total
@@ -716,7 +737,7 @@ class _Python:
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             factor = -0.5 * self.gain / np.sum(omega * omega, axis=-1, keepdims=True)
             relative = np.abs(factor) * inverse.max(axis=-1, keepdims=True)
-        self._add(np.where(relative <= 2.0**-40, factor, 0.0) * omega)
+        self._add(1.0, np.where(relative <= 2.0**-40, factor, 0.0) * omega)
         self.gain = 0.0
 
     def _modified(self, t: float) -> Array:

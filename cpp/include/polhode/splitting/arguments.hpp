@@ -35,6 +35,7 @@ struct TorqueTerm {
     /// Shared by all bodies (body = 0) or parameter by parameter (body = 1), then readable up to
     /// the next multiple of `block_bodies`.
     View parameters;
+    TorqueExtra extra = {};
 };
 
 /// Steps `first_step` ... `first_step` + `n_steps` - 1 of an integration of `total_steps`.  It

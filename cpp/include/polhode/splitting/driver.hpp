@@ -192,6 +192,9 @@ class Block {
     void select_term(TorqueArguments& a, int i) const {
         a.parameters = problem_.terms[i].parameters;
         a.parameters.data += begin_ * a.parameters.body;
+        a.extra = problem_.terms[i].extra;
+        a.first = begin_;
+        a.bodies = count_;
         a.add = i > 0;
     }
     /// The sum of the terms.
@@ -204,6 +207,13 @@ class Block {
     }
 
     void kick(const Stage& stage, double h, double t) {
+        if (problem_.term_count == 1 && problem_.terms[0].model->kick != nullptr) {
+            TorqueArguments a = arguments(t, m_.view(), m_.view());
+            select_term(a, 0);
+            a.duration = stage.coefficient * h;
+            problem_.terms[0].model->kick(a, 0, padded_);
+            return;
+        }
         if (depends_on_m_) {
             kick_rk4(stage.coefficient * h, t);
             return;
