@@ -4,6 +4,7 @@
 /// Arrays come prepared by polhode.integrate: native doubles, C-contiguous, bodies along one axis.
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -93,6 +94,98 @@ class Term {
     TorqueTerm term_{};
 };
 
+const TorquedMethod& torqued_method(int index) {
+    const dispatch::TorquedTable& table = *dispatch::level().torqued;
+    if (index < 0 || index >= table.count) throw py::index_error("no such method");
+    return table.rows[index];
+}
+/// (bodies, columns).
+MutableView columns_of(const TorquedMethod& method, Doubles& work, std::ptrdiff_t bodies) {
+    if (work.size() != method.columns * bodies) throw py::value_error("arrays of the wrong size");
+    return {work.mutable_data(), method.columns, 1, 3};
+}
+/// The value of the option `start`, the first of the methods that have it.
+int start_of(const TorquedMethod& method, const OptionValues& options) {
+    const int start = options.count > 0 ? static_cast<int>(options.value[0]) : 0;
+    return start >= 0 && start < method.starts ? start : 0;
+}
+
+/// The stages of step `step` of a method that takes the torque itself: of each, when in the step it
+/// wants how many derivatives of the momentum.
+py::list torqued_stages(int torqued, std::ptrdiff_t step, const py::tuple& option_values) {
+    const TorquedMethod& method = torqued_method(torqued);
+    const TorquedStages& list =
+        step < method.history ? method.start[start_of(method, read_options(option_values))]
+                              : method.step;
+    py::list stages;
+    for (int k = 0; k < list.count; ++k) {
+        stages.append(py::make_tuple(list.stages[k].time, list.stages[k].derivatives));
+    }
+    return stages;
+}
+
+/// Runs one stage on the whole batch; false: it wants the torque once more.
+bool torqued_stage(int method,
+                   int torqued,
+                   int stage,
+                   const Doubles& inertia,
+                   Doubles m,
+                   Doubles attitude,
+                   bool matrix,
+                   const Doubles& torque,
+                   Doubles work,
+                   double h,
+                   std::ptrdiff_t step,
+                   int threads,
+                   const py::tuple& option_values,
+                   const std::optional<Doubles>& data) {
+    const std::ptrdiff_t bodies = m.size() / 3;
+    const TorquedMethod& row = torqued_method(torqued);
+    if (torque.ndim() != 2 || torque.shape(0) != bodies || torque.shape(1) < 3) {
+        throw py::value_error("arrays of the wrong size");
+    }
+    TorquedArguments a{};
+    a.inertia = rows(inertia, 3, bodies);
+    a.m = mutable_rows(m, 3, bodies);
+    a.attitude = mutable_rows(attitude, matrix ? 9 : 4, bodies);
+    a.matrix = matrix;
+    a.torque = {torque.data(), torque.shape(1), 1, 3};
+    a.work = columns_of(row, work, bodies);
+    a.h = h;
+    a.step = step;
+    a.options = read_options(option_values);
+    a.energy_correction =
+        energy_correction(*dispatch::level().torque_free->rows[method].info, a.options);
+    a.data = data ? data->data() : nullptr;
+    const TorquedStages& list =
+        step < row.history ? row.start[start_of(row, a.options)] : row.step;
+    if (stage < 0 || stage >= list.count) throw py::index_error("no such stage");
+    if (bodies == 0) return true;
+    std::atomic<bool> done{true};
+    {
+        const py::gil_scoped_release release;
+        share_among_threads(
+            bodies, thread_count(threads), 64, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+                if (!list.stages[stage].run(a, begin, end)) done = false;
+            });
+    }
+    return done;
+}
+
+py::list torqued_methods() {
+    py::list list;
+    const dispatch::TorquedTable& table = *dispatch::level().torqued;
+    for (int i = 0; i < table.count; ++i) {
+        py::dict row;
+        row["name"] = table.rows[i].name;
+        row["columns"] = table.rows[i].columns;
+        row["derivatives"] = table.rows[i].derivatives;
+        row["given"] = table.rows[i].given;
+        list.append(row);
+    }
+    return list;
+}
+
 void integrate(int method,
                const Doubles& inertia,
                Doubles m,
@@ -111,7 +204,10 @@ void integrate(int method,
                Doubles attitude_saved,
                int threads,
                const py::tuple& option_values,
-               std::optional<Doubles> lost) {
+               std::optional<Doubles> lost,
+               int torqued,
+               std::optional<Doubles> own,
+               const std::optional<Doubles>& data) {
     const std::ptrdiff_t bodies = m.size() / 3;
     const std::ptrdiff_t core = matrix ? 9 : 4;
     const std::ptrdiff_t saves = 1 + (total_steps + save_every - 1) / save_every;
@@ -133,8 +229,17 @@ void integrate(int method,
         sum.push_back(*read.back());
     }
     SplittingProblem problem{};
-    problem.flow = dispatch::level().torque_free->rows[method].step;
+    const dispatch::StepRow& row = dispatch::level().torque_free->rows[method];
+    problem.flow = row.step;
     problem.options = read_options(option_values);
+    problem.energy_correction = energy_correction(*row.info, problem.options);
+    if (torqued >= 0) {
+        problem.torqued = &torqued_method(torqued);
+        if (!own) throw py::value_error("no columns");
+        problem.work = columns_of(*problem.torqued, *own, bodies);
+        problem.start = start_of(*problem.torqued, problem.options);
+        problem.data = data ? data->data() : nullptr;
+    }
     problem.inertia = rows(inertia, 3, bodies);
     problem.stages = list.data();
     problem.stage_count = static_cast<int>(list.size());
@@ -296,7 +401,28 @@ void register_splitting(py::module_& module) {
                py::arg("attitude_saved").noconvert(),
                py::arg("threads"),
                py::arg("options") = py::tuple(),
-               py::arg("lost").noconvert() = py::none());
+               py::arg("lost").noconvert() = py::none(),
+               py::arg("torqued") = -1,
+               py::arg("work").noconvert() = py::none(),
+               py::arg("data") = py::none());
+    module.def("torqued_stages", &b::torqued_stages);
+    module.def("torqued_methods", &b::torqued_methods);
+    module.def("torqued_stage",
+               &b::torqued_stage,
+               py::arg("method"),
+               py::arg("torqued"),
+               py::arg("stage"),
+               py::arg("inertia"),
+               py::arg("m").noconvert(),
+               py::arg("attitude").noconvert(),
+               py::arg("matrix"),
+               py::arg("torque").noconvert(),
+               py::arg("work").noconvert(),
+               py::arg("h"),
+               py::arg("step"),
+               py::arg("threads"),
+               py::arg("options"),
+               py::arg("data") = py::none());
     module.def("torque",
                &b::torque,
                py::arg("term"),

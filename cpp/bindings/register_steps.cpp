@@ -19,7 +19,7 @@ constexpr std::ptrdiff_t few_steps = 32;
 /// Threads take shares of whole packs at every level.
 constexpr std::ptrdiff_t grain = 64;
 
-enum Role { inertia_, m_, attitude_, h_, m_out_, attitude_out_, roles };
+enum Role { inertia_, m_, attitude_, h_, m_out_, attitude_out_, carried_, roles };
 static_assert(roles <= BatchShape::max_arrays);
 
 /// Is the last core axis of an attitude a quaternion, or are the last two a matrix?
@@ -93,17 +93,28 @@ py::object step(int method,
         results[0] = py::reinterpret_borrow<py::object>(m_out);
         results[1] = py::reinterpret_borrow<py::object>(attitude_out);
     }
-    if (!broadcast(pointers, roles, batch)) return py::none();
+    const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
+    const dispatch::StepRow& row_of_method = table.rows[method];
+    const StepFunction kernel = row_of_method.step;
+    const OptionValues options = read_options(option_values);
+    const int correction = energy_correction(*row_of_method.info, options);
+    // What steps carry with them besides m and attitude, for calls that are cut into slices.
+    const bool carries = n_steps > 1 && (correction != 0 || row_of_method.info->history > 0);
+    py::object carried;
+    if (carries) {
+        const npy_intp core = 2 + row_of_method.carried;
+        carried = new_array(batch, &core, 1);
+        read_array(carried.ptr(), 1, operands[carried_]);
+    }
+    const int arrays = carries ? roles : carried_;
+    if (!broadcast(pointers, arrays, batch)) return py::none();
     batch.arrange();
     const std::ptrdiff_t count = batch.size();
     if (count == 0) return py::make_tuple(results[0], results[1]);
 
-    const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
-    const StepFunction kernel = table.rows[method].step;
-    const OptionValues options = read_options(option_values);
     std::atomic<int> findings{all_valid};
     std::ptrdiff_t without_root = 0;
-    std::ptrdiff_t steps = n_steps;
+    std::ptrdiff_t steps = n_steps, done_before = 0;
     const auto arguments_of = [&](std::ptrdiff_t row) {
         StepArguments a{};
         a.inertia = view_of(operands[inertia_], batch, inertia_, row);
@@ -116,6 +127,9 @@ py::object step(int method,
         a.matrix = matrix;
         a.options = options;
         a.without_root = &without_root;
+        a.energy_correction = correction;
+        a.first_step = done_before;
+        if (carries) a.carried = view_of(operands[carried_], batch, carried_, row);
         return a;
     };
     const auto look = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
@@ -157,6 +171,7 @@ py::object step(int method,
         for (std::ptrdiff_t done = 0; !refused() && (done == 0 || done < n_steps); done += steps) {
             const std::ptrdiff_t few = slice.units() / std::max(count, grain / 4);
             steps = std::min(std::max<std::ptrdiff_t>(few, 1), n_steps - done);
+            done_before = done;
             if (steps == 1) {
                 slice.run_in_pieces(count, threads, grain, 1, work);
             } else {
@@ -166,7 +181,7 @@ py::object step(int method,
                 operands[m_] = operands[m_out_];
                 operands[attitude_] = operands[attitude_out_];
                 batch = BatchShape{};
-                broadcast(pointers, roles, batch);
+                broadcast(pointers, arrays, batch);
                 batch.arrange();
             }
             if (n_steps == 0) break;
@@ -191,6 +206,7 @@ py::list methods() {
         row["options"] = info.options;
         row["source"] = info.source;
         row["may_lack_root"] = info.may_lack_root;
+        row["history"] = info.history;
         rows.append(row);
     }
     return rows;

@@ -16,9 +16,18 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
 from polhode._arrays import Array, Operand
-from polhode._methods import may_lack_root, method_index, option_values, warn_without_root
+from polhode._methods import (
+    corrects_energy,
+    history,
+    may_lack_root,
+    method_index,
+    method_name,
+    option_values,
+    warn_without_root,
+)
 from polhode._splittings import Splitting, as_splitting
 from polhode._store import Store
+from polhode._torqued import NO_SPLITTING, Steps, check_terms, columns, torqued_index
 from polhode._trajectory import Trajectory
 from polhode.torques import Torque, TorqueLike, as_terms
 
@@ -41,7 +50,7 @@ def integrate(
     n_steps: int,
     *,
     torque: TorqueLike = None,
-    splitting: str | Splitting | Sequence[Sequence[float]] = "strang",
+    splitting: str | Splitting | Sequence[Sequence[float]] | None = "strang",
     method: str = "exact",
     t0: float = 0.0,
     save_every: int = 1,
@@ -71,11 +80,12 @@ def integrate(
     torque : None, model, callable, compiled function or list of these, optional
         A model of `polhode.torques`, or ``f(t, m, attitude) -> (..., 3)`` over the whole batch,
         body frame, or a compiled function, see `torques.Compiled`; a list is their sum.
-    splitting : str, Splitting or (a, b), optional
+    splitting : str, Splitting, (a, b) or None, optional
         A name of `splittings()`, or coefficients of the free flows (a) and of the kicks (b), which
-        alternate; the longer list begins, a where they are equally long.
+        alternate; the longer list begins, a where they are equally long. None: the method takes the
+        torque itself, see `Method.takes_torque`.
     method : str, optional
-        The free flow: a name of `methods()`.
+        The free flow, or the whole step: a name of `methods()`.
     t0 : float, optional
         Time at the start.
     save_every : int, optional
@@ -173,7 +183,7 @@ def integrate_body(
     torque: TorqueLike,
     callback: Callback | None,
     *,
-    splitting: str | Splitting | Sequence[Sequence[float]] = "strang",
+    splitting: str | Splitting | Sequence[Sequence[float]] | None = "strang",
     method: str = "exact",
     t0: float = 0.0,
     save_every: int = 1,
@@ -215,7 +225,7 @@ def prepare(
     n_steps: int,
     *,
     given: list[Torque],
-    splitting: str | Splitting | Sequence[Sequence[float]],
+    splitting: str | Splitting | Sequence[Sequence[float]] | None,
     method: str,
     options: dict[str, Any],
     t0: float,
@@ -227,10 +237,20 @@ def prepare(
     """Check the arguments of `integrate`; all but the torques are in principal axes."""
     row = method_index(method, options)
     values = option_values(row, options)
-    scheme = as_splitting(splitting)
+    scheme = NO_SPLITTING if splitting is None else as_splitting(splitting)
     terms = given if frame is None else frame.principal_terms(given)
-    _check_scheme(scheme, terms)
     count = _arrays.step_count(n_steps)
+    if splitting is None:
+        check_terms(torqued_index(method), terms, corrects_energy(row, values))
+        _check_history(row, count, h)
+        if compensated:
+            raise ValueError("compensated is for splittings")
+    elif history(row):
+        raise ValueError(
+            f"method {method!r} looks back at earlier steps and is no flow of a splitting: give "
+            "splitting=None"
+        )
+    _check_scheme(scheme, terms)
     for term in terms:
         if compensated and term.depends_on_m:
             raise ValueError(
@@ -276,6 +296,8 @@ def prepare(
         given,
         frame,
     )
+    if run.torqued >= 0:
+        run.extra["own"] = np.zeros((m.size // 3, columns(run.torqued)))
     if compensated:
         run.extra["lost"] = np.zeros_like(m)
     return run
@@ -309,7 +331,8 @@ def carry_out(
 ) -> Trajectory:
     """Do what is left of the run; all rows of the trajectory are `t`, `m` and `q`."""
     saved = _Saved(run, t, m, q, store)
-    advance = _Core(run) if all(term.in_core for term in run.terms) else _Python(run)
+    in_core = all(term.in_core for term in run.terms)
+    advance = _Core(run) if in_core else _Python(run) if run.torqued < 0 else _Torqued(run)
     try:
         with _bar(progress, run.count, run.done) as bar:
             if saved.rows == 0:
@@ -431,6 +454,16 @@ def _pieces(first: int, end: int, numbers: int) -> list[slice]:
     return [slice(k, min(k + step, end)) for k in range(first, end, step)]
 
 
+def _check_history(row: int, count: int, h: ArrayLike) -> None:
+    """A method that looks back needs that many steps, all alike."""
+    if count < history(row):
+        raise ValueError(
+            f"the method looks back {history(row)} steps and needs at least as many, not {count}"
+        )
+    if history(row) and np.ndim(h) != 0:
+        raise ValueError("a method that looks back needs equal steps: h must be a number")
+
+
 def _check_scheme(scheme: Splitting, terms: Sequence[Torque]) -> None:
     for term in terms:
         if scheme.attitude_only and term.depends_on_m:
@@ -498,6 +531,10 @@ class Run:
             self.times = self.t0 + np.concatenate([[0.0], np.cumsum(self.h)])
         self._kept: dict[str, Array] = {}
         self._kept_at = -1
+        #: Row of the method that takes the torque itself; -1: a splitting.
+        self.torqued = -1
+        if not self.scheme.stages and not self.scheme.name:
+            self.torqued = torqued_index(method_name(self.row))
 
     def saved_times(self) -> Array:
         """Times of all saves."""
@@ -579,6 +616,8 @@ class Run:
             self.threads,
             self.options,
             self.extra.get("lost"),
+            self.torqued,
+            self.extra.get("own"),
         )
 
 
@@ -590,7 +629,7 @@ class _Core:
         self.stages = run.scheme.table()
         batch, matrix = run.m.shape[:-1], run.q.shape[run.m.ndim - 1 :] == (3, 3)
         self.terms = [term.core_term(batch, matrix) for term in run.terms]
-        flows = len(run.scheme.a) * max(run.m.size // 3, 16)
+        flows = max(len(run.scheme.a), 1) * max(run.m.size // 3, 16)
         self.slice = max(1, 100_000 // flows)
 
     def start(self, saved: _Saved) -> None:
@@ -746,3 +785,18 @@ class _Python:
         if len(terms) == 1:
             return terms[0].modified(t, self.q, self.run.m.shape)  # type: ignore[attr-defined, no-any-return]
         raise ValueError("W of a sum with Python functions is not known: give one function")
+
+
+class _Torqued(_Python):
+    """Steps of a method that takes the torque itself."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run)
+        self.steps = Steps(run, self.m, self.q, history(run.row))
+
+    def _step(self, n: int) -> None:
+        try:
+            self.steps.step(n)
+        except Exception as error:
+            _note(error, f"in step {n} of the integration, at t = {self.steps.now}")
+            raise

@@ -10,6 +10,8 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from polhode import _core
 
 
@@ -33,6 +35,10 @@ class Method:
         Names and defaults of the options it takes.
     source : str
         Paper and equation, keys as in REFERENCES.md.
+    history : int
+        Steps that it looks back; it makes as many by another method first, and needs as many.
+    takes_torque : bool
+        Whether it takes a torque itself, as `integrate(..., splitting=None)`.
     """
 
     name: str
@@ -42,6 +48,8 @@ class Method:
     symmetric: bool
     options: dict[str, Any] = field(hash=False)
     source: str
+    history: int = 0
+    takes_torque: bool = False
 
 
 def _defaults(text: str) -> dict[str, Any]:
@@ -51,6 +59,7 @@ def _defaults(text: str) -> dict[str, Any]:
 
 
 def _read() -> list[Method]:
+    torqued = {row["name"] for row in _core.torqued_methods()}
     return [
         Method(
             name=row["name"],
@@ -60,6 +69,8 @@ def _read() -> list[Method]:
             symmetric=row["symmetric"],
             options=_defaults(row["options"]),
             source=row["source"],
+            history=row["history"],
+            takes_torque=row["name"] in torqued,
         )
         for row in _core.methods()
     ]
@@ -87,6 +98,21 @@ def methods() -> list[Method]:
     'exact'
     """
     return list(_METHODS)
+
+
+def method_name(row: int) -> str:
+    """Name of the method in this row."""
+    return _METHODS[row].name
+
+
+def history(row: int) -> int:
+    """Steps that the method in this row looks back."""
+    return _METHODS[row].history
+
+
+def corrects_energy(row: int, values: tuple[float, ...]) -> bool:
+    """Whether the energy is corrected with these values of the options."""
+    return "energy_correction" in _METHODS[row].options and bool(values) and values[-1] != 0
 
 
 def unknown_name(what: str, name: object, known: list[str]) -> ValueError:
@@ -139,6 +165,9 @@ def option_values(row: int, options: dict[str, Any]) -> tuple[float, ...]:
         if name == "axes":
             values[name] = _axes(value, method)
             continue
+        if name in _CHOICES:
+            values[name] = _choice(name, value)
+            continue
         try:
             values[name] = type(values[name])(value)
         except (TypeError, ValueError):
@@ -147,9 +176,33 @@ def option_values(row: int, options: dict[str, Any]) -> tuple[float, ...]:
                 f"option {name!r} of method {method.name!r} must be a {kind}, not {value!r}"
             ) from None
     _check_frame(values)
-    return tuple(
-        _digits(value) if name == "axes" else float(value) for name, value in values.items()
-    )
+    return tuple(_as_number(name, value) for name, value in values.items())
+
+
+#: Options that are one of several; the core takes the place in the list.
+_CHOICES: dict[str, tuple[bool | str, ...]] = {
+    "energy_correction": (False, True, "buss"),
+    "start": ("rk4", "buss"),
+}
+
+
+def _choice(name: str, value: Any) -> bool | str:
+    for choice in _CHOICES[name]:
+        if isinstance(value, str if isinstance(choice, str) else (bool, np.bool_)):
+            if value == choice:
+                return choice
+    known = ", ".join(map(repr, _CHOICES[name]))
+    kind = ValueError if isinstance(value, str) else TypeError
+    raise kind(f"option {name!r} must be one of {known}, not {value!r}")
+
+
+def _as_number(name: str, value: Any) -> float:
+    """An option as the core takes it."""
+    if name == "axes":
+        return _digits(value)
+    if name in _CHOICES:
+        return float(_CHOICES[name].index(value))
+    return float(value)
 
 
 def _axes(value: Any, method: Method) -> tuple[int, ...] | None:

@@ -20,6 +20,9 @@ inline constexpr std::ptrdiff_t block_bodies = SplittingProblem::block_bodies;
 /// multiple of 4096 bytes apart and a load never waits for a store to another column.
 inline constexpr std::ptrdiff_t column = block_bodies + 8;
 
+/// Numbers of its own that a method which takes the torque may have, and derivatives of the momentum.
+inline constexpr int most_columns = 96, most_derivatives = 5;
+
 /// C numbers a body, component by component.
 template <int C>
 struct alignas(64) Columns {
@@ -93,6 +96,15 @@ class Block {
             bodies_[i / lanes_v<T>] =
                 Inertia<T>::of(batch::load_vec3<T>(problem.inertia, from, count));
         }
+        if (problem.torqued != nullptr) {
+            for (int c = 0; c < problem.torqued->columns; ++c) {
+                const double* from = problem.work.data + c * problem.work.component;
+                for (std::ptrdiff_t i = 0; i < padded_; ++i) {
+                    const std::ptrdiff_t at = begin + (i < count_ ? i : count_ - 1);
+                    own_[c][i] = from[at * problem.work.body];
+                }
+            }
+        }
         for (int k = 0; k < problem.stage_count; ++k) {
             if (problem.stages[k].kind == Stage::flow) last_flow_ = k;
         }
@@ -117,6 +129,7 @@ class Block {
             double elapsed = 0;
             double now = t;
             if (compensated_) gain_ = Columns<1>{};
+            if (p.torqued != nullptr) torqued_step(n, h, t, t_end);
             for (int k = 0; k < p.stage_count; ++k) {
                 const Stage& stage = p.stages[k];
                 if (stage.kind == Stage::flow) {
@@ -137,6 +150,14 @@ class Block {
         }
         write(p.m, p.attitude, begin_);
         if (compensated_) copy<3>(lost_.view(), 0, p.lost, begin_, count_);
+        if (p.torqued != nullptr) {
+            for (int c = 0; c < p.torqued->columns; ++c) {
+                double* to = p.work.data + c * p.work.component;
+                for (std::ptrdiff_t i = 0; i < count_; ++i) {
+                    to[(begin_ + i) * p.work.body] = own_[c][i];
+                }
+            }
+        }
     }
 
   private:
@@ -174,6 +195,7 @@ class Block {
         a.n_steps = 1;
         a.matrix = problem_.matrix;
         a.options = problem_.options;
+        a.energy_correction = problem_.energy_correction;
         if (compensated_) before_ = m_;
         problem_.flow(a, 0, padded_);
         if (compensated_) note_gain();
@@ -250,6 +272,65 @@ class Block {
             batch::store_vec3<T>(work_.view(), i, lanes_v<T>, cross(f, v) - d);
         }
         add_to_m(-2 * ch3, work_.view());
+    }
+
+    /// One step of a method that takes the torque itself.
+    void torqued_step(std::ptrdiff_t n, double h, double t, double t_end) {
+        const TorquedMethod& method = *problem_.torqued;
+        const TorquedStages& list =
+            n < method.history ? method.start[problem_.start] : method.step;
+        TorquedArguments a{};
+        a.inertia = problem_.inertia;
+        a.inertia.data += begin_ * a.inertia.body;
+        a.bodies = bodies_;
+        a.m = m_.view();
+        a.attitude = attitude_.view();
+        a.matrix = problem_.matrix;
+        a.torque = derivatives_[0].view();
+        a.torque.component = column;
+        a.work = {own_[0], 1, column, 3 * column};
+        a.h = h;
+        a.step = n;
+        a.options = problem_.options;
+        a.energy_correction = problem_.energy_correction;
+        a.data = problem_.data;
+        for (int k = 0; k < list.count; ++k) {
+            const TorquedStage& stage = list.stages[k];
+            const double time = stage.time == 1.0 ? t_end : t + stage.time * h;
+            do {
+                if (stage.derivatives > 0) momentum_derivatives(stage.derivatives, time);
+            } while (!stage.run(a, 0, padded_));
+        }
+        torque_is_current_ = false;
+    }
+    /// L' and, where wanted, L'' = f' + omega x f, seen from the body; models have no more.
+    void momentum_derivatives(int wanted, double t) {
+        const MutableView f = derivatives_[0].view();
+        if (problem_.term_count == 0) {
+            for (int k = 0; k < wanted; ++k) derivatives_[k] = Columns<3>{};
+            return;
+        }
+        torque(t, m_.view(), f);
+        if (wanted < 2) return;
+        for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
+            const Vec3<T>& inverse = body(i).inverse;
+            const Vec3<T> m = batch::load_vec3<T>(m_.view(), i, lanes_v<T>);
+            batch::store_vec3<T>(
+                work_.view(), i, lanes_v<T>, {m.x * inverse.x, m.y * inverse.y, m.z * inverse.z});
+        }
+        TorqueArguments a = arguments(t, m_.view(), derivative_.view());
+        a.rotation = work_.view();
+        for (int i = 0; i < problem_.term_count; ++i) {
+            select_term(a, i);
+            problem_.terms[i].model->derivative(a, 0, padded_);
+        }
+        for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
+            const Vec3<T> omega = batch::load_vec3<T>(work_.view(), i, lanes_v<T>);
+            const Vec3<T> force = batch::load_vec3<T>(f, i, lanes_v<T>);
+            const Vec3<T> d = batch::load_vec3<T>(derivative_.view(), i, lanes_v<T>);
+            batch::store_vec3<T>(
+                derivatives_[1].view(), i, lanes_v<T>, d + cross(omega, force));
+        }
     }
 
     // Compensation.  Each flow and each kick rounds m, and the energy walks away from that of the
@@ -353,6 +434,8 @@ class Block {
     double torque_time_ = 0;
     Columns<3> m_, before_, lost_, torque_, work_, derivative_;
     Columns<1> gain_;
+    Columns<3> derivatives_[most_derivatives];
+    alignas(64) double own_[most_columns][column];
     Columns<9> attitude_;
     Inertia<T> bodies_[block_bodies / lanes_v<T>];
 };
