@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -254,6 +256,47 @@ def test_an_exception_of_a_torque_tells_when() -> None:
     assert len(at_once.value.trajectory) == 1  # type: ignore[attr-defined]
 
 
+class SlottedError(Exception):
+    __slots__ = ("code",)
+
+
+@dataclasses.dataclass(frozen=True)
+class FrozenError(Exception):
+    """No attribute can be set, not even by add_note."""
+
+    code: int = 3
+
+
+class Closed(BaseException):
+    def __setattr__(self, name: str, value: object) -> None:
+        raise RuntimeError("closed")
+
+
+@pytest.mark.parametrize("error", [SlottedError, FrozenError, Closed])
+@pytest.mark.parametrize("save_to", [False, True])
+def test_an_exception_comes_out_as_itself(
+    tmp_path: Path, error: type[BaseException], save_to: bool
+) -> None:
+    raised = error()
+
+    def fails(*arguments: Any) -> None:
+        raise raised
+
+    changes: Any = {"save_to": tmp_path / "run"} if save_to else {}
+    for torque, callback in ((fails, None), (TOP, fails)):
+        with pytest.raises(error) as caught:
+            integrate(torque=torque, callback=callback, **changes)
+        assert caught.value is raised
+        assert hasattr(raised, "trajectory") == (error is SlottedError)
+        if save_to:
+            changes["save_to"] = tmp_path / "again"
+    if error is SlottedError:
+        assert raised.__notes__ == [
+            "in step 0 of the integration, at t = 0.0",
+            "in the callback after step 0 of the integration, at t = 0.0",
+        ]
+
+
 def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
     traj = integrate(progress=True)
     assert "10.0/10.0" in capsys.readouterr().err
@@ -274,7 +317,6 @@ def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
         ({"splitting": ([0.2, 0.3, 0.5], [1.0])}, ValueError, "alternate"),
         ({"method": "exakt"}, ValueError, "did you mean 'exact'"),
         ({"spin": 1}, TypeError, "no option 'spin'"),
-        ({"save_to": "x.npy"}, TypeError, "save_to"),
         ({"torque": 3.0}, TypeError, "torque must be"),
         ({"torque": lambda t, m, q: np.zeros(4)}, ValueError, r"must return shape \(3,\)"),
         ({"torque": lambda t, m, q: None}, TypeError, "torque function must return .* not None"),

@@ -3,14 +3,17 @@
 ///
 /// Arrays come prepared by polhode.integrate: native doubles, C-contiguous, bodies along one axis.
 
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
 #include "arrays.hpp"
+#include "interrupts.hpp"
 #include "levels.hpp"
 #include "polhode/splitting/schemes.hpp"
 #include "threads.hpp"
@@ -50,13 +53,146 @@ const TorqueModel& model(int index) {
     return table.models[index];
 }
 
+/// A torque as Python describes it: (model, parameters), or (model, parameters, function, data,
+/// bounds, origins) with addresses as integers; 0 and empty arrays mean none.
+class Term {
+  public:
+    Term(const py::tuple& description, std::ptrdiff_t bodies)
+        : parameters_(description[1].cast<Doubles>()) {
+        term_.model = &model(description[0].cast<int>());
+        if (description.size() > 2) {
+            term_.extra.function = address<CompiledTorque>(description[2]);
+            term_.extra.user_data = address<void*>(description[3]);
+            bounds_ = description[4].cast<Doubles>();
+            origins_ = description[5].cast<Doubles>();
+        }
+        const std::ptrdiff_t intervals = origins_.size();
+        if (intervals == 0) {
+            if (parameters_.size() > 0) term_.parameters = parameter_columns(parameters_, bodies);
+            return;
+        }
+        if (parameters_.ndim() < 2 || parameters_.shape(0) != intervals ||
+            bounds_.size() + 1 != intervals) {
+            throw py::value_error("arrays of the wrong size");
+        }
+        const std::ptrdiff_t stride = parameters_.size() / intervals;
+        term_.extra.table = {bounds_.data(), origins_.data(), intervals, stride};
+        std::vector<py::ssize_t> shape(parameters_.shape() + 1,
+                                       parameters_.shape() + parameters_.ndim());
+        term_.parameters =
+            parameter_columns(Doubles(shape, parameters_.data(), parameters_), bodies);
+    }
+    const TorqueTerm& operator*() const { return term_; }
+
+  private:
+    template <class Pointer>
+    static Pointer address(const py::handle& number) {
+        return reinterpret_cast<Pointer>(number.cast<std::uintptr_t>());
+    }
+
+    Doubles parameters_, bounds_, origins_;
+    TorqueTerm term_{};
+};
+
+const TorquedMethod& torqued_method(int index) {
+    const dispatch::TorquedTable& table = *dispatch::level().torqued;
+    if (index < 0 || index >= table.count) throw py::index_error("no such method");
+    return table.rows[index];
+}
+/// (bodies, columns).
+MutableView columns_of(const TorquedMethod& method, Doubles& work, std::ptrdiff_t bodies) {
+    if (work.size() != method.columns * bodies) throw py::value_error("arrays of the wrong size");
+    return {work.mutable_data(), method.columns, 1, 3};
+}
+/// The value of the option `start`, the first of the methods that have it.
+int start_of(const TorquedMethod& method, const OptionValues& options) {
+    const int start = options.count > 0 ? static_cast<int>(options.value[0]) : 0;
+    return start >= 0 && start < method.starts ? start : 0;
+}
+
+/// The stages of step `step` of a method that takes the torque itself: of each, when in the step it
+/// wants how many derivatives of the momentum.
+py::list torqued_stages(int torqued, std::ptrdiff_t step, const py::tuple& option_values) {
+    const TorquedMethod& method = torqued_method(torqued);
+    const TorquedStages& list =
+        step < method.history ? method.start[start_of(method, read_options(option_values))]
+                              : method.step;
+    py::list stages;
+    for (int k = 0; k < list.count; ++k) {
+        stages.append(py::make_tuple(list.stages[k].time, list.stages[k].derivatives));
+    }
+    return stages;
+}
+
+/// Runs one stage on the whole batch; false: it wants the torque once more.
+bool torqued_stage(int method,
+                   int torqued,
+                   int stage,
+                   const Doubles& inertia,
+                   Doubles m,
+                   Doubles attitude,
+                   bool matrix,
+                   const Doubles& torque,
+                   Doubles work,
+                   double h,
+                   std::ptrdiff_t step,
+                   int threads,
+                   const py::tuple& option_values,
+                   const std::optional<Doubles>& data) {
+    const std::ptrdiff_t bodies = m.size() / 3;
+    const TorquedMethod& row = torqued_method(torqued);
+    if (torque.ndim() != 2 || torque.shape(0) != bodies || torque.shape(1) < 3) {
+        throw py::value_error("arrays of the wrong size");
+    }
+    TorquedArguments a{};
+    a.inertia = rows(inertia, 3, bodies);
+    a.m = mutable_rows(m, 3, bodies);
+    a.attitude = mutable_rows(attitude, matrix ? 9 : 4, bodies);
+    a.matrix = matrix;
+    a.torque = {torque.data(), torque.shape(1), 1, 3};
+    a.work = columns_of(row, work, bodies);
+    a.h = h;
+    a.step = step;
+    a.options = read_options(option_values);
+    a.energy_correction =
+        energy_correction(*dispatch::level().torque_free->rows[method].info, a.options);
+    a.data = data ? data->data() : nullptr;
+    const TorquedStages& list =
+        step < row.history ? row.start[start_of(row, a.options)] : row.step;
+    if (stage < 0 || stage >= list.count) throw py::index_error("no such stage");
+    if (bodies == 0) return true;
+    std::atomic<bool> done{true};
+    {
+        const py::gil_scoped_release release;
+        share_among_threads(
+            bodies, thread_count(threads), 64, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+                if (!list.stages[stage].run(a, begin, end)) done = false;
+            });
+    }
+    return done;
+}
+
+py::list torqued_methods() {
+    py::list list;
+    const dispatch::TorquedTable& table = *dispatch::level().torqued;
+    for (int i = 0; i < table.count; ++i) {
+        py::dict row;
+        row["name"] = table.rows[i].name;
+        row["columns"] = table.rows[i].columns;
+        row["derivatives"] = table.rows[i].derivatives;
+        row["given"] = table.rows[i].given;
+        list.append(row);
+    }
+    return list;
+}
+
 void integrate(int method,
                const Doubles& inertia,
                Doubles m,
                Doubles attitude,
                bool matrix,
                const Doubles& stages,
-               const std::vector<std::pair<int, Doubles>>& terms,
+               const std::vector<py::tuple>& terms,
                const Doubles& h,
                double t0,
                const std::optional<Doubles>& times,
@@ -67,7 +203,11 @@ void integrate(int method,
                Doubles m_saved,
                Doubles attitude_saved,
                int threads,
-               const py::tuple& option_values) {
+               const py::tuple& option_values,
+               std::optional<Doubles> lost,
+               int torqued,
+               std::optional<Doubles> own,
+               const std::optional<Doubles>& data) {
     const std::ptrdiff_t bodies = m.size() / 3;
     const std::ptrdiff_t core = matrix ? 9 : 4;
     const std::ptrdiff_t saves = 1 + (total_steps + save_every - 1) / save_every;
@@ -82,13 +222,24 @@ void integrate(int method,
         list.push_back(
             {stages.at(i, 0) == 0 ? Stage::flow : Stage::kick, stages.at(i, 1), stages.at(i, 2)});
     }
+    std::vector<Term> read;
     std::vector<TorqueTerm> sum;
-    for (const auto& [index, parameters] : terms) {
-        sum.push_back({&model(index), parameter_columns(parameters, bodies)});
+    for (const py::tuple& description : terms) {
+        read.emplace_back(description, bodies);
+        sum.push_back(*read.back());
     }
     SplittingProblem problem{};
-    problem.flow = dispatch::level().torque_free->rows[method].step;
+    const dispatch::StepRow& row = dispatch::level().torque_free->rows[method];
+    problem.flow = row.step;
     problem.options = read_options(option_values);
+    problem.energy_correction = energy_correction(*row.info, problem.options);
+    if (torqued >= 0) {
+        problem.torqued = &torqued_method(torqued);
+        if (!own) throw py::value_error("no columns");
+        problem.work = columns_of(*problem.torqued, *own, bodies);
+        problem.start = start_of(*problem.torqued, problem.options);
+        problem.data = data ? data->data() : nullptr;
+    }
     problem.inertia = rows(inertia, 3, bodies);
     problem.stages = list.data();
     problem.stage_count = static_cast<int>(list.size());
@@ -101,6 +252,7 @@ void integrate(int method,
     problem.matrix = matrix;
     problem.m = mutable_rows(m, 3, bodies);
     problem.attitude = mutable_rows(attitude, core, bodies);
+    if (lost) problem.lost = mutable_rows(*lost, 3, bodies);
     problem.m_saved = {m_saved.mutable_data(), 3, 1, 3};
     problem.attitude_saved = {attitude_saved.mutable_data(), core, 1, 3};
     problem.m_save_stride = 3 * bodies;
@@ -111,18 +263,23 @@ void integrate(int method,
     problem.save_every = save_every;
     const auto run = dispatch::level().splitting->run;
     const int cores = thread_count(threads);
-    py::gil_scoped_release release;
-    share_among_threads(
-        bodies,
-        cores,
-        SplittingProblem::block_bodies,
-        [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(problem, begin, end); });
+    const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(problem, begin, end); };
+    constexpr std::ptrdiff_t block = SplittingProblem::block_bodies;
+    // polhode.integrate asks for as many steps as take a tenth of a second; one of a million bodies
+    // may take longer.
+    Slice slice;
+    if (n_steps == 1) {
+        const std::ptrdiff_t stages_done = std::max<std::ptrdiff_t>(stages.shape(0), 1);
+        slice.run_in_pieces(bodies, cores, block, stages_done, work);
+    } else {
+        slice.run(bodies, cores, block, 1, work);
+    }
 }
 
 TorqueArguments torque_arguments(const Doubles& m,
                                  const Doubles& attitude,
                                  bool matrix,
-                                 const Doubles& parameters,
+                                 const TorqueTerm& term,
                                  double t,
                                  std::ptrdiff_t bodies) {
     TorqueArguments a{};
@@ -130,51 +287,53 @@ TorqueArguments torque_arguments(const Doubles& m,
     a.m = rows(m, 3, bodies);
     a.attitude = rows(attitude, matrix ? 9 : 4, bodies);
     a.matrix = matrix;
-    a.parameters = parameter_columns(parameters, bodies);
+    a.parameters = term.parameters;
+    a.extra = term.extra;
     return a;
 }
 
-Doubles torque(int index,
-               const Doubles& parameters,
+Doubles torque(const py::tuple& description,
                double t,
                const Doubles& m,
                const Doubles& attitude,
                bool matrix) {
     const std::ptrdiff_t bodies = m.size() / 3;
     Doubles out({bodies, py::ssize_t{3}});
-    TorqueArguments a = torque_arguments(m, attitude, matrix, parameters, t, bodies);
+    const Term term(description, bodies);
+    TorqueArguments a = torque_arguments(m, attitude, matrix, *term, t, bodies);
     a.out = {out.mutable_data(), 3, 1, 3};
-    model(index).torque(a, 0, bodies);
+    (*term).model->torque(a, 0, bodies);
     return out;
 }
 
 /// Df[Q hat(v)], see TorqueArguments.
-Doubles torque_derivative(int index,
-                          const Doubles& parameters,
+Doubles torque_derivative(const py::tuple& description,
                           double t,
                           const Doubles& v,
                           const Doubles& attitude,
                           bool matrix) {
     const std::ptrdiff_t bodies = v.size() / 3;
     Doubles out({bodies, py::ssize_t{3}});
-    TorqueArguments a = torque_arguments(v, attitude, matrix, parameters, t, bodies);
+    const Term term(description, bodies);
+    TorqueArguments a = torque_arguments(v, attitude, matrix, *term, t, bodies);
     a.rotation = a.m;
     a.out = {out.mutable_data(), 3, 1, 3};
-    model(index).derivative(a, 0, bodies);
+    (*term).model->derivative(a, 0, bodies);
     return out;
 }
 
-Doubles potential(
-    int index, const Doubles& parameters, double t, const Doubles& attitude, bool matrix) {
+Doubles potential(const py::tuple& description, double t, const Doubles& attitude, bool matrix) {
     const std::ptrdiff_t bodies = attitude.size() / (matrix ? 9 : 4);
+    const Term term(description, bodies);
     Doubles out(bodies);
     TorqueArguments a{};
     a.t = t;
     a.attitude = rows(attitude, matrix ? 9 : 4, bodies);
     a.matrix = matrix;
-    a.parameters = parameter_columns(parameters, bodies);
+    a.parameters = (*term).parameters;
+    a.extra = (*term).extra;
     a.out = {out.mutable_data(), 1, 0, 0};
-    model(index).potential(a, 0, bodies);
+    (*term).model->potential(a, 0, bodies);
     return out;
 }
 
@@ -247,27 +406,46 @@ void register_splitting(py::module_& module) {
                py::arg("m_saved").noconvert(),
                py::arg("attitude_saved").noconvert(),
                py::arg("threads"),
-               py::arg("options") = py::tuple());
+               py::arg("options") = py::tuple(),
+               py::arg("lost").noconvert() = py::none(),
+               py::arg("torqued") = -1,
+               py::arg("work").noconvert() = py::none(),
+               py::arg("data") = py::none());
+    module.def("torqued_stages", &b::torqued_stages);
+    module.def("torqued_methods", &b::torqued_methods);
+    module.def("torqued_stage",
+               &b::torqued_stage,
+               py::arg("method"),
+               py::arg("torqued"),
+               py::arg("stage"),
+               py::arg("inertia"),
+               py::arg("m").noconvert(),
+               py::arg("attitude").noconvert(),
+               py::arg("matrix"),
+               py::arg("torque").noconvert(),
+               py::arg("work").noconvert(),
+               py::arg("h"),
+               py::arg("step"),
+               py::arg("threads"),
+               py::arg("options"),
+               py::arg("data") = py::none());
     module.def("torque",
                &b::torque,
-               py::arg("model"),
-               py::arg("parameters"),
+               py::arg("term"),
                py::arg("t"),
                py::arg("m"),
                py::arg("attitude"),
                py::arg("matrix"));
     module.def("torque_derivative",
                &b::torque_derivative,
-               py::arg("model"),
-               py::arg("parameters"),
+               py::arg("term"),
                py::arg("t"),
                py::arg("v"),
                py::arg("attitude"),
                py::arg("matrix"));
     module.def("potential",
                &b::potential,
-               py::arg("model"),
-               py::arg("parameters"),
+               py::arg("term"),
                py::arg("t"),
                py::arg("attitude"),
                py::arg("matrix"));

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "arrays.hpp"
+#include "interrupts.hpp"
 #include "levels.hpp"
 #include "threads.hpp"
 
@@ -15,12 +16,10 @@ namespace {
 
 /// Body-steps below which releasing the interpreter lock costs more than it gives.
 constexpr std::ptrdiff_t few_steps = 32;
-/// Body-steps between two looks for Ctrl-C, about a tenth of a second.
-constexpr std::ptrdiff_t steps_between_looks = 4'000'000;
 /// Threads take shares of whole packs at every level.
 constexpr std::ptrdiff_t grain = 64;
 
-enum Role { inertia_, m_, attitude_, h_, m_out_, attitude_out_, roles };
+enum Role { inertia_, m_, attitude_, h_, m_out_, attitude_out_, carried_, roles };
 static_assert(roles <= BatchShape::max_arrays);
 
 /// Is the last core axis of an attitude a quaternion, or are the last two a matrix?
@@ -94,17 +93,28 @@ py::object step(int method,
         results[0] = py::reinterpret_borrow<py::object>(m_out);
         results[1] = py::reinterpret_borrow<py::object>(attitude_out);
     }
-    if (!broadcast(pointers, roles, batch)) return py::none();
+    const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
+    const dispatch::StepRow& row_of_method = table.rows[method];
+    const StepFunction kernel = row_of_method.step;
+    const OptionValues options = read_options(option_values);
+    const int correction = energy_correction(*row_of_method.info, options);
+    // What steps carry with them besides m and attitude, for calls that are cut into slices.
+    const bool carries = n_steps > 1 && (correction != 0 || row_of_method.info->history > 0);
+    py::object carried;
+    if (carries) {
+        const npy_intp core = 2 + row_of_method.carried;
+        carried = new_array(batch, &core, 1);
+        read_array(carried.ptr(), 1, operands[carried_]);
+    }
+    const int arrays = carries ? roles : carried_;
+    if (!broadcast(pointers, arrays, batch)) return py::none();
     batch.arrange();
     const std::ptrdiff_t count = batch.size();
     if (count == 0) return py::make_tuple(results[0], results[1]);
 
-    const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
-    const StepFunction kernel = table.rows[method].step;
-    const OptionValues options = read_options(option_values);
     std::atomic<int> findings{all_valid};
     std::ptrdiff_t without_root = 0;
-    std::ptrdiff_t steps = n_steps;
+    std::ptrdiff_t steps = n_steps, done_before = 0;
     const auto arguments_of = [&](std::ptrdiff_t row) {
         StepArguments a{};
         a.inertia = view_of(operands[inertia_], batch, inertia_, row);
@@ -117,6 +127,9 @@ py::object step(int method,
         a.matrix = matrix;
         a.options = options;
         a.without_root = &without_root;
+        a.energy_correction = correction;
+        a.first_step = done_before;
+        if (carries) a.carried = view_of(operands[carried_], batch, carried_, row);
         return a;
     };
     const auto look = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
@@ -152,22 +165,26 @@ py::object step(int method,
             share_among_threads(count, threads, grain, look);
         }
         // Many steps are done a slice at a time, each from what the one before it left in the
-        // outputs.
-        const std::ptrdiff_t slice = std::max<std::ptrdiff_t>(steps_between_looks / count, 1);
-        for (std::ptrdiff_t done = 0; !refused() && (done == 0 || done < n_steps); done += slice) {
-            steps = std::min(slice, n_steps - done);
-            {
-                const py::gil_scoped_release release;
-                share_among_threads(count, threads, grain, work);
+        // outputs; of many bodies, one step is cut into pieces.  A pack takes its time for one body
+        // too.
+        Slice slice;
+        for (std::ptrdiff_t done = 0; !refused() && (done == 0 || done < n_steps); done += steps) {
+            const std::ptrdiff_t few = slice.units() / std::max(count, grain / 4);
+            steps = std::min(std::max<std::ptrdiff_t>(few, 1), n_steps - done);
+            done_before = done;
+            if (steps == 1) {
+                slice.run_in_pieces(count, threads, grain, 1, work);
+            } else {
+                slice.run(count, threads, grain, steps, work);
             }
-            if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-            if (done + slice < n_steps) {
+            if (done + steps < n_steps) {
                 operands[m_] = operands[m_out_];
                 operands[attitude_] = operands[attitude_out_];
                 batch = BatchShape{};
-                broadcast(pointers, roles, batch);
+                broadcast(pointers, arrays, batch);
                 batch.arrange();
             }
+            if (n_steps == 0) break;
         }
     }
     if (refused()) return py::int_(static_cast<int>(findings));
@@ -189,6 +206,7 @@ py::list methods() {
         row["options"] = info.options;
         row["source"] = info.source;
         row["may_lack_root"] = info.may_lack_root;
+        row["history"] = info.history;
         rows.append(row);
     }
     return rows;

@@ -21,7 +21,8 @@ namespace polhode::dispatch {
     extern const BodiesTable bodies_##name;          \
     extern const MotionTable motion_##name;          \
     extern const SplittingTable splitting_##name;    \
-    extern const RatesTable rates_##name;
+    extern const RatesTable rates_##name;            \
+    extern const TorquedTable torqued_##name;
 
 #if defined(POLHODE_HAS_X86_LEVELS)
 POLHODE_DECLARE_LEVEL(v2)
@@ -48,7 +49,8 @@ struct Candidate {
      &bodies_##name,            \
      &motion_##name,            \
      &splitting_##name,         \
-     &rates_##name}
+     &rates_##name,              \
+     &torqued_##name}
 
 #if defined(POLHODE_HAS_X86_LEVELS)
 /// The bits of a leaf that the processor has in register ecx, or none.

@@ -65,6 +65,7 @@ struct BodiesTable {
 struct StepRow {
     const MethodInfo* info;
     StepFunction step;
+    int carried;  ///< numbers of its own that it carries from step to step
 };
 
 struct TorqueFreeTable {
@@ -96,6 +97,12 @@ struct RatesTable {
     UfuncLoop magnus8;
 };
 
+/// Methods that take the torque themselves.
+struct TorquedTable {
+    const TorquedMethod* rows;
+    int count;
+};
+
 struct Level {
     const char* name;
     const EllipticTable* elliptic;
@@ -105,6 +112,7 @@ struct Level {
     const MotionTable* motion;
     const SplittingTable* splitting;
     const RatesTable* rates;
+    const TorquedTable* torqued;
 };
 
 /// The level in use, chosen at import: the best that the processor has, or POLHODE_ISA.

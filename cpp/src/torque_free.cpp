@@ -8,11 +8,18 @@
 POLHODE_NAMESPACE_BEGIN
 namespace {
 
+template <class M>
+inline constexpr int carried_numbers = 0;
+template <class M>
+    requires requires { M::carried; }
+inline constexpr int carried_numbers<M> = M::carried;
+
 template <class... Ms>
 struct Rows;
 template <class... Ms>
 struct Rows<MethodList<Ms...>> {
-    static constexpr dispatch::StepRow rows[] = {{&Ms::info, batch::step<Ms>}...};
+    static constexpr dispatch::StepRow rows[] = {
+        {&Ms::info, batch::step<Ms>, carried_numbers<Ms>}...};
     static constexpr int count = sizeof...(Ms);
 };
 

@@ -5,6 +5,7 @@ from polhode._build import build_info, get_cmake_dir, get_include
 from polhode._flops import flops
 from polhode._integrate import integrate
 from polhode._methods import Method, methods
+from polhode._resume import resume
 from polhode._splittings import Splitting, splittings
 from polhode._steps import step
 from polhode._trajectory import Trajectory
@@ -39,6 +40,7 @@ __all__ = [
     "momentum_spatial",
     "omega",
     "quat_step",
+    "resume",
     "so3",
     "splittings",
     "step",

@@ -95,6 +95,7 @@ def integrate(
     attitude_saved: numpy.typing.NDArray[numpy.float64],
     threads: typing.SupportsInt | typing.SupportsIndex,
     options: tuple[typing.Any, ...] = (),
+    lost: numpy.typing.NDArray[numpy.float64] | None = None,
 ) -> None: ...
 def methods() -> list[typing.Any]: ...
 def motion_at(

@@ -5,25 +5,41 @@ from __future__ import annotations
 import contextlib
 import math
 import operator
+import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
 from polhode._arrays import Array, Operand
-from polhode._methods import may_lack_root, method_index, option_values, warn_without_root
+from polhode._methods import (
+    corrects_energy,
+    history,
+    may_lack_root,
+    method_index,
+    method_name,
+    option_values,
+    warn_without_root,
+)
 from polhode._splittings import Splitting, as_splitting
+from polhode._store import Store
+from polhode._torqued import NO_SPLITTING, Steps, check_terms, columns, torqued_index
 from polhode._trajectory import Trajectory
-from polhode.torques import Model, Torque, TorqueLike, as_terms
+from polhode.torques import Torque, TorqueLike, as_terms
+
+if TYPE_CHECKING:
+    from polhode.bodies import RigidBody
 
 Callback = Callable[[int, float, Array, Array], object]
 
 #: Seconds between two looks at Ctrl-C and the progress bar.
 SLICE = 0.1
+#: Numbers of one array of a few that stay in the first-level cache together.
+CACHED = 3 * 2048
 
 
 def integrate(
@@ -34,10 +50,12 @@ def integrate(
     n_steps: int,
     *,
     torque: TorqueLike = None,
-    splitting: str | Splitting | Sequence[Sequence[float]] = "strang",
+    splitting: str | Splitting | Sequence[Sequence[float]] | None = "strang",
     method: str = "exact",
     t0: float = 0.0,
     save_every: int = 1,
+    save_to: str | os.PathLike[str] | None = None,
+    compensated: bool = False,
     threads: int | None = None,
     progress: bool = False,
     callback: Callback | None = None,
@@ -59,18 +77,26 @@ def integrate(
         Time step, of either sign; one for all steps or one per step, the same for all bodies.
     n_steps : int
         Number of steps.
-    torque : None, model, callable or list of these, optional
+    torque : None, model, callable, compiled function or list of these, optional
         A model of `polhode.torques`, or ``f(t, m, attitude) -> (..., 3)`` over the whole batch,
-        body frame; a list is their sum.
-    splitting : str, Splitting or (a, b), optional
+        body frame, or a compiled function, see `torques.Compiled`; a list is their sum.
+    splitting : str, Splitting, (a, b) or None, optional
         A name of `splittings()`, or coefficients of the free flows (a) and of the kicks (b), which
-        alternate; the longer list begins, a where they are equally long.
+        alternate; the longer list begins, a where they are equally long. None: the method takes the
+        torque itself, see `Method.takes_torque`.
     method : str, optional
-        The free flow: a name of `methods()`.
+        The free flow, or the whole step: a name of `methods()`.
     t0 : float, optional
         Time at the start.
     save_every : int, optional
         Steps from one save to the next; the start and the end are always saved.
+    save_to : path, optional
+        A directory to be made, into which the trajectory is written as it goes, as NumPy memmaps
+        t.npy, m.npy and q.npy: a run that is killed keeps what it had, and `resume` goes on with
+        it. What exists is not written over.
+    compensated : bool, optional
+        Carry along what rounding takes from m, so that in long runs the energy errs by no more than
+        the scheme does; for torques that do not depend on m. About a tenth slower.
     threads : int, optional
         Number of threads; None is POLHODE_NUM_THREADS or 1, -1 all cores.
     progress : bool, optional
@@ -85,7 +111,7 @@ def integrate(
     -------
     Trajectory
         T = 1 + ceil(n_steps / save_every) states: ``t`` (T,), ``m`` (T, ..., 3), ``q`` (T, ..., 4)
-        or (T, ..., 3, 3).
+        or (T, ..., 3, 3); with `save_to` they are the memmaps, read-only.
 
     Raises
     ------
@@ -94,9 +120,11 @@ def integrate(
         a scheme that the torque does not serve. Nothing has been done then.
     TypeError
         Arguments of a wrong type; an option that the method does not have.
+    FileExistsError
+        What `save_to` names is there already.
 
     Any exception of a torque or callback, and KeyboardInterrupt, carries the states so far as its
-    attribute ``trajectory``.
+    attribute ``trajectory``; a note tells step and time.
 
     Notes
     -----
@@ -126,18 +154,113 @@ def integrate(
     >>> traj.m[-1].round(6)
     array([-0.388261, -0.095514, -0.916637])
     """
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be a function, not {type(callback).__name__}")
+    run = prepare(
+        inertia,
+        m0,
+        q0,
+        h,
+        n_steps,
+        given=as_terms(torque),
+        splitting=splitting,
+        method=method,
+        options=options,
+        t0=t0,
+        save_every=save_every,
+        compensated=compensated,
+        threads=threads,
+    )
+    return begin(run, save_to, progress, callback)
+
+
+def integrate_body(
+    body: RigidBody,
+    m0: ArrayLike,
+    q0: ArrayLike,
+    h: ArrayLike,
+    n_steps: int,
+    torque: TorqueLike,
+    callback: Callback | None,
+    *,
+    splitting: str | Splitting | Sequence[Sequence[float]] | None = "strang",
+    method: str = "exact",
+    t0: float = 0.0,
+    save_every: int = 1,
+    save_to: str | os.PathLike[str] | None = None,
+    compensated: bool = False,
+    threads: int | None = None,
+    progress: bool = False,
+    **options: Any,
+) -> Trajectory:
+    """`integrate` in body axes that are not the principal ones."""
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be a function, not {type(callback).__name__}")
+    m_user = _arrays.components("m0", m0, 3).copy()
+    principal0 = body._to_principal(m_user)
+    run = prepare(
+        body.moments,
+        principal0,
+        body._attitude_to_principal(q0),
+        h,
+        n_steps,
+        given=as_terms(torque),
+        splitting=splitting,
+        method=method,
+        options=options,
+        t0=t0,
+        save_every=save_every,
+        compensated=compensated,
+        threads=threads,
+        frame=Frame(body, m_user, principal0),
+    )
+    return begin(run, save_to, progress, callback)
+
+
+def prepare(
+    inertia: ArrayLike,
+    m0: ArrayLike,
+    q0: ArrayLike,
+    h: ArrayLike,
+    n_steps: int,
+    *,
+    given: list[Torque],
+    splitting: str | Splitting | Sequence[Sequence[float]] | None,
+    method: str,
+    options: dict[str, Any],
+    t0: float,
+    save_every: int,
+    compensated: bool,
+    threads: int | None,
+    frame: Frame | None = None,
+) -> Run:
+    """Check the arguments of `integrate`; all but the torques are in principal axes."""
     row = method_index(method, options)
     values = option_values(row, options)
-    scheme = as_splitting(splitting)
-    terms = as_terms(torque)
-    _check_scheme(scheme, terms)
+    scheme = NO_SPLITTING if splitting is None else as_splitting(splitting)
+    terms = given if frame is None else frame.principal_terms(given)
     count = _arrays.step_count(n_steps)
+    if splitting is None:
+        check_terms(torqued_index(method), terms, corrects_energy(row, values))
+        _check_history(row, count, h)
+        if compensated:
+            raise ValueError("compensated is for splittings")
+    elif history(row):
+        raise ValueError(
+            f"method {method!r} looks back at earlier steps and is no flow of a splitting: give "
+            "splitting=None"
+        )
+    _check_scheme(scheme, terms)
+    for term in terms:
+        if compensated and term.depends_on_m:
+            raise ValueError(
+                "compensated needs a torque that does not depend on m, under which energy is kept; "
+                f"{term!r} does"
+            )
     every = operator.index(save_every)
     if every < 1:
         raise ValueError(f"save_every must be at least 1, not {every}")
     cores = _arrays.thread_count(threads)
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback must be a function, not {type(callback).__name__}")
 
     operands = [Operand("inertia", inertia, 3), Operand("m0", m0, 3)]
     operands.append(_arrays.attitude_operand("q0", q0))
@@ -150,56 +273,195 @@ def integrate(
     )
     if operands[0].array.size == 3:
         moments = np.array(operands[0].array, np.float64).reshape(3)
+    terms = [term.with_inertia(moments) for term in terms]
 
     steps = _arrays.real_array("h", h).astype(np.float64)
     if steps.shape not in ((), (count,)):
         raise ValueError(f"h must be a number or have shape ({count},), not {steps.shape}")
-    start = float(t0)
-    times = None if steps.ndim == 0 else start + np.concatenate([[0.0], np.cumsum(steps)])
     every = min(every, max(count, 1))
-    saves = _arrays.save_count(count, every, m.size + q.size)
-    saved = np.minimum(np.arange(saves) * every, count)
-    t = start + saved * float(steps) if times is None else times[saved]
-
-    trajectory = Trajectory(
-        t=t,
-        m=np.empty((saves, *m.shape)),
-        q=np.empty((saves, *q.shape)),
-        inertia=np.broadcast_to(moments, m.shape) if shape else moments,
-        torque=tuple(terms),
+    _arrays.save_count(count, every, m.size + q.size)
+    run = Run(
+        row,
+        values,
+        scheme,
+        terms,
+        moments,
+        m,
+        q,
+        steps,
+        float(t0),
+        count,
+        every,
+        cores,
+        given,
+        frame,
     )
-    run = _Run(row, values, scheme, terms, moments, m, q, steps, start, times, count, every, cores)
-    models = [term for term in terms if isinstance(term, Model)]
-    advance = _Core(run, models) if len(models) == len(terms) else _Python(run)
-    done = 0  # steps whose saves are in the trajectory
-    begun = False
+    if run.torqued >= 0:
+        run.extra["own"] = np.zeros((m.size // 3, columns(run.torqued)))
+    if compensated:
+        run.extra["lost"] = np.zeros_like(m)
+    return run
+
+
+def begin(
+    run: Run,
+    save_to: str | os.PathLike[str] | None,
+    progress: bool,
+    callback: Callback | None,
+) -> Trajectory:
+    """Run from the start, into new arrays or files."""
+    t = run.saved_times()
+    if save_to is not None:
+        from polhode._resume import new_store
+
+        store = new_store(run, t, save_to)
+        return carry_out(run, store.t, store.m, store.q, store, progress, callback)
+    m, q = np.empty((len(t), *run.m.shape)), np.empty((len(t), *run.q.shape))
+    return carry_out(run, t, m, q, None, progress, callback)
+
+
+def carry_out(
+    run: Run,
+    t: Array,
+    m: Array,
+    q: Array,
+    store: Store | None,
+    progress: bool,
+    callback: Callback | None,
+) -> Trajectory:
+    """Do what is left of the run; all rows of the trajectory are `t`, `m` and `q`."""
+    saved = _Saved(run, t, m, q, store)
+    in_core = all(term.in_core for term in run.terms)
+    advance = _Core(run) if in_core else _Python(run) if run.torqued < 0 else _Torqued(run)
     try:
-        with _bar(progress, count) as bar:
-            advance.to(0, trajectory)
-            begun = True
-            if callback is not None:
-                callback(0, float(t[0]), *_seen(trajectory, 0))
-            while done < count:
-                next_save = count if callback is None else min(done + every - done % every, count)
-                before = done
-                done = advance.to(next_save, trajectory)
-                bar.update(done - before)
-                if callback is not None and (done % every == 0 or done == count):
-                    k = -(-done // every)
-                    callback(done, float(t[k]), *_seen(trajectory, k))
+        with _bar(progress, run.count, run.done) as bar:
+            if saved.rows == 0:
+                advance.start(saved)
+                saved.enter()
+                _call(callback, run, saved)
+            while run.done < run.count:
+                before = run.done
+                advance.to(run.next_save() if callback is not None else run.count, saved)
+                saved.enter()
+                bar.update(run.done - before)
+                if run.at_save():
+                    _call(callback, run, saved)
     except BaseException as error:
-        done = max(done, advance.saved_steps)
-        rows = (done // every + 1 if done < count else saves) if begun else 0
-        with contextlib.suppress(AttributeError, TypeError):
-            error.trajectory = Trajectory(  # type: ignore[attr-defined]
-                t[:rows], trajectory.m[:rows], trajectory.q[:rows], trajectory.inertia, tuple(terms)
-            )
+        trajectory = saved.rescue()
+        with contextlib.suppress(Exception):  # an exception may refuse attributes
+            error.trajectory = trajectory  # type: ignore[attr-defined]
         raise
-    if may_lack_root(row):
+    trajectory = saved.trajectory()
+    if may_lack_root(run.row):
         lost = np.isnan(trajectory.m[-1, ..., 0]) & np.isfinite(trajectory.m[0]).all(-1)
         if lost.any():
-            warn_without_root(row, int(np.count_nonzero(lost)))
+            warn_without_root(run.row, int(np.count_nonzero(lost)))
     return trajectory
+
+
+def _call(callback: Callback | None, run: Run, saved: _Saved) -> None:
+    if callback is None:
+        return
+    k = saved.rows - 1
+    t = float(saved.t[k])
+    try:
+        callback(run.done, t, _closed(saved.m[k]), _closed(saved.q[k]))
+    except Exception as error:
+        _note(error, f"in the callback after step {run.done} of the integration, at t = {t}")
+        raise
+
+
+def _note(error: Exception, text: str) -> None:
+    with contextlib.suppress(Exception):  # an exception may refuse attributes
+        error.add_note(text)
+
+
+def _closed(array: Array) -> Array:
+    """The same numbers, not to be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+class Frame:
+    """Body axes of the user's that are not the principal ones.
+
+    The state is in principal axes, as are the arrays that a run begins with; rows of the trajectory
+    are turned when they are saved.
+    """
+
+    def __init__(self, body: RigidBody, m0: Array, principal0: Array) -> None:
+        self.body = body
+        self.m0 = m0
+        self.principal0 = principal0
+
+    def principal_terms(self, given: Sequence[Torque]) -> list[Torque]:
+        """The torques, written in principal axes."""
+        return [self.body._torque_to_principal(term) for term in given]
+
+    def turn(self, m: Array, q: Array) -> None:
+        """Rows of a trajectory, in place."""
+        turned_m = self.body._momentum_from_principal(self.m0, self.principal0, m)
+        turned_q = self.body._attitude_from_principal(q)
+        m[...], q[...] = turned_m, turned_q
+
+
+class _Saved:
+    """The rows of a trajectory and how many of them are filled."""
+
+    def __init__(self, run: Run, t: Array, m: Array, q: Array, store: Store | None) -> None:
+        self.run = run
+        self.t, self.m, self.q = t, m, q
+        self.store = store
+        self.rows = 0 if store is None else store.rows
+        self.turning = False
+        if store is not None:
+            run.keeps = True
+
+    def enter(self, commit: bool = False) -> None:
+        """Count the rows that the run has filled; write down how far it is when it is time."""
+        run = self.run
+        rows = run.rows(run.done)
+        if run.frame is not None:
+            self.turning = True
+            for at in _pieces(self.rows, rows, run.m.size):
+                run.frame.turn(self.m[at], self.q[at])
+            self.turning = False
+        self.rows = rows
+        if self.store is not None and (commit or run.done == run.count or self.store.due()):
+            self.store.commit(run.done, rows, run.state())
+
+    def rescue(self) -> Trajectory:
+        """What there is after an exception."""
+        run = self.run
+        run.restore()
+        if run.started and not self.turning:
+            with contextlib.suppress(OSError):  # a full disk: the exception at hand says more
+                self.enter(commit=True)
+        return self.trajectory()
+
+    def trajectory(self) -> Trajectory:
+        """The filled rows; of files, read-only."""
+        parts = [array[: self.rows] for array in (self.t, self.m, self.q)]
+        if self.store is not None:
+            parts = [_closed(part) for part in parts]
+        return self.run.trajectory(*parts)
+
+
+def _pieces(first: int, end: int, numbers: int) -> list[slice]:
+    """Rows `first` ... `end` - 1 in pieces of bounded size."""
+    step = max(1, 2**13 // max(numbers, 1))
+    return [slice(k, min(k + step, end)) for k in range(first, end, step)]
+
+
+def _check_history(row: int, count: int, h: ArrayLike) -> None:
+    """A method that looks back needs that many steps, all alike."""
+    if count < history(row):
+        raise ValueError(
+            f"the method looks back {history(row)} steps and needs at least as many, not {count}"
+        )
+    if history(row) and np.ndim(h) != 0:
+        raise ValueError("a method that looks back needs equal steps: h must be a number")
 
 
 def _check_scheme(scheme: Splitting, terms: Sequence[Torque]) -> None:
@@ -215,33 +477,34 @@ def _check_scheme(scheme: Splitting, terms: Sequence[Torque]) -> None:
             )
 
 
-def _seen(trajectory: Trajectory, k: int) -> tuple[Array, Array]:
-    """Momenta and attitudes of one save, for a callback: views that it cannot write to."""
-    views = trajectory.m[k].view(), trajectory.q[k].view()
-    for view in views:
-        view.flags.writeable = False
-    return views
-
-
-@contextlib.contextmanager
-def _bar(progress: bool, count: int) -> Any:
+def _bar(progress: bool, count: int, done: int) -> Any:
     if not progress:
-        yield _NoBar()
-        return
+        return _NoBar()
     from tqdm import tqdm
 
-    with tqdm(total=count, unit=" steps", unit_scale=True) as bar:
-        yield bar
+    return tqdm(total=count, initial=done, unit=" steps", unit_scale=True)
 
 
 class _NoBar:
+    # No generator: its context manager sets attributes of an exception, and some allow none.
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
     def update(self, n: int) -> None:
         pass
 
 
 @dataclass
-class _Run:
-    """What an integration is about; m and q are the state."""
+class Run:
+    """What an integration is about.
+
+    `m`, `q` and the arrays of `extra` are the state after `done` steps: what a method carries from
+    step to step besides m and q belongs into `extra`, changed in place, and is stored and restored
+    with them.
+    """
 
     row: int
     options: tuple[float, ...]
@@ -252,10 +515,44 @@ class _Run:
     q: Array
     h: Array
     t0: float
-    times: Array | None
     count: int
     every: int
     threads: int
+    given: list[Torque]
+    frame: Frame | None = None
+    done: int = 0
+    started: bool = False
+    extra: dict[str, Array] = field(default_factory=dict)
+    keeps: bool = False
+
+    def __post_init__(self) -> None:
+        self.times: Array | None = None
+        if self.h.ndim:
+            self.times = self.t0 + np.concatenate([[0.0], np.cumsum(self.h)])
+        self._kept: dict[str, Array] = {}
+        self._kept_at = -1
+        #: Row of the method that takes the torque itself; -1: a splitting.
+        self.torqued = -1
+        if not self.scheme.stages and not self.scheme.name:
+            self.torqued = torqued_index(method_name(self.row))
+
+    def saved_times(self) -> Array:
+        """Times of all saves."""
+        saves = self.rows(self.count)
+        steps = np.minimum(np.arange(saves) * self.every, self.count)
+        return self.t0 + steps * float(self.h) if self.times is None else self.times[steps]
+
+    def rows(self, done: int) -> int:
+        """How many saves there are after so many steps."""
+        return done // self.every + 1 if done < self.count else 1 + -(-self.count // self.every)
+
+    def next_save(self) -> int:
+        """The step after which the next save is."""
+        return min(self.done + self.every - self.done % self.every, self.count)
+
+    def at_save(self) -> bool:
+        """Whether the last step has been saved."""
+        return self.done % self.every == 0 or self.done == self.count
 
     def step(self, n: int) -> tuple[float, float, float]:
         """h of step n, the time at its start and at its end."""
@@ -264,15 +561,41 @@ class _Run:
             return h, self.t0 + n * h, self.t0 + (n + 1) * h
         return float(self.h[n]), float(self.times[n]), float(self.times[n + 1])
 
-    def in_core(
-        self,
-        first: int,
-        n: int,
-        stages: Array,
-        terms: list[tuple[int, Array]],
-        trajectory: Trajectory,
-    ) -> None:
-        """Steps `first` ... `first` + `n` - 1 and their saves; none: the start is saved."""
+    def state(self) -> dict[str, Array]:
+        """All that the next steps depend on."""
+        return {"m": self.m, "q": self.q, **self.extra}
+
+    def keep(self) -> None:
+        """Before steps that an exception may cut: `restore` comes back to here."""
+        if not self.keeps:
+            return
+        self._kept_at = -1
+        for name, array in self.state().items():
+            if name in self._kept:
+                self._kept[name][...] = array
+            else:
+                self._kept[name] = array.copy()
+        self._kept_at = self.done
+
+    def restore(self) -> None:
+        """Back to the state after `done` steps, wherever an exception came."""
+        if self._kept_at == self.done:
+            for name, array in self.state().items():
+                array[...] = self._kept[name]
+
+    def trajectory(self, t: Array, m: Array, q: Array) -> Trajectory:
+        """These states of the bodies."""
+        if self.frame is None:
+            own = tuple(term.with_inertia(self.inertia) for term in self.given)
+            return Trajectory(t, m, q, self.inertia, own)
+        from polhode._body_trajectory import BodyTrajectory
+
+        body = self.frame.body
+        own = tuple(term.with_inertia(tensor=body.tensor) for term in self.given)
+        return BodyTrajectory(t, m, q, self.inertia, own, body=body)
+
+    def in_core(self, n: int, stages: Array, terms: list[tuple[Any, ...]], saved: _Saved) -> None:
+        """The next n steps and their saves; none: the start is saved."""
         _core.integrate(
             self.row,
             self.inertia,
@@ -284,76 +607,95 @@ class _Run:
             self.h,
             self.t0,
             self.times,
-            first,
+            self.done,
             n,
             self.count,
             self.every,
-            trajectory.m,
-            trajectory.q,
+            saved.m,
+            saved.q,
             self.threads,
             self.options,
+            self.extra.get("lost"),
+            self.torqued,
+            self.extra.get("own"),
         )
 
 
 class _Core:
     """Steps in the core, a slice of time after another."""
 
-    def __init__(self, run: _Run, models: Sequence[Model]) -> None:
+    def __init__(self, run: Run) -> None:
         self.run = run
         self.stages = run.scheme.table()
-        self.terms = [(model.index, model.columns(run.m.shape[:-1])) for model in models]
-        self.saved_steps = 0
-        flows = len(run.scheme.a) * max(run.m.size // 3, 16)
+        batch, matrix = run.m.shape[:-1], run.q.shape[run.m.ndim - 1 :] == (3, 3)
+        self.terms = [term.core_term(batch, matrix) for term in run.terms]
+        flows = max(len(run.scheme.a), 1) * max(run.m.size // 3, 16)
         self.slice = max(1, 100_000 // flows)
 
-    def to(self, target: int, trajectory: Trajectory) -> int:
-        """Go on to step `target` or for one slice; returns the steps done."""
-        run, first = self.run, self.saved_steps
-        n = min(self.slice, target - first)
-        if n == 0 and first > 0:
-            return first
+    def start(self, saved: _Saved) -> None:
+        """Save the start."""
+        self.run.in_core(0, self.stages, self.terms, saved)
+        self.run.started = True
+
+    def to(self, target: int, saved: _Saved) -> None:
+        """Go on to step `target` or for one slice."""
+        run = self.run
+        n = min(self.slice, target - run.done)
         begun = time.perf_counter()
-        run.in_core(first, n, self.stages, self.terms, trajectory)
-        self.saved_steps = first + n
+        run.keep()
+        run.in_core(n, self.stages, self.terms, saved)
+        run.done += n
         spent = time.perf_counter() - begun
         if n == self.slice:
             growth = min(10.0, SLICE / max(spent, 1e-9))
             self.slice = max(1, math.ceil(self.slice * growth))
-        return self.saved_steps
+
+
+def _add_scaled(m: Array, s: float, force: Array) -> None:
+    """m += s force, in pieces that stay in the cache."""
+    if m.size <= CACHED:
+        m += s * force
+        return
+    rows, forces = m.reshape(-1, 3), force.reshape(-1, 3)
+    work = np.empty((CACHED // 3, 3))
+    for i in range(0, len(rows), len(work)):
+        row, force = rows[i : i + len(work)], forces[i : i + len(work)]
+        row += np.multiply(force, s, out=work[: len(row)])
 
 
 class _Python:
     """Steps with kicks in Python: one call of the torque a kick, over the whole batch."""
 
-    def __init__(self, run: _Run) -> None:
+    def __init__(self, run: Run) -> None:
         self.run = run
         self.depends_on_m = any(term.depends_on_m for term in run.terms)
         self.last_flow = max(
             (i for i, stage in enumerate(run.scheme.stages) if stage[0] == "flow"), default=-1
         )
-        self.saved_steps = 0
         self.force: tuple[float, Array] | None = None
-        self.m = run.m.view()
-        self.q = run.q.view()
-        self.m.flags.writeable = self.q.flags.writeable = False
+        self.m, self.q = _closed(run.m), _closed(run.q)
+        self.lost = run.extra.get("lost")
+        self.gain: Array | float = 0.0  # twice the energy that rounding gave in this step
 
-    def to(self, target: int, trajectory: Trajectory) -> int:
-        """Go on to step `target` for one slice; returns the steps done."""
+    def start(self, saved: _Saved) -> None:
+        """Save the start."""
+        self.run.in_core(0, self.run.scheme.table(), [], saved)
+        self.run.started = True
+
+    def to(self, target: int, saved: _Saved) -> None:
+        """Go on to step `target` or for one slice."""
         run = self.run
         until = time.perf_counter() + SLICE
-        if target == 0:
-            run.in_core(0, 0, run.scheme.table(), [], trajectory)
-            return 0
-        while self.saved_steps < target:
-            n = self.saved_steps
+        while run.done < target:
+            run.keep()
+            n = run.done
             self._step(n)
             if (n + 1) % run.every == 0 or n + 1 == run.count:
                 k = -(-(n + 1) // run.every)
-                trajectory.m[k], trajectory.q[k] = run.m, run.q
-            self.saved_steps = n + 1
+                saved.m[k], saved.q[k] = run.m, run.q
+            run.done = n + 1
             if time.perf_counter() > until:
                 break
-        return self.saved_steps
 
     def _step(self, n: int) -> None:
         h, t, t_end = self.run.step(n)
@@ -367,17 +709,24 @@ class _Python:
                     now = t_end if i == self.last_flow else t + elapsed * h
                 else:
                     self._kick(now, coefficient * h, c * h**3)
+            if self.lost is not None:
+                self._settle()
         except Exception as error:
-            error.add_note(f"in step {n} of the integration, at t = {now}")
+            _note(error, f"in step {n} of the integration, at t = {now}")
             raise
 
     def _flow(self, h: float) -> None:
         run = self.run
+        before = None if self.lost is None else run.m.copy()
         state = (run.inertia, run.m, run.q, h, run.m, run.q)
         done = _core.step(run.row, *state, 1, run.threads, True, run.options)
         if type(done) is not tuple:
             raise RuntimeError("the core refused a state that had passed the checks")
         self.force = None
+        if before is not None:
+            change = (run.m - before) * self._inverse()
+            self.gain = self.gain + np.sum(change * (run.m + before), axis=-1, keepdims=True)
+            self.gain += 2 * np.sum(change * run.extra["lost"], axis=-1, keepdims=True)
 
     def _torque(self, t: float, m: Array) -> Array:
         terms = self.run.terms
@@ -397,10 +746,38 @@ class _Python:
             return
         # Two kicks with no flow between them see the same torque.
         if self.force is None or self.force[0] != t:
-            self.force = t, np.array(self._torque(t, self.m))
-        m += s * self.force[1]
+            force = self._torque(t, self.m)
+            # A function may give back what it was given.
+            mine = np.may_share_memory(force, m) or np.may_share_memory(force, self.run.q)
+            self.force = t, np.array(force) if mine else force
+        self._add(s, self.force[1])
         if ch3 != 0:
-            m -= ch3 * self._modified(t)
+            self._add(-ch3, self._modified(t))
+
+    # Compensation, as in the driver of the core.
+
+    def _add(self, s: float, force: Array) -> None:
+        m = self.run.m
+        if self.lost is None:
+            _add_scaled(m, s, force)
+            return
+        part = s * force + self.lost
+        total = m + part
+        self.lost[...] = part - (total - m)
+        m[...] = total
+
+    def _inverse(self) -> Array:
+        moments = self.run.inertia
+        return np.divide(1.0, moments, out=np.zeros_like(moments), where=moments != 0)
+
+    def _settle(self) -> None:
+        inverse = self._inverse()
+        omega = self.run.m * inverse
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            factor = -0.5 * self.gain / np.sum(omega * omega, axis=-1, keepdims=True)
+            relative = np.abs(factor) * inverse.max(axis=-1, keepdims=True)
+        self._add(1.0, np.where(relative <= 2.0**-40, factor, 0.0) * omega)
+        self.gain = 0.0
 
     def _modified(self, t: float) -> Array:
         """W = 2 (f x v - Df[Q hat(v)]), v = f / inertia; of a function, what it gives."""
@@ -408,3 +785,18 @@ class _Python:
         if len(terms) == 1:
             return terms[0].modified(t, self.q, self.run.m.shape)  # type: ignore[attr-defined, no-any-return]
         raise ValueError("W of a sum with Python functions is not known: give one function")
+
+
+class _Torqued(_Python):
+    """Steps of a method that takes the torque itself."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__(run)
+        self.steps = Steps(run, self.m, self.q, history(run.row))
+
+    def _step(self, n: int) -> None:
+        try:
+            self.steps.step(n)
+        except Exception as error:
+            _note(error, f"in step {n} of the integration, at t = {self.steps.now}")
+            raise

@@ -39,6 +39,10 @@ class Method:
         Names and defaults of the options it takes.
     source : str
         Paper and equation, keys as in REFERENCES.md.
+    history : int
+        Steps that it looks back; it makes as many by another method first, and needs as many.
+    takes_torque : bool
+        Whether it takes a torque itself, as `integrate(..., splitting=None)`.
     """
 
     name: str
@@ -48,6 +52,8 @@ class Method:
     symmetric: bool
     options: dict[str, Any] = field(hash=False)
     source: str
+    history: int = 0
+    takes_torque: bool = False
 
 
 def _defaults(text: str) -> dict[str, Any]:
@@ -57,6 +63,7 @@ def _defaults(text: str) -> dict[str, Any]:
 
 
 def _read() -> list[Method]:
+    torqued = {row["name"] for row in _core.torqued_methods()}
     return [
         Method(
             name=row["name"],
@@ -66,6 +73,8 @@ def _read() -> list[Method]:
             symmetric=row["symmetric"],
             options=_defaults(row["options"]),
             source=row["source"],
+            history=row["history"],
+            takes_torque=row["name"] in torqued,
         )
         for row in _core.methods()
     ]
@@ -93,6 +102,21 @@ def methods() -> list[Method]:
     'exact'
     """
     return list(_METHODS)
+
+
+def method_name(row: int) -> str:
+    """Name of the method in this row."""
+    return _METHODS[row].name
+
+
+def history(row: int) -> int:
+    """Steps that the method in this row looks back."""
+    return _METHODS[row].history
+
+
+def corrects_energy(row: int, values: tuple[float, ...]) -> bool:
+    """Whether the energy is corrected with these values of the options."""
+    return "energy_correction" in _METHODS[row].options and bool(values) and values[-1] != 0
 
 
 def unknown_name(what: str, name: object, known: list[str]) -> ValueError:
@@ -150,15 +174,39 @@ def option_values(row: int, options: dict[str, Any]) -> tuple[float, ...]:
         if name == "axes":
             values[name] = _axes(value, method)
             continue
-        if name == "form":
-            values[name] = _form(value)
+        if name in _CHOICES:
+            values[name] = _choice(name, value)
             continue
         values[name] = _number(name, value, method)
     _check_frame(values)
-    return tuple(
-        _digits(value) if name == "axes" else float(value)
-        for name, value in (values | _forms(values)).items()
-    )
+    return tuple(_as_number(name, value) for name, value in values.items())
+
+
+#: Options that are one of several; the core takes the place in the list.
+_CHOICES: dict[str, tuple[bool | str, ...]] = {
+    "energy_correction": (False, True, "buss"),
+    "start": ("rk4", "buss"),
+    "form": ("momentum", "rate"),
+}
+
+
+def _choice(name: str, value: Any) -> bool | str:
+    for choice in _CHOICES[name]:
+        if isinstance(value, str if isinstance(choice, str) else (bool, np.bool_)):
+            if value == choice:
+                return choice
+    known = ", ".join(map(repr, _CHOICES[name]))
+    kind = ValueError if isinstance(value, str) else TypeError
+    raise kind(f"option {name!r} must be one of {known}, not {value!r}")
+
+
+def _as_number(name: str, value: Any) -> float:
+    """An option as the core takes it."""
+    if name == "axes":
+        return _digits(value)
+    if name in _CHOICES:
+        return float(_CHOICES[name].index(value))
+    return float(value)
 
 
 def _number(name: str, value: Any, method: Method) -> float | bool:
@@ -190,21 +238,6 @@ def _axes(value: Any, method: Method) -> tuple[int, ...] | None:
     if sorted(axes) != [1, 2, 3]:
         raise ValueError(f"option 'axes' must be a permutation of (1, 2, 3), not {value!r}")
     return axes
-
-
-#: What the option `form` of Euler's methods may be.
-FORMS = ("momentum", "rate")
-
-
-def _form(value: Any) -> str:
-    if value not in FORMS:
-        raise ValueError(f"option 'form' must be 'momentum' or 'rate', not {value!r}")
-    return str(value)
-
-
-def _forms(values: dict[str, Any]) -> dict[str, int]:
-    """The form as the core takes it."""
-    return {"form": FORMS.index(values["form"])} if "form" in values else {}
 
 
 def _digits(axes: tuple[int, ...] | None) -> float:

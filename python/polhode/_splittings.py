@@ -79,7 +79,8 @@ class Splitting:
 
     def table(self) -> NDArray[np.float64]:
         """The stages as the core takes them: (0 flow, 1 kick), coefficient, c."""
-        return np.array([(kind == "kick", b, c) for kind, b, c in self.stages], np.float64)
+        rows = [(kind == "kick", b, c) for kind, b, c in self.stages]
+        return np.array(rows, np.float64).reshape(-1, 3)
 
 
 def _read() -> dict[str, Splitting]:

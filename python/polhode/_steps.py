@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
 from polhode._arrays import Array, Operand
-from polhode._methods import method_index, option_values, warn_without_root
+from polhode._methods import history, method_index, option_values, warn_without_root
 
 _core_step = _core.step
 
@@ -44,7 +44,7 @@ def step(
         A name of `methods()`.
     n_steps : int, optional
         Number of steps of `h` each, done in the core; the last state is returned, bit for bit what
-        as many calls give.
+        as many calls give.  (Not so for methods that look back: each call starts them anew.)
     out : tuple of two float64 arrays, optional
         Where the results go, of the results' shapes; the inputs themselves are allowed.
     threads : int, optional
@@ -99,6 +99,10 @@ def step(
     order, more accurate, and exact for symmetric bodies.  Option ``axes`` gives other axes,
     ``cayley=True`` turns by 2 atan(angle/2) in place of the angle.
 
+    Option ``energy_correction=True`` turns the body after each step by the least angle that brings
+    its energy back to what it was at the start of the call, the momentum in space left as it is;
+    ``"buss"`` does so by the formula of [Buss01] where that has an answer.
+
     Examples
     --------
     A quarter turn about the third axis, at one radian per second:
@@ -113,6 +117,11 @@ def step(
     m_out, q_out = (None, None) if out is None else _two(out)
     plain = type(n_steps) is int and 0 <= n_steps <= _arrays.MOST_STEPS
     count = n_steps if plain else _arrays.step_count(n_steps)
+    if count < history(row):
+        raise ValueError(
+            f"method {method!r} looks back {history(row)} steps and needs n_steps of at least as "
+            f"many, not {count}"
+        )
     cores = _arrays.thread_count(threads)
     result = _core_step(row, inertia, m, q, h, m_out, q_out, count, cores, False, values)
     if type(result) is tuple:

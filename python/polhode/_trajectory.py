@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from polhode import _core
 from polhode._arrays import Array
 from polhode.torques import Model, Torque
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Bodies evaluated at a time, so that memmaps are not read whole.
+CHUNK = 2**14
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +36,11 @@ class Trajectory:
         Principal moments.
     torque : tuple of Torque
         The terms of the torque.
+
+    Notes
+    -----
+    Of ``integrate(save_to=...)`` the arrays are memmaps, read where they are used; the methods
+    read them a piece at a time.
     """
 
     t: Array
@@ -40,7 +54,36 @@ class Trajectory:
 
     def __repr__(self) -> str:
         span = f"t = {self.t[0]:g} ... {self.t[-1]:g}" if len(self) else "empty"
-        return f"Trajectory({len(self)} states of shape {self.m.shape[1:-1]}, {span})"
+        return f"{type(self).__name__}({len(self)} states of shape {self.m.shape[1:-1]}, {span})"
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], torque: Any = None) -> Trajectory:
+        """The states that ``integrate(save_to=path)`` has saved so far.
+
+        The run may be going on, or have been killed.
+
+        Parameters
+        ----------
+        path : path
+            The directory that was `save_to`.
+        torque : None, model, callable or list of these, optional
+            As in `resume`: what was not stored; only its potential is asked for.
+
+        Returns
+        -------
+        Trajectory
+            The states so far, of which there may be none. The arrays are read-only memmaps.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is nothing under `path`.
+        ValueError
+            If what is there is damaged or no integration of polhode; the message names the file.
+        """
+        from polhode._resume import load
+
+        return load(path, torque)
 
     def energy(self) -> Array:
         """Kinetic energy plus the potential of every torque that has one.
@@ -56,15 +99,18 @@ class Trajectory:
         >>> traj.energy().round(12)
         array([2., 2., 2.])
         """
-        energy: Array = np.asarray(_core.energy(self.inertia, self.m))
-        for term in self.torque:
-            if not term.has_potential:
-                continue
-            if isinstance(term, Model) and not term.depends_on_t:
-                energy += term.potential(0.0, self.q)
-            else:
-                for k, t in enumerate(self.t):
-                    energy[k] += term.potential(float(t), self.q[k])
+        energy = np.empty(self.m.shape[:-1])
+        for at in self._pieces():
+            m, q = np.asarray(self.m[at]), np.asarray(self.q[at])
+            energy[at] = self._kinetic(m)
+            for term in self.torque:
+                if not term.has_potential:
+                    continue
+                if isinstance(term, Model) and not term.depends_on_t:
+                    energy[at] += term.potential(0.0, q)
+                else:
+                    for k, t in enumerate(self.t[at], at.start):
+                        energy[k] += term.potential(float(t), np.asarray(self.q[k]))
         return energy
 
     def casimir(self) -> Array:
@@ -74,7 +120,7 @@ class Trajectory:
         -------
         casimir : ndarray, shape (T, ...)
         """
-        return np.asarray(_core.casimir(self.m))
+        return np.asarray(_core.casimir(np.asarray(self.m)))
 
     def momentum_spatial(self) -> Array:
         """Angular momentum in the space frame, Q m.
@@ -84,4 +130,40 @@ class Trajectory:
         momentum_spatial : ndarray, shape (T, ..., 3)
         """
         rotate = _core.so3_rotate if self.q.shape[-1] == 4 else _core.so3_rotate_by_matrix
-        return np.asarray(rotate(self.q, self.m))
+        return np.asarray(rotate(np.asarray(self.q), np.asarray(self.m)))
+
+    def plot(self, body: int | tuple[int, ...] = 0) -> Figure:
+        """Picture of one body: its momentum on the sphere, its attitude, its invariants.
+
+        Parameters
+        ----------
+        body : int or tuple of int, optional
+            Which body of a batch.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Four axes: m on the sphere |m| = const with the curves of constant energy on which it
+            would move without torque (polhodes; the separatrix is dashed); the attitude, as the
+            components of its quaternion; the tips of the body axes in space, seen from above; and
+            the relative change of energy, |m| and the momentum in space.
+
+        Raises
+        ------
+        ImportError
+            If Matplotlib is missing: ``pip install "polhode[plot]"``.
+        IndexError
+            If there is no such body.
+        """
+        from polhode._plot import plot
+
+        return plot(self, body)
+
+    def _kinetic(self, m: Array) -> Array:
+        return np.asarray(_core.energy(self.inertia, m))
+
+    def _pieces(self) -> Iterator[slice]:
+        """The saves, a bounded number of bodies at a time."""
+        step = max(1, CHUNK // max(1, int(np.prod(self.m.shape[1:-1]))))
+        for k in range(0, len(self), step):
+            yield slice(k, min(k + step, len(self)))

@@ -497,44 +497,9 @@ class RigidBody:
             return integrate(
                 self._moments, m0, q0, h, n_steps, torque=torque, callback=callback, **options
             )
-        from polhode._body_trajectory import BodyTrajectory
-        from polhode.torques import as_terms
+        from polhode._integrate import integrate_body
 
-        m_user = components("m0", m0, 3)
-        principal0 = self._to_principal(m_user)
-        terms = as_terms(torque)
-
-        def turned_back(trajectory: Any) -> BodyTrajectory:
-            return BodyTrajectory(
-                trajectory.t,
-                self._momentum_from_principal(m_user, principal0, trajectory.m),
-                self._attitude_from_principal(trajectory.q),
-                trajectory.inertia,
-                tuple(terms),
-                body=self,
-            )
-
-        def seen(step: int, t: float, m: Array, attitude: Array) -> Any:
-            assert callback is not None
-            m = self._momentum_from_principal(m_user, principal0, m)
-            return callback(step, t, m, self._attitude_from_principal(attitude))
-
-        try:
-            trajectory = integrate(
-                self._moments,
-                principal0,
-                self._attitude_to_principal(q0),
-                h,
-                n_steps,
-                torque=[self._torque_to_principal(term) for term in terms],
-                callback=None if callback is None else seen,
-                **options,
-            )
-        except BaseException as error:
-            if hasattr(error, "trajectory"):
-                error.trajectory = turned_back(error.trajectory)
-            raise
-        return turned_back(trajectory)
+        return integrate_body(self, m0, q0, h, n_steps, torque, callback, **options)
 
     def _set(self, moments: Array, axes: Array, tensor: Array) -> None:
         for array in (moments, axes, tensor):

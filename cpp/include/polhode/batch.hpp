@@ -4,6 +4,7 @@
 /// Arrays of bodies <-> packs of bodies.  No numerics.
 
 #include "polhode/batch_arguments.hpp"
+#include "polhode/energy_correction.hpp"
 #include "polhode/inertia.hpp"
 #include "polhode/mat3.hpp"
 #include "polhode/scalar/constants.hpp"
@@ -459,7 +460,15 @@ POLHODE_INLINE FreeStep<T> advance(const Inertia<T>& body,
                                    const Vec3<T>& m,
                                    T h,
                                    const OptionValues& options = {}) {
-    if constexpr (requires { Method::kernel; }) {
+    if constexpr (requires { Method::carried; }) {
+        // One step as any but the first ones, of a body that has turned steadily.
+        T carried[Method::carried];
+        const Method method = method_with<Method>(options);
+        for (int k = 0; k < Method::carried; ++k) carried[k] = T(0.0);
+        const Quaternion<T> none{T(1.0), T(0.0), T(0.0), T(0.0)};
+        for (int k = 0; k < Method::history; ++k) method.carry(body, m, none, carried);
+        return method.step(body, m, h, carried, Method::history);
+    } else if constexpr (requires { Method::kernel; }) {
         return advance_by(kernel_with<Method>(options), body, m, h);
     } else {
         return advance(method_with<Method>(options), body, m, h);
@@ -506,6 +515,49 @@ template <class T>
     __atomic_fetch_add(arguments.without_root, sum, __ATOMIC_RELAXED);
 }
 
+/// What goes with a pack from step to step besides m and attitude, see StepArguments.
+template <class T, class Method>
+struct Carried {
+    static constexpr int numbers = [] {
+        if constexpr (requires { Method::carried; }) return int(Method::carried);
+        return 0;
+    }();
+    T target, unit;
+    T own[numbers > 0 ? numbers : 1];
+
+    POLHODE_INLINE static Carried load(const StepArguments& arguments,
+                                       const Inertia<T>& body,
+                                       const Vec3<T>& m,
+                                       std::ptrdiff_t i,
+                                       int count) {
+        Carried c;
+        if (arguments.first_step > 0) {
+            T x[2 + numbers];
+            batch::load(View(arguments.carried), i, count, x);
+            c.target = x[0];
+            c.unit = x[1];
+            for (int k = 0; k < numbers; ++k) c.own[k] = x[2 + k];
+            return c;
+        }
+        c.target = energy::per_momentum(body, m);
+        const T largest = max(max(abs(m.x), abs(m.y)), abs(m.z));
+        const mask_t<T> in_range = (largest >= 0x1p-20) & (largest <= 0x1p20);
+        c.unit = select(in_range | (largest == 0.0),
+                        T(1.0),
+                        min(max(power_of_two_below(largest), 0x1p-1022), 0x1p1022));
+        for (int k = 0; k < numbers; ++k) c.own[k] = T(0.0);
+        return c;
+    }
+    POLHODE_INLINE void store(const StepArguments& arguments, std::ptrdiff_t i, int count) const {
+        if (arguments.carried.data == nullptr) return;
+        T x[2 + numbers];
+        x[0] = target;
+        x[1] = unit;
+        for (int k = 0; k < numbers; ++k) x[2 + k] = own[k];
+        batch::store(arguments.carried, i, count, x);
+    }
+};
+
 /// n steps of bodies begin ... end - 1.  Returns what it finds of moments and quaternions that are
 /// not allowed; the results of such bodies are worth nothing.
 template <class T, class Method>
@@ -547,11 +599,47 @@ POLHODE_INLINE int step_with(const Method& method,
             m = select(finite, m, Vec3<T>{not_finite, not_finite, not_finite});
             attitude.spoil(!finite);
         }
-        for (std::ptrdiff_t n = 0; n < arguments.n_steps; ++n) {
-            attitude.make_unit(h, findings);
-            const FreeStep<T> s = advance(method, body, m, h);
-            m = s.m;
-            attitude.turn(s.dq);
+        bool done = false;
+        if constexpr (requires { Method::carried; }) {
+            auto c = Carried<T, Method>::load(arguments, body, m, i, count);
+            m = power_of_two_reciprocal(c.unit) * body.own_momentum(m);
+            for (std::ptrdiff_t n = 0; n < arguments.n_steps; ++n) {
+                attitude.make_unit(h, findings);
+                const std::ptrdiff_t number = arguments.first_step + n;
+                FreeStep<T> s = method.step(body, m, c.unit * h, c.own, number);
+                if (arguments.energy_correction != energy::none) {
+                    const Inertia<T> a_body = body;
+                    energy::correct(a_body, s, c.target, arguments.energy_correction);
+                }
+                method.carry(body, m, s.dq, c.own);
+                m = s.m;
+                attitude.turn(s.dq);
+            }
+            c.store(arguments, i, count);
+            m = c.unit * m;
+            done = true;
+        } else if constexpr (requires { Method::corrects_energy; }) {
+            if (arguments.energy_correction != energy::none) {
+                const auto c = Carried<T, Method>::load(arguments, body, m, i, count);
+                const Inertia<T> a_body = body;
+                for (std::ptrdiff_t n = 0; n < arguments.n_steps; ++n) {
+                    attitude.make_unit(h, findings);
+                    FreeStep<T> s = advance(method, body, m, h);
+                    energy::correct(a_body, s, c.target, arguments.energy_correction);
+                    m = s.m;
+                    attitude.turn(s.dq);
+                }
+                c.store(arguments, i, count);
+                done = true;
+            }
+        }
+        if constexpr (!requires { Method::carried; }) {
+            for (std::ptrdiff_t n = 0; !done && n < arguments.n_steps; ++n) {
+                attitude.make_unit(h, findings);
+                const FreeStep<T> s = advance(method, body, m, h);
+                m = s.m;
+                attitude.turn(s.dq);
+            }
         }
         if constexpr (requires { Method::may_lack_root; }) {
             if (any(is_nan(m.x))) count_without_root(arguments, i, count, m.x);
@@ -577,8 +665,13 @@ struct PointedKernel {
         return kernel(options, body, m, h);
     }
 };
+/// The same for methods with the option `energy_correction`.
 template <class T>
-int step_with_pointed(const PointedKernel<T>& kernel,
+struct CorrectedPointedKernel : PointedKernel<T> {
+    static constexpr bool corrects_energy = true;
+};
+template <class T, class Pointed>
+int step_with_pointed(const Pointed& kernel,
                       const StepArguments& arguments,
                       std::ptrdiff_t begin,
                       std::ptrdiff_t end) {
@@ -609,8 +702,13 @@ int step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t en
     if constexpr (requires { Method::kernel; }) {
         return step_by<T>(kernel_with<Method>(arguments.options), arguments, begin, end);
     } else if constexpr (requires { Method::shares_loop; }) {
-        return step_with_pointed<T>(
-            {&pointed_step<Method, T>, arguments.options}, arguments, begin, end);
+        const PointedKernel<T> kernel{&pointed_step<Method, T>, arguments.options};
+        if constexpr (Method::info.corrects_energy) {
+            return step_with_pointed<T>(
+                CorrectedPointedKernel<T>{kernel}, arguments, begin, end);
+        } else {
+            return step_with_pointed<T>(kernel, arguments, begin, end);
+        }
     } else {
         return step_with<T>(method_with<Method>(arguments.options), arguments, begin, end);
     }

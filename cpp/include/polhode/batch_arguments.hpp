@@ -48,6 +48,12 @@ struct StepArguments {
     const void* bodies = nullptr;
     /// Where bodies are counted whose step has no root (moser_veselov); may be null.
     std::ptrdiff_t* without_root = nullptr;
+    int energy_correction = 0;  ///< see energy::Correction
+    /// What a call in several slices carries from one to the next: target of the energy, unit of
+    /// the momentum, and numbers of the method's own (`carried`); null: the steps are all there
+    /// are.
+    MutableView carried = {};
+    std::ptrdiff_t first_step = 0;  ///< steps that earlier slices have done
 };
 
 /// A free motion of a batch at given times.  `repeated` and `beyond` hold the constants of

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "polhode/batch_arguments.hpp"
+
 namespace polhode {
 
 /// What a method is, as data.
@@ -14,6 +16,15 @@ struct MethodInfo {
     const char* source;
     bool may_lack_root =
         false;  ///< it solves equations: a body may come out NaN for want of a root
+    bool corrects_energy = false;  ///< its last option is `energy_correction`
+    int history = 0;               ///< steps it looks back, and begins by another method
 };
+
+/// The value of that option.
+constexpr int energy_correction(const MethodInfo& info, const OptionValues& options) {
+    return info.corrects_energy && options.count > 0
+               ? static_cast<int>(options.value[options.count - 1])
+               : 0;
+}
 
 }  // namespace polhode

@@ -23,9 +23,12 @@
 #include "polhode/magnus/free_body.hpp"
 #include "polhode/method_info.hpp"
 #include "polhode/moser_veselov/step.hpp"
+#include "polhode/multistep/multistep.hpp"
 #include "polhode/rotations/no_squish.hpp"
 #include "polhode/rotations/symmetric_rotation.hpp"
 #include "polhode/rotations/three_rotations.hpp"
+#include "polhode/runge_kutta/rk4.hpp"
+#include "polhode/taylor/rotation.hpp"
 #include "polhode/torque_free/exact.hpp"
 #include "polhode/torque_free/factorization.hpp"
 #include "polhode/torque_free/frb.hpp"
@@ -159,9 +162,10 @@ struct Rotations {
     static constexpr char name_2[] = {'r', 'o', 't', 'a', 't', 'i', 'o', 'n', 's', a, b, c, 0};
     static constexpr char name_4[] = {
         'r', 'o', 't', 'a', 't', 'i', 'o', 'n', 's', a, b, c, '_', '4', 0};
-    static constexpr char options[] = {'a', 'x', 'e', 's', '=', '(', a,   ',', b,
-                                       ',', c,   ')', ' ', 'c', 'a', 'y', 'l', 'e',
-                                       'y', '=', 'F', 'a', 'l', 's', 'e', 0};
+    static constexpr char options[] = {
+        'a', 'x', 'e', 's', '=', '(', a,   ',', b,   ',', c,   ')', ' ', 'c', 'a', 'y', 'l',
+        'e', 'y', '=', 'F', 'a', 'l', 's', 'e', ' ', 'e', 'n', 'e', 'r', 'g', 'y', '_', 'c',
+        'o', 'r', 'r', 'e', 'c', 't', 'i', 'o', 'n', '=', 'F', 'a', 'l', 's', 'e', 0};
     static constexpr MethodInfo info{Fourth ? name_4 : name_2,
                                      Fourth ? 4 : 2,
                                      "rotations",
@@ -169,7 +173,9 @@ struct Rotations {
                                      true,
                                      options,
                                      Fourth ? "[Buss01] Sec. 3, McLachlan-Reich fourth order"
-                                            : "[Vil13] Three rotation splitting; [Buss01] Sec. 3"};
+                                            : "[Vil13] Three rotation splitting; [Buss01] Sec. 3",
+                                     false,
+                                     true};
     static constexpr rotations::ThreeRotations kernel{rotations::NamedAxes::of(Axes), Fourth};
 };
 
@@ -179,14 +185,23 @@ struct SymmetricRotation {
                                      "rotations",
                                      "casimir momentum_spatial",
                                      true,
-                                     "axes=None",
-                                     "[Vil13] Algorithm 2"};
+                                     "axes=None energy_correction=False",
+                                     "[Vil13] Algorithm 2",
+                                     false,
+                                     true};
     static constexpr rotations::SymmetricRotation kernel{};
 };
 
 struct NoSquish {
-    static constexpr MethodInfo info{
-        "no_squish", 2, "rotations", "casimir momentum_spatial", true, "axes=(3,2,1)", "[MEP02]"};
+    static constexpr MethodInfo info{"no_squish",
+                                     2,
+                                     "rotations",
+                                     "casimir momentum_spatial",
+                                     true,
+                                     "axes=(3,2,1) energy_correction=False",
+                                     "[MEP02]",
+                                     false,
+                                     true};
     static constexpr rotations::NoSquish kernel{};
 };
 
@@ -222,6 +237,95 @@ struct Krysl {
                                      "[Krysl07] Sec. 3",
                                      S != lie::Scheme::euler_forward};
     static constexpr lie::Kernel kernel{S};
+};
+
+/// taylor1 ... taylor6, taylor2_augmented, taylor3_false.
+template <int Kind>
+struct Taylor {
+    static constexpr const char* names[] = {"taylor1",
+                                            "taylor2",
+                                            "taylor3",
+                                            "taylor4",
+                                            "taylor5",
+                                            "taylor6",
+                                            "taylor2_augmented",
+                                            "taylor3_false"};
+    static constexpr MethodInfo info{names[Kind - 1],
+                                     Kind <= 6 ? Kind : 2,
+                                     "taylor",
+                                     "casimir momentum_spatial",
+                                     false,
+                                     "energy_correction=False",
+                                     Kind == 5 || Kind == 6 ? "[Buss01] Sec. 5" : "[Buss01] Sec. 2",
+                                     false,
+                                     true};
+    static constexpr bool shares_loop = true;
+    template <class T>
+    POLHODE_INLINE static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
+        return taylor::free_step<Kind>(body, m, h);
+    }
+};
+
+/// rk4, rk4_rotation.
+template <class Way>
+struct RungeKutta {
+    static constexpr bool of_quaternion = __is_same(Way, runge_kutta::OfQuaternion);
+    static constexpr MethodInfo info{
+        of_quaternion ? "rk4" : "rk4_rotation",
+        of_quaternion ? 4 : 2,
+        "runge-kutta",
+        "casimir momentum_spatial",
+        false,
+        "energy_correction=False",
+        of_quaternion ? "classical, on the quaternion" : "[Buss01] Sec. 3, Euclidean Runge-Kutta",
+        false,
+        true};
+    static constexpr bool shares_loop = true;
+    template <class T>
+    POLHODE_INLINE static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
+        const Vec3<T> inverse{body.inverse_I1, body.inverse_I2, body.inverse_I3};
+        return runge_kutta::free_step<Way>(inverse, m, h);
+    }
+};
+
+/// abam_rotation, simo_wong_explicit.
+template <class Kernel>
+struct Multistep {
+    static constexpr bool is_abam = __is_same(Kernel, multistep::Abam);
+    static constexpr MethodInfo info{
+        is_abam ? "abam_rotation" : "simo_wong_explicit",
+        2,
+        "multistep",
+        "casimir momentum_spatial",
+        false,
+        "start='rk4' energy_correction=False",
+        is_abam ? "[Buss01] Sec. 3, Adams-Bashforth-Moulton" : "[Buss01] Sec. 3, Simo-Wong",
+        false,
+        true,
+        Kernel::history};
+    static constexpr int history = Kernel::history;
+    static constexpr int carried = Kernel::carried;
+    static constexpr bool user_axes = true;
+    int start = multistep::by_rk4;
+
+    static Multistep with(const OptionValues& options) {
+        return {static_cast<int>(options.value[0])};
+    }
+    template <class T>
+    POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body,
+                                    const Vec3<T>& m,
+                                    T h,
+                                    const T* carried_numbers,
+                                    std::ptrdiff_t n) const {
+        return Kernel::step(body, m, h, carried_numbers, n, start);
+    }
+    template <class T>
+    POLHODE_INLINE static void carry(const Inertia<T>& body,
+                                     const Vec3<T>& m,
+                                     const Quaternion<T>& dq,
+                                     T* carried_numbers) {
+        Kernel::carry(body, m, dq, carried_numbers);
+    }
 };
 
 template <class... Methods>
@@ -277,6 +381,18 @@ using Methods = MethodList<Exact,
                            Rotations<321, true>,
                            SymmetricRotation,
                            NoSquish,
+                           Taylor<1>,
+                           Taylor<2>,
+                           Taylor<taylor::second_augmented>,
+                           Taylor<taylor::third_false>,
+                           Taylor<3>,
+                           Taylor<4>,
+                           Taylor<5>,
+                           Taylor<6>,
+                           RungeKutta<runge_kutta::OfQuaternion>,
+                           RungeKutta<runge_kutta::OfRotation>,
+                           Multistep<multistep::Abam>,
+                           Multistep<multistep::SimoWong>,
                            Krysl<lie::Scheme::trap>,
                            Krysl<lie::Scheme::imid>,
                            Krysl<lie::Scheme::trapm>,

@@ -20,6 +20,7 @@ struct NoSquish {
     NamedAxes axes = NamedAxes::of(321);
 
     static constexpr bool user_axes = true;
+    static constexpr bool corrects_energy = true;
 
     /// Options: axes as three digits.
     constexpr NoSquish with(const OptionValues& options) const {

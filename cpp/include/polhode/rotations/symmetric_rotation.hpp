@@ -26,6 +26,7 @@ struct SymmetricRotation {
     bool best_axes = true;
 
     static constexpr bool user_axes = true;
+    static constexpr bool corrects_energy = true;
 
     /// Options: axes as three digits, 0 for the best ones.
     constexpr SymmetricRotation with(const OptionValues& options) const {

@@ -48,6 +48,7 @@ struct ThreeRotations {
     bool cayley = false;
 
     static constexpr bool user_axes = true;
+    static constexpr bool corrects_energy = true;
 
     /// Options: axes as three digits, cayley.
     constexpr ThreeRotations with(const OptionValues& options) const {

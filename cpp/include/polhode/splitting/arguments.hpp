@@ -5,6 +5,7 @@
 /// instruction-set level.
 
 #include "polhode/batch_arguments.hpp"
+#include "polhode/torqued/arguments.hpp"
 #include "polhode/torque/arguments.hpp"
 
 namespace polhode {
@@ -44,9 +45,11 @@ struct TorqueTerm {
     /// Shared by all bodies (body = 0) or parameter by parameter (body = 1), then readable up to
     /// the next multiple of `block_bodies`.
     View parameters;
+    TorqueExtra extra = {};
 };
 
-/// Steps `first_step` ... `first_step` + `n_steps` - 1 of an integration of `total_steps`.
+/// Steps `first_step` ... `first_step` + `n_steps` - 1 of an integration of `total_steps`.  It
+/// begins with no steps at first_step = 0, which makes the attitudes unit and saves the start.
 struct SplittingProblem {
     /// Bodies that are stepped together from one save to the next; blocks begin at its multiples.
     static constexpr std::ptrdiff_t block_bodies = 128;
@@ -64,9 +67,16 @@ struct SplittingProblem {
     const double* times;  ///< at the start of each step, and at the end; null: t0 + n h
     bool matrix;
     MutableView m, attitude;  ///< the state: read, and written at the end
+    MutableView lost;         ///< what rounding took from m, kept and given back; null: dropped
     MutableView m_saved, attitude_saved;
     std::ptrdiff_t m_save_stride, attitude_save_stride;  ///< from one save to the next
     std::ptrdiff_t first_step, n_steps, total_steps, save_every;
+    /// A method that takes the torque itself, in place of flow and stages; null: a splitting.
+    const TorquedMethod* torqued = nullptr;
+    int start = 0;               ///< which of its ways to start
+    int energy_correction = 0;   ///< see energy::Correction
+    MutableView work = {};       ///< its columns
+    const double* data = nullptr;
 };
 
 }  // namespace polhode

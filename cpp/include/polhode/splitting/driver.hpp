@@ -20,6 +20,9 @@ inline constexpr std::ptrdiff_t block_bodies = SplittingProblem::block_bodies;
 /// multiple of 4096 bytes apart and a load never waits for a store to another column.
 inline constexpr std::ptrdiff_t column = block_bodies + 8;
 
+/// Numbers of its own that a method which takes the torque may have, and derivatives of the momentum.
+inline constexpr int most_columns = 96, most_derivatives = 5;
+
 /// C numbers a body, component by component.
 template <int C>
 struct alignas(64) Columns {
@@ -72,6 +75,11 @@ class Block {
         padded_ = (count_ + lanes_v<T> - 1) / lanes_v<T> * lanes_v<T>;
         copy<3>(problem.m, begin, m_.view(), 0, count_);
         pad<3>(m_);
+        compensated_ = problem.lost.data != nullptr;
+        if (compensated_) {
+            copy<3>(problem.lost, begin, lost_.view(), 0, count_);
+            pad<3>(lost_);
+        }
         if (problem.matrix) {
             copy<9>(problem.attitude, begin, attitude_.view(), 0, count_);
             pad<9>(attitude_);
@@ -88,6 +96,15 @@ class Block {
             bodies_[i / lanes_v<T>] =
                 Inertia<T>::of(batch::load_vec3<T>(problem.inertia, from, count));
         }
+        if (problem.torqued != nullptr) {
+            for (int c = 0; c < problem.torqued->columns; ++c) {
+                const double* from = problem.work.data + c * problem.work.component;
+                for (std::ptrdiff_t i = 0; i < padded_; ++i) {
+                    const std::ptrdiff_t at = begin + (i < count_ ? i : count_ - 1);
+                    own_[c][i] = from[at * problem.work.body];
+                }
+            }
+        }
         for (int k = 0; k < problem.stage_count; ++k) {
             if (problem.stages[k].kind == Stage::flow) last_flow_ = k;
         }
@@ -100,7 +117,7 @@ class Block {
     void run() {
         const SplittingProblem& p = problem_;
         const std::ptrdiff_t end = p.first_step + p.n_steps;
-        if (p.first_step == 0) {
+        if (p.first_step == 0 && p.n_steps == 0) {
             make_unit();
             save(0);
         }
@@ -111,6 +128,8 @@ class Block {
                 p.times != nullptr ? p.times[n + 1] : p.t0 + static_cast<double>(n + 1) * h;
             double elapsed = 0;
             double now = t;
+            if (compensated_) gain_ = Columns<1>{};
+            if (p.torqued != nullptr) torqued_step(n, h, t, t_end);
             for (int k = 0; k < p.stage_count; ++k) {
                 const Stage& stage = p.stages[k];
                 if (stage.kind == Stage::flow) {
@@ -122,6 +141,7 @@ class Block {
                     kick(stage, h, now);
                 }
             }
+            if (compensated_) settle();
             if (n + 1 == p.total_steps) {
                 save((n + p.save_every) / p.save_every);
             } else if ((n + 1) % p.save_every == 0) {
@@ -129,6 +149,15 @@ class Block {
             }
         }
         write(p.m, p.attitude, begin_);
+        if (compensated_) copy<3>(lost_.view(), 0, p.lost, begin_, count_);
+        if (p.torqued != nullptr) {
+            for (int c = 0; c < p.torqued->columns; ++c) {
+                double* to = p.work.data + c * p.work.component;
+                for (std::ptrdiff_t i = 0; i < count_; ++i) {
+                    to[(begin_ + i) * p.work.body] = own_[c][i];
+                }
+            }
+        }
     }
 
   private:
@@ -166,7 +195,10 @@ class Block {
         a.n_steps = 1;
         a.matrix = problem_.matrix;
         a.options = problem_.options;
+        a.energy_correction = problem_.energy_correction;
+        if (compensated_) before_ = m_;
         problem_.flow(a, 0, padded_);
+        if (compensated_) note_gain();
         torque_is_current_ = false;
     }
 
@@ -182,6 +214,9 @@ class Block {
     void select_term(TorqueArguments& a, int i) const {
         a.parameters = problem_.terms[i].parameters;
         a.parameters.data += begin_ * a.parameters.body;
+        a.extra = problem_.terms[i].extra;
+        a.first = begin_;
+        a.bodies = count_;
         a.add = i > 0;
     }
     /// The sum of the terms.
@@ -194,6 +229,13 @@ class Block {
     }
 
     void kick(const Stage& stage, double h, double t) {
+        if (problem_.term_count == 1 && problem_.terms[0].model->kick != nullptr) {
+            TorqueArguments a = arguments(t, m_.view(), m_.view());
+            select_term(a, 0);
+            a.duration = stage.coefficient * h;
+            problem_.terms[0].model->kick(a, 0, padded_);
+            return;
+        }
         if (depends_on_m_) {
             kick_rk4(stage.coefficient * h, t);
             return;
@@ -205,15 +247,14 @@ class Block {
             torque_is_current_ = true;
             torque_time_ = t;
         }
-        add_scaled<T>(m_.view(), stage.coefficient * h, torque_.view(), m_.view(), padded_);
+        add_to_m(stage.coefficient * h, torque_.view());
         if (stage.modified != 0) modified_kick(stage.modified * (h * h * h), t);
     }
 
     /// m -= c h^3 W, W = 2 (f x v - Df[Q hat(v)]), v = I^-1 f the rotation that f would start.
     void modified_kick(double ch3, double t) {
         for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
-            const Vec3<T>& inverse =
-                bodies_[problem_.inertia.body == 0 ? 0 : i / lanes_v<T>].inverse;
+            const Vec3<T>& inverse = body(i).inverse;
             const Vec3<T> f = batch::load_vec3<T>(torque_.view(), i, lanes_v<T>);
             batch::store_vec3<T>(
                 work_.view(), i, lanes_v<T>, {f.x * inverse.x, f.y * inverse.y, f.z * inverse.z});
@@ -230,7 +271,125 @@ class Block {
             const Vec3<T> d = batch::load_vec3<T>(derivative_.view(), i, lanes_v<T>);
             batch::store_vec3<T>(work_.view(), i, lanes_v<T>, cross(f, v) - d);
         }
-        add_scaled<T>(m_.view(), -2 * ch3, work_.view(), m_.view(), padded_);
+        add_to_m(-2 * ch3, work_.view());
+    }
+
+    /// One step of a method that takes the torque itself.
+    void torqued_step(std::ptrdiff_t n, double h, double t, double t_end) {
+        const TorquedMethod& method = *problem_.torqued;
+        const TorquedStages& list =
+            n < method.history ? method.start[problem_.start] : method.step;
+        TorquedArguments a{};
+        a.inertia = problem_.inertia;
+        a.inertia.data += begin_ * a.inertia.body;
+        a.bodies = bodies_;
+        a.m = m_.view();
+        a.attitude = attitude_.view();
+        a.matrix = problem_.matrix;
+        a.torque = derivatives_[0].view();
+        a.torque.component = column;
+        a.work = {own_[0], 1, column, 3 * column};
+        a.h = h;
+        a.step = n;
+        a.options = problem_.options;
+        a.energy_correction = problem_.energy_correction;
+        a.data = problem_.data;
+        for (int k = 0; k < list.count; ++k) {
+            const TorquedStage& stage = list.stages[k];
+            const double time = stage.time == 1.0 ? t_end : t + stage.time * h;
+            do {
+                if (stage.derivatives > 0) momentum_derivatives(stage.derivatives, time);
+            } while (!stage.run(a, 0, padded_));
+        }
+        torque_is_current_ = false;
+    }
+    /// L' and, where wanted, L'' = f' + omega x f, seen from the body; models have no more.
+    void momentum_derivatives(int wanted, double t) {
+        const MutableView f = derivatives_[0].view();
+        if (problem_.term_count == 0) {
+            for (int k = 0; k < wanted; ++k) derivatives_[k] = Columns<3>{};
+            return;
+        }
+        torque(t, m_.view(), f);
+        if (wanted < 2) return;
+        for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
+            const Vec3<T>& inverse = body(i).inverse;
+            const Vec3<T> m = batch::load_vec3<T>(m_.view(), i, lanes_v<T>);
+            batch::store_vec3<T>(
+                work_.view(), i, lanes_v<T>, {m.x * inverse.x, m.y * inverse.y, m.z * inverse.z});
+        }
+        TorqueArguments a = arguments(t, m_.view(), derivative_.view());
+        a.rotation = work_.view();
+        for (int i = 0; i < problem_.term_count; ++i) {
+            select_term(a, i);
+            problem_.terms[i].model->derivative(a, 0, padded_);
+        }
+        for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
+            const Vec3<T> omega = batch::load_vec3<T>(work_.view(), i, lanes_v<T>);
+            const Vec3<T> force = batch::load_vec3<T>(f, i, lanes_v<T>);
+            const Vec3<T> d = batch::load_vec3<T>(derivative_.view(), i, lanes_v<T>);
+            batch::store_vec3<T>(
+                derivatives_[1].view(), i, lanes_v<T>, d + cross(omega, force));
+        }
+    }
+
+    // Compensation.  Each flow and each kick rounds m, and the energy walks away from that of the
+    // scheme by chance.  With m goes `lost_`, what rounding took from it, below half an ulp: the
+    // momentum is m + lost.  A kick adds to both; a flow moves m alone, and what it changes of the
+    // energy, which it should keep, is set right at the end of the step.
+
+    /// m += factor x.
+    void add_to_m(double factor, const View& x) {
+        if (!compensated_) {
+            add_scaled<T>(m_.view(), factor, x, m_.view(), padded_);
+            return;
+        }
+        const T s(factor);
+        for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
+            const Vec3<T> m = batch::load_vec3<T>(m_.view(), i, lanes_v<T>);
+            const Vec3<T> v = batch::load_vec3<T>(x, i, lanes_v<T>);
+            const Vec3<T> lost = batch::load_vec3<T>(lost_.view(), i, lanes_v<T>);
+            const Vec3<T> part{fma(s, v.x, lost.x), fma(s, v.y, lost.y), fma(s, v.z, lost.z)};
+            const Vec3<T> sum = m + part;
+            batch::store_vec3<T>(m_.view(), i, lanes_v<T>, sum);
+            batch::store_vec3<T>(lost_.view(), i, lanes_v<T>, part - (sum - m));
+        }
+    }
+    /// What the flow from `before_` to `m_` gave to twice the energy of m + lost, by differences:
+    /// (m' - m) . I^-1 (m' + m + 2 lost).
+    void note_gain() {
+        for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
+            const Vec3<T>& inverse = body(i).inverse;
+            const Vec3<T> old = batch::load_vec3<T>(before_.view(), i, lanes_v<T>);
+            const Vec3<T> m = batch::load_vec3<T>(m_.view(), i, lanes_v<T>);
+            const Vec3<T> lost = batch::load_vec3<T>(lost_.view(), i, lanes_v<T>);
+            const Vec3<T> change = m - old;
+            const Vec3<T> w{change.x * inverse.x, change.y * inverse.y, change.z * inverse.z};
+            const T gain[1] = {batch::load_scalar<T>(gain_.view(), i, lanes_v<T>) +
+                               (dot(w, m + old) + 2.0 * dot(w, lost))};
+            batch::store(gain_.view(), i, lanes_v<T>, gain);
+        }
+    }
+    /// The smallest change of the momentum that undoes `gain_`: along omega.
+    void settle() {
+        for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
+            const Vec3<T>& inverse = body(i).inverse;
+            const Vec3<T> m = batch::load_vec3<T>(m_.view(), i, lanes_v<T>);
+            const Vec3<T> lost = batch::load_vec3<T>(lost_.view(), i, lanes_v<T>);
+            const Vec3<T> w{m.x * inverse.x, m.y * inverse.y, m.z * inverse.z};
+            const T gain = batch::load_scalar<T>(gain_.view(), i, lanes_v<T>);
+            const T factor = -0.5 * gain / dot(w, w);
+            // More than rounding is none: m at rest, or so small that products of it underflow.
+            const T relative = abs(factor) * max(max(inverse.x, inverse.y), inverse.z);
+            const T f = select(relative <= 0x1p-40, factor, T(0.0));
+            const Vec3<T> part{fma(f, w.x, lost.x), fma(f, w.y, lost.y), fma(f, w.z, lost.z)};
+            const Vec3<T> sum = m + part;
+            batch::store_vec3<T>(m_.view(), i, lanes_v<T>, sum);
+            batch::store_vec3<T>(lost_.view(), i, lanes_v<T>, part - (sum - m));
+        }
+    }
+    const Inertia<T>& body(std::ptrdiff_t i) const {
+        return bodies_[problem_.inertia.body == 0 ? 0 : i / lanes_v<T>];
     }
 
     /// m' = f(t, m) for the time s at a standing attitude: one classical Runge-Kutta step.
@@ -270,9 +429,13 @@ class Block {
     std::ptrdiff_t begin_, count_, padded_;
     int last_flow_ = -1;
     bool depends_on_t_ = false, depends_on_m_ = false;
+    bool compensated_ = false;
     bool torque_is_current_ = false;
     double torque_time_ = 0;
-    Columns<3> m_, torque_, work_, derivative_;
+    Columns<3> m_, before_, lost_, torque_, work_, derivative_;
+    Columns<1> gain_;
+    Columns<3> derivatives_[most_derivatives];
+    alignas(64) double own_[most_columns][column];
     Columns<9> attitude_;
     Inertia<T> bodies_[block_bodies / lanes_v<T>];
 };

@@ -4,9 +4,41 @@
 /// How a torque model is described to the core: plain data, the same at every instruction-set
 /// level.
 
+#include <cstdint>
+
 #include "polhode/batch_arguments.hpp"
 
 namespace polhode {
+
+/// A torque of the user's, compiled: of bodies `first` ... `first` + `n` - 1 at time t.
+///
+/// Component k of body `first` + i lies at m[k * stride + i], attitude[k * stride + i] and
+/// torque[k * stride + i]: 3, 4 (quaternion, scalar first) or 9 (matrix, row by row), and 3
+/// components.  All of `torque` is to be set.  Called from several threads at once.
+using CompiledTorque = void (*)(std::int64_t n,
+                                std::int64_t first,
+                                std::int64_t stride,
+                                double t,
+                                const double* m,
+                                const double* attitude,
+                                double* torque,
+                                void* user_data);
+
+/// Parameters that change from one interval of time to the next; interval k lies between bounds k
+/// - 1 and k and holds the bound below it.
+struct TorqueTable {
+    const double* bounds;   ///< ascending; null: no table
+    const double* origins;  ///< the model's t is counted from the origin of its interval
+    std::ptrdiff_t count;   ///< of intervals, one more than of bounds
+    std::ptrdiff_t stride;  ///< of `parameters`, from one interval to the next
+};
+
+/// What a term needs besides its parameters; as a rule nothing.
+struct TorqueExtra {
+    CompiledTorque function = nullptr;
+    void* user_data = nullptr;
+    TorqueTable table = {};
+};
 
 /// What a model is, as data.
 struct TorqueInfo {
@@ -28,6 +60,11 @@ struct TorqueArguments {
     View rotation;    ///< of `derivative`: angular velocity, body frame
     MutableView out;  ///< torque, body frame; or its derivative; or the potential (component 0)
     bool add;         ///< to what is in `out`; a potential is always set
+    TorqueExtra extra = {};
+    std::ptrdiff_t first = 0;  ///< number of body 0 of these arrays in the whole batch
+    std::ptrdiff_t bodies =
+        0;                ///< 0, or how many of the arrays are bodies: the rest repeat the last
+    double duration = 0;  ///< of `kick`
 };
 
 /// Works on bodies begin <= i < end.
@@ -41,6 +78,9 @@ struct TorqueModel {
     TorqueFunction torque;
     TorqueFunction derivative;
     TorqueFunction potential;
+    /// The exact flow of m' = torque(t, m) for `duration` at standing time and attitude: from `m`
+    /// to `out`.  Used where the term is the only one.
+    TorqueFunction kick = nullptr;
 };
 
 }  // namespace polhode

@@ -8,11 +8,20 @@
 ///     template <class T, class Frame> static Vec3<T> torque(p, t, m, frame);
 ///     template <class T, class Frame> static Vec3<T> derivative(p, t, v, frame);
 ///     template <class T, class Frame> static T potential(p, t, frame);
+///     template <class T> static auto prepare(p, s);
+///     template <class T, class Frame> static Vec3<T> kick(p, t, prepared, m, frame);
 ///
-/// p the parameters of a body, `derivative` the rate of the torque while the body turns at v; the
-/// last two where its row of facts says so.  A new model is one file and one row.
+/// p the parameters of a body, `derivative` the rate of the torque while the body turns at v; it
+/// and the potential where the row of facts says so; `kick`, the exact flow of m' = torque for the
+/// time s, of a torque that depends on m.  A new model is one file and one row.
 
+#include "polhode/torque/compiled.hpp"
+#include "polhode/torque/gravity_gradient.hpp"
 #include "polhode/torque/heavy_top.hpp"
+#include "polhode/torque/lagrange_top.hpp"
+#include "polhode/torque/prescribed.hpp"
+#include "polhode/torque/soft_wall.hpp"
+#include "polhode/torque/vessel.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace torque {
@@ -73,15 +82,52 @@ void potential_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff
     }
 }
 
+template <class M, bool Matrix, class T>
+void kick_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    T p[M::parameters];
+    batch::load(a.parameters, begin, 1, p);
+    auto constants = M::prepare(p, a.duration);
+    for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
+        const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
+        if (a.parameters.body != 0) {
+            batch::load(a.parameters, i, count, p);
+            constants = M::prepare(p, a.duration);
+        }
+        const auto frame = Frame<T, Matrix>::load(a.attitude, i, count);
+        const Vec3<T> m = batch::load_vec3<T>(a.m, i, count);
+        batch::store_vec3(a.out, i, count, M::kick(p, a.t, constants, m, frame));
+    }
+}
+
+/// The arguments of a model whose parameters change with time: those of the interval of a.t.
+inline TorqueArguments in_interval(TorqueArguments a) {
+    const TorqueTable& table = a.extra.table;
+    if (table.bounds == nullptr) return a;
+    std::ptrdiff_t low = 0, high = table.count - 1;
+    while (low < high) {
+        const std::ptrdiff_t middle = low + (high - low) / 2;
+        if (a.t < table.bounds[middle]) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    a.parameters.data += low * table.stride;
+    a.t -= table.origins[low];
+    return a;
+}
+
 }  // namespace detail
 
 template <class M, class T = detail::torque_real>
-void torque(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+void torque(const TorqueArguments& given, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    const TorqueArguments a = detail::in_interval(given);
     a.matrix ? detail::torque_loop<M, true, T>(a, begin, end)
              : detail::torque_loop<M, false, T>(a, begin, end);
 }
 template <class M, class T = detail::torque_real>
-void derivative(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+void derivative(const TorqueArguments& given, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    const TorqueArguments a = detail::in_interval(given);
     a.matrix ? detail::derivative_loop<M, true, T>(a, begin, end)
              : detail::derivative_loop<M, false, T>(a, begin, end);
 }
@@ -91,15 +137,35 @@ void potential(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t en
              : detail::potential_loop<M, false, T>(a, begin, end);
 }
 
+template <class M, class T = detail::torque_real>
+void kick(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    a.matrix ? detail::kick_loop<M, true, T>(a, begin, end)
+             : detail::kick_loop<M, false, T>(a, begin, end);
+}
+
 template <class M>
 constexpr TorqueModel row() {
     TorqueModel model{&M::info, torque::torque<M>, nullptr, nullptr};
     if constexpr (M::info.has_derivative) model.derivative = derivative<M>;
     if constexpr (M::info.has_potential) model.potential = potential<M>;
+    if constexpr (M::info.depends_on_m) model.kick = kick<M>;
     return model;
 }
 
-inline constexpr TorqueModel models[] = {row<HeavyTop>()};
+inline constexpr TorqueModel models[] = {
+    row<HeavyTop>(),
+    row<LagrangeTop>(),
+    row<SoftWall>(),
+    row<GravityGradient>(),
+    row<Restoring>(),
+    row<Vessel>(),
+    row<CoupledVessel>(),
+    row<Constant<false>>(),
+    row<Constant<true>>(),
+    row<Prescribed<false>>(),
+    row<Prescribed<true>>(),
+    {&compiled::info, compiled::torque, nullptr, nullptr},
+    {&compiled::info_of_m, compiled::torque, nullptr, nullptr}};
 
 }  // namespace torque
 POLHODE_NAMESPACE_END

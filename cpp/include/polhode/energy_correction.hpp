@@ -1,0 +1,181 @@
+#pragma once
+
+/// @file
+/// Energy correction, [Buss01] Sec. 4: after a step the body is turned a little, so that the
+/// momentum in space stays and the energy takes its target.
+///
+/// The slips of that section are mended: rho = nu / sqrt(nu . J nu), and the second of its linear
+/// equations has the target energy on the right.
+
+#include "polhode/inertia.hpp"
+#include "polhode/rotation_step.hpp"
+#include "polhode/scalar/constants.hpp"
+#include "polhode/scalar/elementary.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace energy {
+
+/// The ways to correct, as values of the option `energy_correction`.
+enum Correction : int { none = 0, robust = 1, buss = 2 };
+
+/// 2 E / |m|^2, which has the same value whatever the size of m; 0 for a body at rest.
+template <class T>
+POLHODE_INLINE T per_momentum(const Inertia<T>& body, const Vec3<T>& m) {
+    const T size = max(max(abs(m.x), abs(m.y)), abs(m.z));
+    const mask_t<T> rests = size == 0.0;
+    const T scale = power_of_two_reciprocal(
+        min(max(power_of_two_below(select(rests, T(1.0), size)), 0x1p-1022), 0x1p1022));
+    const Vec3<T> u = body.own_momentum(scale * m);
+    return select(rests, T(0.0), dot(times(u, body.inverse), u) / dot(u, u));
+}
+
+namespace detail {
+
+/// The momentum of the same size whose energy is e |m|^2 / 2, nearest along the orthogonal
+/// trajectories of the polhodes: l exp(-lambda / J), which exists for every energy between the
+/// extremes of the axes that carry momentum.
+///
+/// @param l  momentum, largest component in [1/2, 2]
+/// @param v  inverse moments in units of the largest
+/// @param e  target in the same unit, between the extremes
+///
+/// Method: Newton's for lambda in a bracket that it narrows; E falls monotonically with lambda,
+/// dE/dlambda = -2 (variance of v with weights l^2).
+template <class T>
+POLHODE_INLINE Vec3<T> along_trajectory(const Vec3<T>& l, const Vec3<T>& v, const T& e) {
+    const Vec3<T> p0 = times(l, l);
+    const T off(-1e300);
+    const auto exponents = [&](const T& lambda) {
+        const Vec3<T> x{select(p0.x > 0.0, -lambda * v.x, off),
+                        select(p0.y > 0.0, -lambda * v.y, off),
+                        select(p0.z > 0.0, -lambda * v.z, off)};
+        const T largest = max(max(x.x, x.y), x.z);
+        return Vec3<T>{exponential(x.x - largest).exp,
+                       exponential(x.y - largest).exp,
+                       exponential(x.z - largest).exp};
+    };
+    T lambda(0.0), low(-0x1p1000), high(0x1p1000);
+    mask_t<T> done = is_nan(e + (l.x + l.y + l.z));
+    for (int k = 0; k < 100 && any(!done); ++k) {
+        const Vec3<T> x = times(l, exponents(lambda));
+        const Vec3<T> p = times(x, x);
+        const T whole = (p.x + p.y) + p.z;
+        const T mean = dot(p, v) / whole;
+        const Vec3<T> d{v.x - mean, v.y - mean, v.z - mean};
+        const T variance = dot(p, times(d, d)) / whole;
+        const T excess = mean - e;
+        const mask_t<T> reached = abs(excess) <= epsilon_v<T> * e;
+        low = select((!done) & (excess > 0.0), lambda, low);
+        high = select((!done) & (excess < 0.0), lambda, high);
+        T next = lambda + 0.5 * excess / select(variance == 0.0, T(1.0), variance);
+        // Outside the bracket: the middle, or twice as far where one side is open.
+        const T middle = select(low == -0x1p1000,
+                                min(2.0 * high, high - 1.0),
+                                select(high == 0x1p1000, max(2.0 * low, low + 1.0),
+                                       0.5 * (low + high)));
+        next = select((next > low) & (next < high), next, middle);
+        const mask_t<T> stands = next == lambda;
+        lambda = select(done | reached, lambda, next);
+        done = done | reached | stands;
+    }
+    return times(l, exponents(lambda));
+}
+
+/// Buss's way: the same along his ellipsoid of rho = nu / sqrt(nu . J nu), in closed form.
+///
+///     s = rho^2,  Q_k = sum J^k s,  b = |L|^2/(2 E) - Q_2,
+///     s' = s [1 + b J (Q_3 - J Q_2) / (Q_3^2 - Q_2 Q_4)]
+///
+/// Where an s' is not positive it has no answer, and `works` is false.
+template <class T>
+POLHODE_INLINE Vec3<T> along_ellipsoid(const Vec3<T>& l,
+                                       const Vec3<T>& v,
+                                       const T& e,
+                                       mask_t<T>& works) {
+    // J^2 s = l^2 / (l . v l), in units of the largest inverse moment.
+    const Vec3<T> p = times(l, l);
+    const T twice_energy = dot(p, v);
+    const Vec3<T> J{1.0 / v.x, 1.0 / v.y, 1.0 / v.z};
+    const T Q2 = ((p.x + p.y) + p.z) / twice_energy;
+    const T Q3 = dot(p, J) / twice_energy;
+    const T Q4 = dot(p, times(J, J)) / twice_energy;
+    const T b = 1.0 / e - Q2;
+    const T factor = b / (Q3 * Q3 - Q2 * Q4);
+    const Vec3<T> grown{1.0 + factor * (J.x * (Q3 - J.x * Q2)),
+                        1.0 + factor * (J.y * (Q3 - J.y * Q2)),
+                        1.0 + factor * (J.z * (Q3 - J.z * Q2))};
+    works = (grown.x > 0.0) & (grown.y > 0.0) & (grown.z > 0.0);
+    return {l.x * sqrt(max(grown.x, 0.0)),
+            l.y * sqrt(max(grown.y, 0.0)),
+            l.z * sqrt(max(grown.z, 0.0))};
+}
+
+}  // namespace detail
+
+/// Turns the body so that 2 E / |m|^2 becomes `target` while the momentum in space stays.
+///
+/// @param target  brought between the extremes that the axes with momentum allow
+/// A body whose energy is within 2 eps of the target, which turns about a principal axis, or whose
+/// moments are all equal stays as it is, bit for bit.
+template <class T>
+POLHODE_INLINE FreeStep<T> corrected(const Inertia<T>& body,
+                                     const FreeStep<T>& s,
+                                     const T& target,
+                                     int way) {
+    const T size = max(max(abs(s.m.x), abs(s.m.y)), abs(s.m.z));
+    const T scale = min(max(power_of_two_below(select(size > 0.0, size, T(1.0))), 0x1p-1022),
+                        0x1p1022);
+    const Vec3<T> l = body.own_momentum(power_of_two_reciprocal(scale) * s.m);
+    const T largest = max(max(body.inverse.x, body.inverse.y), body.inverse.z);
+    const T unit = 1.0 / largest;
+    const Vec3<T> v = unit * body.inverse;
+    const Vec3<T> p = times(l, l);
+    const T whole = (p.x + p.y) + p.z;
+    const T mean = dot(p, v) / whole;
+    const Vec3<T> d{v.x - mean, v.y - mean, v.z - mean};
+    const T variance = dot(p, times(d, d)) / whole;
+    // The extremes, over the axes with momentum.
+    const mask_t<T> x = p.x > 0.0, y = p.y > 0.0, z = p.z > 0.0;
+    const T least = min(min(select(x, v.x, T(2.0)), select(y, v.y, T(2.0))), select(z, v.z, T(2.0)));
+    const T most =
+        max(max(select(x, v.x, T(-1.0)), select(y, v.y, T(-1.0))), select(z, v.z, T(-1.0)));
+    const T margin = epsilon_v<T> * (most - least);
+    const T e = min(max(unit * target, least + margin), most - margin);
+    // Q_2 Q_4 - Q_3^2 <= eps Q_2 Q_4 in [Buss01]: no direction to turn to.
+    const mask_t<T> turns = (abs(mean - e) > 2 * epsilon_v<T> * e) &
+                            (variance > epsilon_v<T> * epsilon_v<T> * (mean * mean));
+    if (!any(turns)) return s;
+    const T lane_e = select(turns, e, mean);
+    Vec3<T> t = l;
+    mask_t<T> left = turns;
+    if (way == buss) {
+        mask_t<T> works = turns;
+        const Vec3<T> answer = detail::along_ellipsoid(l, v, lane_e, works);
+        t = select(turns & works, answer, t);
+        left = turns & (!works);
+    }
+    if (any(left)) {
+        t = select(left, detail::along_trajectory(l, v, select(left, lane_e, mean)), t);
+    }
+    // As large as l.
+    const T shrink = sqrt(whole / dot(t, t));
+    t = shrink * t;
+    // The least rotation from t to l: (|l|^2 + t . l, t x l), normalised.
+    const Vec3<T> c = cross(t, l);
+    const T w = whole + dot(t, l);
+    const T inverse_norm = 1.0 / sqrt(fma(w, w, dot(c, c)));
+    const Quaternion<T> turn{inverse_norm * w, inverse_norm * c.x, inverse_norm * c.y,
+                             inverse_norm * c.z};
+    FreeStep<T> r;
+    r.m = select(turns, scale * t, s.m);
+    r.dq = select(turns, s.dq * turn, s.dq);
+    return r;
+}
+/// The same as a function of its own, so that no loop over bodies grows by it.
+template <class T>
+[[gnu::noinline]] void correct(const Inertia<T>& body, FreeStep<T>& s, const T& target, int way) {
+    s = corrected(body, s, target, way);
+}
+
+}  // namespace energy
+POLHODE_NAMESPACE_END

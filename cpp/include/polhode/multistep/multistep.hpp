@@ -1,0 +1,339 @@
+#pragma once
+
+/// @file
+/// Two methods of [Buss01] Sec. 3 that look back: Adams-Bashforth-Moulton on rotation vectors, and
+/// the explicit one of Simo and Wong (gamma = 1, beta = 0).
+///
+/// What they carry from step to step is seen from the body.  They make their first steps by a
+/// method of one step, for equal steps only.
+
+#include "polhode/runge_kutta/rk4.hpp"
+#include "polhode/torqued/bodies.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace multistep {
+
+/// Values of the option `start`.
+enum Start : int {
+    by_rk4 = 0,  ///< one step of the classical Runge-Kutta method each
+    as_buss = 1  ///< as in the tables of [Buss01], of first order
+};
+
+/// First-order steps, dq = exp(h omega).
+template <class T>
+POLHODE_INLINE FreeStep<T> first_order(const Vec3<T>& inverse, const Vec3<T>& m, T h, int n) {
+    FreeStep<T> s{m, {T(1.0), T(0.0), T(0.0), T(0.0)}};
+    const T part = h / static_cast<double>(n);
+    for (int i = 0; i < n; ++i) {
+        const Quaternion<T> p = turn_by(part * times(inverse, s.m));
+        s.m = seen_from(p, s.m);
+        s.dq = s.dq * p;
+    }
+    return s;
+}
+
+/// First-order steps in place of one step of the start.
+constexpr int abam_substeps = 5;
+
+/// (55 a - 59 b + 37 c - 9 d) / 24.
+template <class X, class T>
+POLHODE_INLINE X bashforth(const X& a, const X& b, const X& c, const X& d, const T& h) {
+    const T s = ratio<T>(1, 24) * h;
+    return ((55.0 * s) * a - (59.0 * s) * b) + ((37.0 * s) * c - (9.0 * s) * d);
+}
+/// (9 a + 19 b - 5 c + d) / 24, a the newest.
+template <class X, class T>
+POLHODE_INLINE X moulton(const X& a, const X& b, const X& c, const X& d, const T& h) {
+    const T s = ratio<T>(1, 24) * h;
+    return ((9.0 * s) * a + (19.0 * s) * b) + (s * d - (5.0 * s) * c);
+}
+
+/// Angular velocities of space, now and at the three steps before, are averaged into a rotation
+/// vector; predicted by Bashforth's, corrected by Moulton's formula, and taken anew at the end.
+/// The velocity of the predicted attitude goes to space by that attitude.  Order 2.
+struct Abam {
+    static constexpr int history = 3;
+    static constexpr int carried = 9;  ///< omega of space one, two, three steps ago
+    static constexpr bool user_axes = true;
+
+    template <class T>
+    POLHODE_INLINE static FreeStep<T> step(
+        const Inertia<T>& body, const Vec3<T>& m, T h, const T* c, std::ptrdiff_t n, int start) {
+        if (n < history) {
+            return start == as_buss
+                       ? first_order(body.inverse, m, h, abam_substeps)
+                       : runge_kutta::free_step<runge_kutta::OfQuaternion>(body.inverse, m, h);
+        }
+        const Vec3<T> w0 = times(body.inverse, m);
+        const Vec3<T> w1{c[0], c[1], c[2]}, w2{c[3], c[4], c[5]}, w3{c[6], c[7], c[8]};
+        const Quaternion<T> p = turn_by(bashforth(w0, w1, w2, w3, h));
+        const Vec3<T> w = turned(p, times(body.inverse, seen_from(p, m)));
+        const Quaternion<T> dq = turn_by(moulton(w, w0, w1, w2, h));
+        return {seen_from(dq, m), dq};
+    }
+    /// After the step from m that turned by dq.
+    template <class T>
+    POLHODE_INLINE static void carry(const Inertia<T>& body,
+                                     const Vec3<T>& m,
+                                     const Quaternion<T>& dq,
+                                     T* c) {
+        const Vec3<T> w[] = {times(body.inverse, m), {c[0], c[1], c[2]}, {c[3], c[4], c[5]}};
+        for (int k = 0; k < 3; ++k) {
+            const Vec3<T> v = seen_from(dq, w[k]);
+            c[3 * k] = v.x, c[3 * k + 1] = v.y, c[3 * k + 2] = v.z;
+        }
+    }
+};
+
+/// exp(h (nu_i + (h/2) a_i)), a_i = (nu_i - nu_{i-1}) / h, nu = J^-1 m in the body.  [Buss01]'s
+/// figures leave out the 1/h and so show a method of order 1; this one has order 2.
+struct SimoWong {
+    static constexpr int history = 1;
+    static constexpr int carried = 3;  ///< nu one step ago
+    static constexpr bool user_axes = true;
+
+    template <class T>
+    POLHODE_INLINE static Vec3<T> turn(const Vec3<T>& now, const Vec3<T>& before, const T& h) {
+        return sum((1.5 * h) * now, -0.5 * h, before);
+    }
+    template <class T>
+    POLHODE_INLINE static FreeStep<T> step(
+        const Inertia<T>& body, const Vec3<T>& m, T h, const T* c, std::ptrdiff_t n, int start) {
+        if (n < history) {
+            return start == as_buss
+                       ? first_order(body.inverse, m, h, 1)
+                       : runge_kutta::free_step<runge_kutta::OfQuaternion>(body.inverse, m, h);
+        }
+        const Quaternion<T> dq =
+            turn_by(turn(times(body.inverse, m), Vec3<T>{c[0], c[1], c[2]}, h));
+        return {seen_from(dq, m), dq};
+    }
+    template <class T>
+    POLHODE_INLINE static void carry(const Inertia<T>& body,
+                                     const Vec3<T>& m,
+                                     const Quaternion<T>&,
+                                     T* c) {
+        const Vec3<T> nu = times(body.inverse, m);
+        c[0] = nu.x, c[1] = nu.y, c[2] = nu.z;
+    }
+};
+
+// ----------------------------------------------------------------------------- under torque
+
+/// Columns of Abam: history of omega and of the torque in space, seen from the body, and those of
+/// the start of the step.
+enum AbamColumn : int {
+    omega_column = torqued::first_free_column,  // 1, 2, 3 steps ago
+    torque_column = omega_column + 9,
+    omega_now = torque_column + 9,
+    torque_now = omega_now + 3,
+    momentum_now = torque_now + 3,
+    turn_now = momentum_now + 3,
+    after_abam = turn_now + 4
+};
+
+/// What the next steps look back at.  s is the step from the state kept in the columns `_now`.
+template <class T>
+POLHODE_INLINE void carry_abam(const torqued::Bodies<T>& b, const Quaternion<T>& dq) {
+    for (int k = 0; k < 2; ++k) {
+        const int column = k == 0 ? omega_column : torque_column;
+        const Vec3<T> now = b.vector(k == 0 ? omega_now : torque_now);
+        const Vec3<T> one = b.vector(column), two = b.vector(column + 3);
+        b.keep(column, seen_from(dq, now));
+        b.keep(column + 3, seen_from(dq, one));
+        b.keep(column + 6, seen_from(dq, two));
+    }
+}
+template <class T>
+POLHODE_INLINE void keep_now(const torqued::Bodies<T>& b) {
+    b.keep(omega_now, b.omega());
+    b.keep(torque_now, b.torque());
+    b.keep(momentum_now, b.m);
+}
+
+struct AbamPredict {
+    template <class T>
+    static void run(torqued::Bodies<T>& b) {
+        b.begin();
+        keep_now(b);
+        const T h = b.h();
+        const auto past = [&](int column, int k) { return b.vector(column + 3 * k); };
+        const Quaternion<T> p = turn_by(bashforth(b.omega(), past(omega_column, 0),
+                                                  past(omega_column, 1), past(omega_column, 2), h));
+        const Vec3<T> impulse = bashforth(b.torque(), past(torque_column, 0),
+                                          past(torque_column, 1), past(torque_column, 2), h);
+        b.keep(turn_now, p);
+        b.ask_at(p, b.m + impulse);
+    }
+};
+struct AbamCorrect {
+    template <class T>
+    static void run(torqued::Bodies<T>& b) {
+        const T h = b.h();
+        const Quaternion<T> p = b.quaternion(turn_now);
+        Vec3<T> w[4], f[4];
+        w[0] = turned(p, b.omega());
+        f[0] = turned(p, b.torque());
+        w[1] = b.vector(omega_now);
+        f[1] = b.vector(torque_now);
+        for (int k = 0; k < 2; ++k) {
+            w[k + 2] = b.vector(omega_column + 3 * k);
+            f[k + 2] = b.vector(torque_column + 3 * k);
+        }
+        T power[4];
+        for (int k = 0; k < 4; ++k) power[k] = dot(w[k], f[k]);
+        const Quaternion<T> dq = turn_by(moulton(w[0], w[1], w[2], w[3], h));
+        const Vec3<T> l = b.vector(momentum_now) + moulton(f[0], f[1], f[2], f[3], h);
+        carry_abam(b, b.end_at(dq, l, moulton(power[0], power[1], power[2], power[3], h)));
+    }
+};
+/// Stage k of a step of the classical Runge-Kutta method.
+template <int k>
+struct AbamRk4 {
+    template <class T>
+    static void run(torqued::Bodies<T>& b) {
+        if constexpr (k == 0) {
+            const Vec3<T> m = b.m;
+            b.m = b.body.own_momentum(m);
+            keep_now(b);
+            b.m = m;
+        }
+        runge_kutta::stage<runge_kutta::OfQuaternion, k, after_abam>(
+            b, [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) {
+                carry_abam(b, b.end_at(p, l, work));
+            });
+    }
+};
+constexpr int substep_columns = after_abam;  // momentum and work of the substeps
+/// First-order substep k of n, which tells `end` of the whole.
+template <int n, int k, class T, class End>
+POLHODE_INLINE void substep(torqued::Bodies<T>& b, const End& end) {
+    if constexpr (k == 0) b.begin();
+    const T h = b.h() / static_cast<double>(n);
+    const Quaternion<T> step = turn_by(h * b.omega());
+    const Vec3<T> torque = b.torque();
+    T work = h * dot(b.omega(), torque);
+    Quaternion<T> p = step;
+    Vec3<T> l = sum(b.m, h, torque);
+    if constexpr (k == 0) {
+        b.keep(momentum_now, b.m);
+    } else {
+        const Quaternion<T> before = b.quaternion(turn_now);
+        l = sum(b.vector(substep_columns), h, turned(before, torque));
+        work = work + b.number(substep_columns + 3);
+        p = kept_unit(before * step, 0.0);
+    }
+    if constexpr (k + 1 < n) {
+        b.keep(turn_now, p);
+        b.keep(substep_columns, l);
+        b.keep(substep_columns + 3, work);
+        b.ask_at(p, l);
+    } else {
+        end(p, l, work);
+    }
+}
+template <int k>
+struct AbamFirst {
+    template <class T>
+    static void run(torqued::Bodies<T>& b) {
+        if constexpr (k == 0) {
+            const Vec3<T> m = b.m;
+            b.m = b.body.own_momentum(m);
+            keep_now(b);
+            b.m = m;
+        }
+        substep<abam_substeps, k>(b, [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) {
+            carry_abam(b, b.end_at(p, l, work));
+        });
+    }
+};
+
+inline constexpr TorquedStage abam_stages[] = {{torqued::stage<AbamPredict>, 0.0, 1},
+                                               {torqued::stage<AbamCorrect>, 1.0, 1}};
+inline constexpr TorquedStage abam_rk4[] = {{torqued::stage<AbamRk4<0>>, 0.0, 1},
+                                            {torqued::stage<AbamRk4<1>>, 0.5, 1},
+                                            {torqued::stage<AbamRk4<2>>, 0.5, 1},
+                                            {torqued::stage<AbamRk4<3>>, 1.0, 1}};
+inline constexpr TorquedStage abam_first[] = {{torqued::stage<AbamFirst<0>>, 0.0, 1},
+                                              {torqued::stage<AbamFirst<1>>, 0.2, 1},
+                                              {torqued::stage<AbamFirst<2>>, 0.4, 1},
+                                              {torqued::stage<AbamFirst<3>>, 0.6, 1},
+                                              {torqued::stage<AbamFirst<4>>, 0.8, 1}};
+inline constexpr TorquedStages abam_starts[] = {{abam_rk4, 4}, {abam_first, 5}};
+
+/// Columns of SimoWong: nu one step ago; of the step at hand the torque, the power at its start.
+enum SimoWongColumn : int {
+    nu_column = torqued::first_free_column,
+    nu_now = nu_column + 3,
+    sw_torque = nu_now + 3,
+    sw_momentum = sw_torque + 3,
+    sw_turn = sw_momentum + 3,
+    after_simo_wong = sw_turn + 4
+};
+/// L at the end by the trapezoidal rule, of the torque there at a momentum predicted by Euler's.
+struct SimoWongPredict {
+    template <class T>
+    static void run(torqued::Bodies<T>& b) {
+        b.begin();
+        const T h = b.h();
+        const Vec3<T> nu = b.omega();
+        const Vec3<T> before = b.a.step == 0 ? nu : b.vector(nu_column);
+        const Quaternion<T> p = turn_by(SimoWong::turn(nu, before, h));
+        b.keep(nu_now, nu);
+        b.keep(sw_torque, b.torque());
+        b.keep(sw_momentum, b.m);
+        b.keep(sw_turn, p);
+        b.ask_at(p, sum(b.m, h, b.torque()));
+    }
+};
+struct SimoWongFinish {
+    template <class T>
+    static void run(torqued::Bodies<T>& b) {
+        const T half = 0.5 * b.h();
+        const Quaternion<T> p = b.quaternion(sw_turn);
+        const Vec3<T> start = b.vector(sw_torque), nu = b.vector(nu_now);
+        const Vec3<T> end = b.torque();
+        const T work = half * (dot(nu, start) + dot(b.omega(), end));
+        b.keep(nu_column, nu);
+        b.end_at(p, sum(b.vector(sw_momentum), half, start + turned(p, end)), work);
+    }
+};
+template <int k>
+struct SimoWongRk4 {
+    template <class T>
+    static void run(torqued::Bodies<T>& b) {
+        if constexpr (k == 0) b.keep(nu_column, times(b.body.inverse, b.body.own_momentum(b.m)));
+        runge_kutta::stage<runge_kutta::OfQuaternion, k, after_simo_wong>(
+            b, [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) {
+                b.end_at(p, l, work);
+            });
+    }
+};
+inline constexpr TorquedStage simo_wong_stages[] = {{torqued::stage<SimoWongPredict>, 0.0, 1},
+                                                    {torqued::stage<SimoWongFinish>, 1.0, 1}};
+inline constexpr TorquedStage simo_wong_rk4[] = {{torqued::stage<SimoWongRk4<0>>, 0.0, 1},
+                                                 {torqued::stage<SimoWongRk4<1>>, 0.5, 1},
+                                                 {torqued::stage<SimoWongRk4<2>>, 0.5, 1},
+                                                 {torqued::stage<SimoWongRk4<3>>, 1.0, 1}};
+/// The first-order step is the method's own with nu_{-1} = nu_0.
+inline constexpr TorquedStages simo_wong_starts[] = {{simo_wong_rk4, 4}, {simo_wong_stages, 2}};
+
+inline constexpr TorquedMethod abam_row{"abam_rotation",
+                                        runge_kutta::Columns<after_abam>::end,
+                                        Abam::history,
+                                        1,
+                                        0,
+                                        {abam_stages, 2},
+                                        abam_starts,
+                                        2};
+inline constexpr TorquedMethod simo_wong_row{"simo_wong_explicit",
+                                             runge_kutta::Columns<after_simo_wong>::end,
+                                             SimoWong::history,
+                                             1,
+                                             0,
+                                             {simo_wong_stages, 2},
+                                             simo_wong_starts,
+                                             2};
+
+}  // namespace multistep
+POLHODE_NAMESPACE_END

@@ -1,0 +1,179 @@
+#pragma once
+
+/// @file
+/// The classical Runge-Kutta method of four stages, in two ways, for the attitude and the momentum L
+/// in space.
+///
+/// On the quaternion, q' = q (0, omega)/2, brought back to unit norm after the step: order 4.  On
+/// rotation vectors, the way of [Buss01] Sec. 3, which averages the four angular velocities of space
+/// and turns by the average: order 2, since it leaves out what does not commute.
+///
+/// Both relative to the attitude at the start of the step: p = 1 and L = m there.
+
+#include "polhode/rotation_step.hpp"
+#include "polhode/scalar/constants.hpp"
+#include "polhode/torqued/bodies.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace runge_kutta {
+
+template <class T>
+POLHODE_INLINE Quaternion<T> operator+(const Quaternion<T>& p, const Quaternion<T>& q) {
+    return {p.w + q.w, p.x + q.x, p.y + q.y, p.z + q.z};
+}
+template <class T>
+POLHODE_INLINE Quaternion<T> unit(const Quaternion<T>& q) {
+    return (T(1.0) / sqrt(dot(q, q))) * q;
+}
+
+/// On the quaternion.
+struct OfQuaternion {
+    template <class T>
+    using Slope = Quaternion<T>;
+    /// p (0, omega)/2, for a p of any norm.
+    template <class T>
+    POLHODE_INLINE static Quaternion<T> slope(const Quaternion<T>& p, const Vec3<T>& omega) {
+        return p * Quaternion<T>{T(0.0), 0.5 * omega.x, 0.5 * omega.y, 0.5 * omega.z};
+    }
+    template <class T>
+    POLHODE_INLINE static Quaternion<T> turn(const Quaternion<T>& step) {
+        return {1.0 + step.w, step.x, step.y, step.z};
+    }
+    /// The rotation that p stands for.
+    template <class T>
+    POLHODE_INLINE static Quaternion<T> rotation(const Quaternion<T>& p) {
+        return unit(p);
+    }
+};
+/// On rotation vectors: the angular velocity of space.
+struct OfRotation {
+    template <class T>
+    using Slope = Vec3<T>;
+    template <class T>
+    POLHODE_INLINE static Vec3<T> slope(const Quaternion<T>& p, const Vec3<T>& omega) {
+        return turned(p, omega);
+    }
+    template <class T>
+    POLHODE_INLINE static Quaternion<T> turn(const Vec3<T>& step) {
+        return turn_by(step);
+    }
+    template <class T>
+    POLHODE_INLINE static Quaternion<T> rotation(const Quaternion<T>& p) {
+        return p;
+    }
+};
+
+/// One step of a free body; m and inverse moments along the same axes.
+template <class Way, class T>
+POLHODE_INLINE FreeStep<T> free_step(const Vec3<T>& inverse, const Vec3<T>& m, T h) {
+    using Slope = typename Way::template Slope<T>;
+    const auto slope_at = [&](const Quaternion<T>& p) {
+        return Way::slope(p, times(inverse, seen_from(Way::rotation(p), m)));
+    };
+    const Quaternion<T> one{T(1.0), T(0.0), T(0.0), T(0.0)};
+    const T half = 0.5 * h;
+    const Slope k1 = Way::slope(one, times(inverse, m));
+    const Slope k2 = slope_at(Way::turn(half * k1));
+    const Slope k3 = slope_at(Way::turn(half * k2));
+    const Slope k4 = slope_at(Way::turn(h * k3));
+    const Slope inner = k2 + k3;
+    const T sixth = ratio<T>(1, 6) * h;
+    const Quaternion<T> dq = Way::rotation(Way::turn(sixth * ((k1 + k4) + (inner + inner))));
+    return {seen_from(dq, m), dq};
+}
+
+/// Columns of the method under torque, after the common ones and `First` others.
+template <int First>
+struct Columns {
+    static constexpr int turn = First;          // p of the state that the torque is at
+    static constexpr int slopes = turn + 4;     // their weighted sum
+    static constexpr int momentum = slopes + 4;  // L at the start
+    static constexpr int impulse = momentum + 3;  // weighted sum of the torques
+    static constexpr int work = impulse + 3;
+    static constexpr int end = work + 1;
+};
+
+template <class T>
+POLHODE_INLINE void keep_slope(const torqued::Bodies<T>& b, int column, const Quaternion<T>& q) {
+    b.keep(column, q);
+}
+template <class T>
+POLHODE_INLINE void keep_slope(const torqued::Bodies<T>& b, int column, const Vec3<T>& v) {
+    b.keep(column, v);
+}
+template <class T>
+POLHODE_INLINE void load_slope(const torqued::Bodies<T>& b, int column, Quaternion<T>& q) {
+    q = b.quaternion(column);
+}
+template <class T>
+POLHODE_INLINE void load_slope(const torqued::Bodies<T>& b, int column, Vec3<T>& v) {
+    v = b.vector(column);
+}
+
+/// Stage k = 0 ... 3 under torque.  `end` is called with the turn, the momentum and the work of the
+/// whole step.
+template <class Way, int k, int First, class T, class End>
+POLHODE_INLINE void stage(torqued::Bodies<T>& b, const End& end) {
+    using C = Columns<First>;
+    using Slope = typename Way::template Slope<T>;
+    if constexpr (k == 0) b.begin();
+    const Quaternion<T> p =
+        k == 0 ? Quaternion<T>{T(1.0), T(0.0), T(0.0), T(0.0)} : b.quaternion(C::turn);
+    const T h = b.h();
+    const Vec3<T> omega = b.omega(), torque = b.torque();
+    const Slope slope = Way::slope(p, omega);
+    const Vec3<T> force = turned(Way::rotation(p), torque);
+    const T power = dot(omega, torque);
+    Slope slopes;
+    Vec3<T> start, impulse;
+    T work;
+    if constexpr (k == 0) {
+        slopes = slope;
+        start = b.m;
+        impulse = force;
+        work = power;
+        b.keep(C::momentum, start);
+    } else {
+        const T weight(k == 3 ? 1.0 : 2.0);
+        load_slope(b, C::slopes, slopes);
+        start = b.vector(C::momentum);
+        slopes = slopes + weight * slope;
+        impulse = sum(b.vector(C::impulse), weight, force);
+        work = fma(weight, power, b.number(C::work));
+    }
+    if constexpr (k < 3) {
+        keep_slope(b, C::slopes, slopes);
+        b.keep(C::impulse, impulse);
+        b.keep(C::work, work);
+        const T ahead = k == 2 ? h : 0.5 * h;
+        const Quaternion<T> next = Way::turn(ahead * slope);
+        b.keep(C::turn, next);
+        b.ask_at(Way::rotation(next), sum(start, ahead, force));
+    } else {
+        const T sixth = ratio<T>(1, 6) * h;
+        end(Way::rotation(Way::turn(sixth * slopes)), sum(start, sixth, impulse), sixth * work);
+    }
+}
+
+template <class Way, int k>
+struct Stage {
+    template <class T>
+    static void run(torqued::Bodies<T>& b) {
+        stage<Way, k, torqued::first_free_column>(
+            b, [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) {
+                b.end_at(p, l, work);
+            });
+    }
+};
+template <class Way>
+inline constexpr TorquedStage stages[] = {{torqued::stage<Stage<Way, 0>>, 0.0, 1},
+                                          {torqued::stage<Stage<Way, 1>>, 0.5, 1},
+                                          {torqued::stage<Stage<Way, 2>>, 0.5, 1},
+                                          {torqued::stage<Stage<Way, 3>>, 1.0, 1}};
+template <class Way>
+constexpr TorquedMethod row(const char* name) {
+    return {name, Columns<torqued::first_free_column>::end, 0, 1, 0, {stages<Way>, 4}, nullptr, 0};
+}
+
+}  // namespace runge_kutta
+POLHODE_NAMESPACE_END

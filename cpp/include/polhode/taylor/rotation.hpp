@@ -1,0 +1,113 @@
+#pragma once
+
+/// @file
+/// Taylor methods in the Lie algebra, [Buss01] Sec. 2 and 5: one rotation a step, R <- exp(h Z) R,
+/// Z a polynomial of h in the angular velocity W of space and its derivatives.
+///
+/// Seen from the body at the start of the step.  There the velocity nu = J^-1 m and its derivatives
+/// are at hand, and R <- R exp(h Z).  Truncated after any power of h, Z is the same vector whether
+/// it is written in W and its derivatives or in nu and its own: from one to the other every bracket
+/// [a, b] = a x b changes its sign.  Brackets nest to the right, [a, b, c] = [a, [b, c]].
+
+#include "polhode/inertia.hpp"
+#include "polhode/rotation_step.hpp"
+#include "polhode/scalar/constants.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace taylor {
+
+/// Which polynomial.  The first six are the orders.
+enum Kind : int { second_augmented = 7, third_false = 8 };
+/// How many derivatives of the velocity it takes.
+constexpr int derivatives(int kind) {
+    return kind == second_augmented ? 1 : kind == third_false ? 2 : kind - 1;
+}
+
+/// h Z.
+///
+/// @param v  h^(k+1) times the k-th derivative of nu along the axes of the body, k = 0 ...
+/// Method: the expansion of [Buss01] Sec. 5 with the dots that its print lost: the derivatives in a
+/// bracket of the coefficient of h^k, each counted one more, make k + 1.
+template <int Kind, class T>
+POLHODE_INLINE Vec3<T> rotation(const Vec3<T> (&v)[derivatives(Kind) + 1]) {
+    if constexpr (Kind == 1) {
+        return v[0];
+    } else {
+        Vec3<T> z = sum(v[0], T(0.5), v[1]);
+        if constexpr (Kind == 2) return z;
+        const Vec3<T> v10 = cross(v[1], v[0]);
+        if constexpr (Kind == second_augmented) {
+            // W + h/2 W' + h^2/12 [W', W], where W' = nu'.
+            return sum(z, ratio<T>(1, 12), v10);
+        } else if constexpr (Kind == third_false || Kind == 3) {
+            // In W: W'' = nu'' + nu x nu'.
+            const Vec3<T> w2 = v[2] - v10;
+            z = sum(z, ratio<T>(1, 6), w2);
+            if constexpr (Kind == third_false) return z;
+            // h^2/12 [W' + h/3 W'', W]; the part with W'' is beyond the order and lessens the drift.
+            return sum(z, ratio<T>(1, 12), cross(sum(v[1], ratio<T>(1, 3), w2), v[0]));
+        } else {
+            z = sum(z, ratio<T>(1, 6), v[2]);
+            z = sum(z, ratio<T>(-1, 12), v10);
+            const Vec3<T> v20 = cross(v[2], v[0]);
+            z = sum(z, ratio<T>(1, 24), v[3]);
+            z = sum(z, ratio<T>(-1, 24), v20);
+            if constexpr (Kind >= 5) {
+                const Vec3<T> v30 = cross(v[3], v[0]), v21 = cross(v[2], v[1]);
+                const Vec3<T> v010 = cross(v[0], v10);
+                z = sum(z, ratio<T>(1, 120), v[4]);
+                z = sum(z, ratio<T>(-1, 80), v30);
+                z = sum(z, ratio<T>(-1, 120), v21);
+                z = sum(z, ratio<T>(1, 240), cross(v[1], v10));
+                z = sum(z, ratio<T>(1, 720), cross(v[0], v010 - v20));
+                if constexpr (Kind >= 6) {
+                    z = sum(z, ratio<T>(1, 720), v[5]);
+                    z = sum(z, ratio<T>(-1, 288), cross(v[3], v[1]));
+                    z = sum(z, ratio<T>(-1, 360), cross(v[4], v[0]));
+                    z = sum(z, ratio<T>(1, 360), cross(v[2], v10));
+                    z = sum(z, ratio<T>(1, 1440), cross(v[1], v20));
+                    z = sum(z, ratio<T>(-1, 1440), cross(v[0], v30));
+                    z = sum(z, ratio<T>(1, 1440), cross(v[0], cross(v[0], v20)));
+                    z = sum(z, ratio<T>(1, 720), cross(v[0], cross(v[1], v10)));
+                }
+            }
+            return z;
+        }
+    }
+}
+
+/// Binomial coefficient.
+constexpr int choose(int n, int k) { return k == 0 ? 1 : choose(n - 1, k - 1) * n / k; }
+
+/// One step of a free body, sorted axes.
+///
+/// The derivatives of m from Euler's equations by Leibniz' rule: m1' = -kappa c1 m2 m3, m2' = kappa
+/// m1 m3, m3' = -kappa c2 m1 m2.
+template <int Kind, class T>
+POLHODE_INLINE FreeStep<T> free_step(const Inertia<T>& body, const Vec3<T>& m, T h) {
+    constexpr int n = derivatives(Kind);
+    const T hk = h * body.kappa;
+    const Vec3<T> rate{-hk * body.c1, hk, -hk * body.c2};
+    const Vec3<T> inverse{h * body.inverse_I1, h * body.inverse_I2, h * body.inverse_I3};
+    Vec3<T> ms[n + 1], v[n + 1];  // times powers of h
+    ms[0] = m;
+    v[0] = times(inverse, m);
+    POLHODE_UNROLL
+    for (int k = 0; k < n; ++k) {
+        // d^k/dt^k of (m2 m3, m1 m3, m1 m2); the terms j and k - j are alike.
+        Vec3<T> s{T(0.0), T(0.0), T(0.0)};
+        POLHODE_UNROLL
+        for (int j = 0; j <= k; ++j) {
+            const T c(choose(k, j));
+            const Vec3<T> a{ms[j].y * ms[k - j].z, ms[j].x * ms[k - j].z, ms[j].x * ms[k - j].y};
+            s = sum(s, c, a);
+        }
+        ms[k + 1] = times(rate, s);
+        v[k + 1] = times(inverse, ms[k + 1]);
+    }
+    const Quaternion<T> dq = turn_by(rotation<Kind>(v));
+    return {seen_from(dq, m), dq};
+}
+
+}  // namespace taylor
+POLHODE_NAMESPACE_END

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "polhode/torque/arguments.hpp"
+#include "polhode/torque/frame.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace torque {
+
+/// The torque of a potential that is quadratic in one direction u of space, seen from the body:
+///
+///     potential u . S u / 2,   torque = u x S u   (body frame)
+///
+/// @param S  symmetric, (xx, yy, zz, yz, xz, xy)
+template <class T>
+struct QuadraticForm {
+    T xx, yy, zz, yz, xz, xy;
+
+    POLHODE_INLINE static QuadraticForm load(const T* p) {
+        return {p[0], p[1], p[2], p[3], p[4], p[5]};
+    }
+    /// S u.
+    POLHODE_INLINE Vec3<T> times(const Vec3<T>& u) const {
+        return {fma(xx, u.x, fma(xy, u.y, xz * u.z)),
+                fma(xy, u.x, fma(yy, u.y, yz * u.z)),
+                fma(xz, u.x, fma(yz, u.y, zz * u.z))};
+    }
+    POLHODE_INLINE Vec3<T> torque(const Vec3<T>& u) const { return cross(u, times(u)); }
+    /// Rate of the torque while u changes at w.
+    POLHODE_INLINE Vec3<T> derivative(const Vec3<T>& u, const Vec3<T>& w) const {
+        return cross(w, times(u)) + cross(u, times(w));
+    }
+    POLHODE_INLINE T potential(const Vec3<T>& u) const { return 0.5 * dot(u, times(u)); }
+};
+
+}  // namespace torque
+POLHODE_NAMESPACE_END

@@ -1,0 +1,139 @@
+#pragma once
+
+/// @file
+/// One pack of bodies in a stage of a method that takes the torque itself.
+
+#include "polhode/batch.hpp"
+#include "polhode/energy_correction.hpp"
+#include "polhode/torqued/arguments.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace torqued {
+
+/// Columns of `work` that every method has: the energy that the correction aims at, and the
+/// attitude at the start of the step.
+enum Column : int { target_column = 0, attitude_column = 1, first_free_column = 10 };
+
+template <class T>
+struct Bodies {
+    const TorquedArguments& a;
+    std::ptrdiff_t i;
+    int count;
+    Inertia<T> body;
+    Vec3<T> m;
+    batch::Attitude<T> attitude;
+
+    POLHODE_INLINE Bodies(const TorquedArguments& arguments, std::ptrdiff_t first, int number)
+        : a(arguments),
+          i(first),
+          count(number) {
+        const bool shared = a.inertia.body == 0;
+        if (a.bodies != nullptr) {
+            body = static_cast<const Inertia<T>*>(a.bodies)[shared ? 0 : i / lanes_v<T>];
+        } else {
+            body = Inertia<T>::of(batch::load_vec3<T>(a.inertia, i, count));
+        }
+        m = batch::load_vec3<T>(a.m, i, count);
+        attitude = batch::Attitude<T>::load(a.attitude, a.matrix, i, count);
+    }
+
+    /// L' (k = 0), L'' (k = 1) ... seen from the body.
+    POLHODE_INLINE Vec3<T> torque(int k = 0) const {
+        View v = a.torque;
+        v.data += 3 * k * v.component;
+        return body.own_momentum(batch::load_vec3<T>(v, i, count));
+    }
+    POLHODE_INLINE Vec3<T> omega() const { return times(body.inverse, m); }
+    POLHODE_INLINE T h() const { return T(a.h); }
+
+    POLHODE_INLINE T number(int column) const { return batch::load_scalar<T>(at(column), i, count); }
+    POLHODE_INLINE Vec3<T> vector(int column) const {
+        return batch::load_vec3<T>(at(column), i, count);
+    }
+    POLHODE_INLINE Quaternion<T> quaternion(int column) const {
+        T c[4];
+        batch::load(View(at(column)), i, count, c);
+        return {c[0], c[1], c[2], c[3]};
+    }
+    POLHODE_INLINE void keep(int column, const T& x) const {
+        const T c[1] = {x};
+        batch::store(at(column), i, count, c);
+    }
+    POLHODE_INLINE void keep(int column, const Vec3<T>& v) const {
+        batch::store_vec3(at(column), i, count, v);
+    }
+    POLHODE_INLINE void keep(int column, const Quaternion<T>& q) const {
+        const T c[4] = {q.w, q.x, q.y, q.z};
+        batch::store(at(column), i, count, c);
+    }
+
+    /// The first stage of a step: the attitude is made unit and kept, m loses what a rod cannot
+    /// have, and the first step of all sets the target energy.
+    POLHODE_INLINE void begin() {
+        T finite(0.0);
+        int findings = all_valid;
+        attitude.make_unit(finite, findings);
+        const T bad = nan<T>();
+        m = select(is_nan(finite) | !is_finite(m), Vec3<T>{bad, bad, bad}, body.own_momentum(m));
+        attitude.store(at(attitude_column), i, count);
+        if (a.step == 0) keep(target_column, 0.5 * dot(m, omega()));
+    }
+    /// The state at which the torque is wanted next: the body turned by p since the start of the
+    /// step, and the momentum l, seen along its axes at the start.
+    POLHODE_INLINE void ask_at(const Quaternion<T>& p, const Vec3<T>& l) {
+        back_to_start();
+        attitude.turn(p);
+        m = seen_from(p, l);
+        store();
+    }
+    /// The end of the step, given likewise, and the work done in it, with which the target energy
+    /// moves.  Returns the turn of the whole step, correction included.
+    POLHODE_INLINE Quaternion<T> end_at(const Quaternion<T>& p, const Vec3<T>& l, const T& work) {
+        back_to_start();
+        FreeStep<T> s{seen_from(p, l), p};
+        const T target = number(target_column) + work;
+        keep(target_column, target);
+        if (a.energy_correction != energy::none) {
+            energy::correct(body, s, 2.0 * target / dot(s.m, s.m), a.energy_correction);
+        }
+        m = s.m;
+        attitude.turn(s.dq);
+        store();
+        return s.dq;
+    }
+    POLHODE_INLINE void store() const {
+        batch::store_vec3(a.m, i, count, m);
+        attitude.store(a.attitude, i, count);
+    }
+
+  private:
+    POLHODE_INLINE MutableView at(int column) const {
+        MutableView v = a.work;
+        v.data += column * v.component;
+        v.row = 3 * v.component;
+        return v;
+    }
+    POLHODE_INLINE void back_to_start() {
+        attitude = batch::Attitude<T>::load(at(attitude_column), a.matrix, i, count);
+    }
+};
+
+/// A stage as a function of arrays: Stage::run(Bodies<T>&), or one that returns whether all its
+/// bodies are done.
+template <class Stage, class T = batch_real>
+bool stage(const TorquedArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    bool done = true;
+    for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
+        const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
+        Bodies<T> bodies(a, i, count);
+        if constexpr (requires { done = Stage::run(bodies); }) {
+            done = Stage::run(bodies) && done;
+        } else {
+            Stage::run(bodies);
+        }
+    }
+    return done;
+}
+
+}  // namespace torqued
+POLHODE_NAMESPACE_END

@@ -1,0 +1,29 @@
+#pragma once
+
+/// @file
+/// THE list of methods that take the torque themselves, a row each; its names are names of
+/// methods.hpp.
+
+#include "polhode/multistep/multistep.hpp"
+#include "polhode/runge_kutta/rk4.hpp"
+#include "polhode/taylor/torqued.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace torqued {
+
+inline constexpr TorquedMethod methods[] = {
+    taylor::row<1>("taylor1"),
+    taylor::row<2>("taylor2"),
+    taylor::row<taylor::second_augmented>("taylor2_augmented"),
+    taylor::row<taylor::third_false>("taylor3_false"),
+    taylor::row<3>("taylor3"),
+    taylor::row<4>("taylor4"),
+    taylor::row<5>("taylor5"),
+    taylor::row<6>("taylor6"),
+    runge_kutta::row<runge_kutta::OfQuaternion>("rk4"),
+    runge_kutta::row<runge_kutta::OfRotation>("rk4_rotation"),
+    multistep::abam_row,
+    multistep::simo_wong_row};
+
+}  // namespace torqued
+POLHODE_NAMESPACE_END

@@ -1,0 +1,208 @@
+"""Pictures of trajectories, with Matplotlib."""
+
+from __future__ import annotations
+
+import copy
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from polhode import _core, so3
+from polhode._arrays import Array
+from polhode._trajectory import Trajectory
+from polhode.torques import Model
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: Most saves that are drawn, evenly spread.
+MOST_SAVES = 4000
+#: Curves of constant energy about either axis, and points of each.
+CURVES = 5
+POINTS = 200
+
+
+def plot(trajectory: Trajectory, body: int | tuple[int, ...]) -> Figure:
+    """See `Trajectory.plot`."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError(
+            'Trajectory.plot needs Matplotlib: pip install "polhode[plot]"'
+        ) from error
+    if len(trajectory) == 0:
+        raise ValueError("the trajectory is empty")
+    one = _One(trajectory, body)
+    figure = pyplot.figure(figsize=(10.0, 9.0), layout="constrained")
+    _momentum(figure.add_subplot(2, 2, 1, projection="3d"), one)
+    _axes(figure.add_subplot(2, 2, 2, projection="3d"), one)
+    _attitude(figure.add_subplot(2, 2, 3), one)
+    _invariants(figure.add_subplot(2, 2, 4), one)
+    return figure
+
+
+class _One:
+    """One body of a trajectory, at no more saves than can be seen."""
+
+    def __init__(self, trajectory: Trajectory, body: int | tuple[int, ...]) -> None:
+        shape = trajectory.m.shape[1:-1]
+        at = _index(body, shape)
+        count = len(trajectory)
+        saves = np.unique(np.linspace(0, count - 1, min(count, MOST_SAVES)).round().astype(int))
+        self.t = np.asarray(trajectory.t[saves])
+        self.m = np.asarray(trajectory.m[(saves, *at)])
+        attitude = np.asarray(trajectory.q[(saves, *at)])
+        self.Q = attitude if attitude.shape[-1] == 3 else so3.to_matrix(attitude)
+        self.q = attitude if attitude.shape[-1] == 4 else _continuous(so3.to_quaternion(attitude))
+        self.moments = np.broadcast_to(trajectory.inertia, (*shape, 3))[at]
+        own = getattr(trajectory, "body", None)  # of a BodyTrajectory
+        axes = np.eye(3) if own is None else own.axes
+        #: Principal axes, columns, in the axes of the trajectory.
+        self.axes = np.broadcast_to(axes, (*shape, 3, 3))[at]
+        self.is_free = not trajectory.torque
+        self.energy = np.asarray(_core.energy(self.moments, self.m @ self.axes))
+        self.has_energy = all(term.has_potential for term in trajectory.torque)
+        for term in trajectory.torque:
+            if not term.has_potential:
+                continue
+            if isinstance(term, Model):
+                alone = copy.copy(term)
+                size = term.parameters.shape[-1]
+                alone.parameters = np.broadcast_to(term.parameters, (*shape, size))[at]
+                alone.batch = ()
+                for k, t in enumerate(self.t):
+                    self.energy[k] += alone.potential(float(t), attitude[k])
+            else:  # a function of the whole batch
+                for k, (save, t) in enumerate(zip(saves, self.t, strict=True)):
+                    every = term.potential(float(t), np.asarray(trajectory.q[save]))
+                    self.energy[k] += np.broadcast_to(every, shape)[at]
+
+
+def _index(body: int | tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The place of a body in the batch; a number counts along the whole batch."""
+    if isinstance(body, tuple):
+        at = tuple(operator.index(i) for i in body)
+        if len(at) != len(shape) or not all(-n <= i < n for i, n in zip(at, shape, strict=True)):
+            raise IndexError(f"no body {body} in a batch of shape {shape}")
+        return at
+    number, count = operator.index(body), int(np.prod(shape))
+    if not -count <= number < count:
+        raise IndexError(f"no body {number} in a batch of shape {shape}, {count} bodies")
+    return tuple(int(i) for i in np.unravel_index(number % count, shape)) if shape else ()
+
+
+def _continuous(q: Array) -> Array:
+    """Quaternions whose sign does not jump."""
+    turn = np.einsum("ij,ij->i", q[1:], q[:-1]) < 0
+    q[1:][np.cumsum(turn) % 2 == 1] *= -1
+    return q
+
+
+def polhodes(moments: Array) -> tuple[list[Array], list[Array]]:
+    """Curves of constant energy on the unit sphere of momentum, principal axes.
+
+    Parameters
+    ----------
+    moments : ndarray, shape (3,)
+        Principal moments.
+
+    Returns
+    -------
+    curves : list of ndarray, shape (n, 3)
+        About the axes of least and greatest moment, those of opposite sides one after another.
+        None about an axis whose moment is also the middle one: momentum does not move there.
+    separatrix : list of ndarray, shape (n, 3)
+        The two circles through the middle axis, in halves; none of a symmetric body.
+
+    Notes
+    -----
+    Where ``|n| = 1`` and ``sum(n**2 / moments) = e``, the component about axis 3 drops out:
+    ``n1**2 (1/I1 - 1/I3) + n2**2 (1/I2 - 1/I3) = e - 1/I3``, an ellipse.
+    """
+    order = np.argsort(moments)
+    if not moments[order[0]] > 0:  # a rod
+        return [], []
+    least, middle, greatest = 1 / moments[order]
+    s = np.linspace(0, 2 * np.pi, POINTS)
+    curves: list[Array] = []
+    separatrix: list[Array] = []
+    for center, other, axis in ((greatest, least, 2), (least, greatest, 0)):
+        if middle == center:
+            continue
+        for level in np.arange(1, CURVES + 2) / (CURVES + 1):
+            is_last = level == 1
+            if is_last and (axis == 0 or other == middle):
+                continue
+            n = np.zeros((POINTS, 3))
+            n[:, 2 - axis] = level * np.sqrt((middle - center) / (other - center)) * np.cos(s)
+            n[:, 1] = level * np.sin(s)
+            n[:, axis] = np.sqrt(np.maximum(1 - n[:, 2 - axis] ** 2 - n[:, 1] ** 2, 0))
+            for side in (1, -1):
+                n[:, axis] *= side
+                curve = np.empty_like(n)
+                curve[:, order] = n
+                (separatrix if is_last else curves).append(curve)
+    return curves, separatrix
+
+
+def _ball(axes: Any, title: str) -> None:
+    u, v = np.meshgrid(np.linspace(0, 2 * np.pi, 37), np.linspace(0, np.pi, 19))
+    x, y, z = np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v)
+    axes.plot_surface(x, y, z, color="0.9", alpha=0.25, linewidth=0, shade=False)
+    axes.set_box_aspect((1, 1, 1))
+    axes.set_axis_off()
+    axes.set_title(title)
+
+
+def _momentum(axes: Any, one: _One) -> None:
+    _ball(axes, "direction of m in the body, curves of constant energy")
+    curves, separatrix = polhodes(one.moments)
+    for curve in curves:
+        axes.plot(*(curve @ one.axes.T).T, color="0.6", linewidth=0.6)
+    for curve in separatrix:
+        axes.plot(*(curve @ one.axes.T).T, color="0.3", linewidth=0.8, linestyle="--")
+    for k in range(3):
+        tip = 1.25 * one.axes[:, k]
+        axes.plot(*np.stack([0 * tip, tip]).T, color="0.3", linewidth=0.8)
+        axes.text(*tip, f"$I={one.moments[k]:.4g}$")
+    size = np.linalg.norm(one.m, axis=-1, keepdims=True)
+    path = np.divide(one.m, size, out=np.zeros_like(one.m), where=size > 0)
+    axes.plot(*path.T, color="C0", linewidth=1.2)
+    axes.plot(*path[:1].T, color="C0", marker="o", markersize=4)
+
+
+def _axes(axes: Any, one: _One) -> None:
+    _ball(axes, "body axes in space")
+    for k in range(3):
+        axes.plot(*one.Q[:, :, k].T, color=f"C{k}", linewidth=0.9, label=f"axis {k + 1}")
+        axes.plot(*one.Q[:1, :, k].T, color=f"C{k}", marker="o", markersize=4)
+    axes.legend(loc="lower right")
+
+
+def _attitude(axes: Any, one: _One) -> None:
+    for k, name in enumerate(("w", "x", "y", "z")):
+        axes.plot(one.t, one.q[:, k], linewidth=0.9, label=f"$q_{name}$")
+    axes.set_xlabel("t")
+    axes.set_title("attitude")
+    axes.legend(loc="upper right", ncols=4)
+
+
+def _invariants(axes: Any, one: _One) -> None:
+    lines = {"energy" if one.has_energy else "kinetic energy": _change(one.energy)}
+    if one.is_free:
+        lines["|m|"] = _change(np.linalg.norm(one.m, axis=-1))
+        spatial = np.einsum("tij,tj->ti", one.Q, one.m)
+        size = np.linalg.norm(spatial[0]) or 1.0
+        lines["momentum in space"] = np.linalg.norm(spatial - spatial[0], axis=-1) / size
+    for name, change in lines.items():
+        axes.plot(one.t, np.where(change > 0, change, np.nan), ".", markersize=3, label=name)
+    axes.set_yscale("log")
+    axes.set_xlabel("t")
+    axes.set_title("relative change")
+    axes.legend(loc="lower right")
+
+
+def _change(values: Array) -> Array:
+    size = float(np.abs(values).max()) or 1.0
+    return np.asarray(np.abs(values - values[0]) / size)

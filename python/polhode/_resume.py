@@ -1,0 +1,199 @@
+"""Integrations in files: written down, read, and gone on with after an interruption."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polhode import _arrays, _core, _store
+from polhode._arrays import Array
+from polhode._integrate import Callback, Frame, Run, carry_out
+from polhode._methods import methods
+from polhode._store import Absent, Store
+from polhode._trajectory import Trajectory
+from polhode.torques import TorqueLike, as_terms
+
+
+def resume(
+    path: str | os.PathLike[str],
+    torque: TorqueLike = None,
+    *,
+    threads: int | None = None,
+    progress: bool = False,
+    callback: Callback | None = None,
+) -> Trajectory:
+    """Go on with an integration that `integrate(save_to=path)` began and did not finish.
+
+    Parameters
+    ----------
+    path : path
+        The directory that was `save_to`.
+    torque : None, model, callable or list of these, optional
+        Models and their parameters are stored. What is not, functions in Python and compiled ones,
+        is given here once more: alone, or the whole torque as it was.
+    threads : int, optional
+        Number of threads; None as before.
+    progress : bool, optional
+        Show a progress bar (tqdm).
+    callback : callable, optional
+        As in `integrate`, called at the saves that are still to come.
+
+    Returns
+    -------
+    Trajectory
+        The whole trajectory, from the start, as `integrate` would have returned it: the same bits
+        at the same instruction-set level. Its arrays are read-only memmaps. Of a finished run,
+        what it gave; `torque` is then only needed for its potential.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is nothing under `path`.
+    ValueError
+        If what is there is damaged or no integration of polhode (the message names the file), or if
+        a torque has to be given and was not, or another one was.
+
+    Warns
+    -----
+    RuntimeWarning
+        If another instruction-set level is in use than at the start, with other last bits.
+
+    Notes
+    -----
+    A run writes down how far it is every 0.2 s, less often where that would take more than a
+    twentieth of its time, and when it ends in an exception; a run that is killed loses what came
+    after. `Trajectory.load` looks at the states so far without going on.
+
+    Examples
+    --------
+    >>> import tempfile, polhode as ph
+    >>> path = tempfile.mkdtemp()
+    >>> def stop(step, t, m, q):
+    ...     if step == 60:
+    ...         raise RuntimeError("enough")
+    >>> try:
+    ...     ph.integrate([1, 2, 4], [1, 2, 2], [1, 0, 0, 0], 0.1, 100, save_to=path, callback=stop)
+    ... except RuntimeError as error:
+    ...     print(len(error.trajectory))
+    61
+    >>> len(ph.resume(path))
+    101
+    """
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be a function, not {type(callback).__name__}")
+    store = Store(_store.as_path(path), "r+")
+    run = _read_run(store, torque)
+    if run.done == run.count and store.rows == len(store.t):
+        return _read_only(run, store)
+    for term in run.given:
+        if isinstance(term, Absent):
+            raise term.missing()
+    _warn_of_other_bits(store)
+    if threads is not None:
+        run.threads = _arrays.thread_count(threads)
+    return carry_out(run, store.t, store.m, store.q, store, progress, callback)
+
+
+def load(path: str | os.PathLike[str], torque: TorqueLike = None) -> Trajectory:
+    """The states that an integration has saved: see `Trajectory.load`."""
+    store = Store(_store.as_path(path), "r")
+    return _read_only(_read_run(store, torque), store)
+
+
+def _read_only(run: Run, store: Store) -> Trajectory:
+    rows = [array[: store.rows] for array in (store.t, store.m, store.q)]
+    for array in rows:
+        array.flags.writeable = False
+    return run.trajectory(*rows)
+
+
+def new_store(run: Run, t: Array, save_to: str | os.PathLike[str]) -> Store:
+    """The files of a run that has not begun."""
+    torque, arrays = _store.describe_torques(run.given)
+    setup: dict[str, NDArray[Any]] = {"inertia": run.inertia, "h": run.h, **arrays}
+    if run.frame is not None:
+        moments, axes, tensor = run.frame.body.__getstate__()
+        setup |= {"moments": moments, "axes": axes, "tensor": tensor}
+        setup |= {"m0": run.frame.m0, "principal0": run.frame.principal0}
+    description = {
+        "polhode": _core.build["version"],
+        "isa": _core.build["isa"],
+        "method": methods()[run.row].name,
+        "options": run.options,
+        "splitting": _store.describe_splitting(run.scheme),
+        "t0": run.t0,
+        "n_steps": run.count,
+        "save_every": run.every,
+        "threads": run.threads,
+        "torque": torque,
+        "own_axes": run.frame is not None,
+    }
+    return Store.create(_store.as_path(save_to), description, setup, t, run.state())
+
+
+def _read_run(store: Store, torque: TorqueLike) -> Run:
+    content, setup = store.description, store.setup
+    with _store.told(store.path / "run.json"):
+        names = [method.name for method in methods()]
+        if content["method"] not in names:
+            raise ValueError(f"there is no method {content['method']!r}")
+        scheme = _store.read_splitting(content["splitting"])
+        stored = _store.read_torques(content["torque"], setup)
+        state = {name: np.array(array) for name, array in store.state.items()}
+        for name, array in state.items():
+            if array.dtype != np.float64:
+                raise ValueError(f"the state has {name} of {array.dtype}")
+        frame = None
+        if content["own_axes"]:
+            from polhode.bodies import RigidBody
+
+            body = RigidBody.__new__(RigidBody)
+            body.__setstate__((setup["moments"], setup["axes"], setup["tensor"]))
+            frame = Frame(body, setup["m0"], setup["principal0"])
+        m, q = state.pop("m"), state.pop("q")
+        count, every = int(content["n_steps"]), int(content["save_every"])
+        settings: dict[str, Any] = {
+            "row": names.index(content["method"]),
+            "options": tuple(float(x) for x in content["options"]),
+            "inertia": setup["inertia"],
+            "m": m,
+            "q": q,
+            "h": setup["h"],
+            "t0": float(content["t0"]),
+            "count": count,
+            "every": every,
+            "threads": int(content["threads"]),
+            "done": store.step,
+            "started": store.rows > 0,
+            "extra": state,
+        }
+        if setup["inertia"].shape not in ((3,), m.shape):
+            raise ValueError(f"the inertia has shape {setup['inertia'].shape}")
+        if setup["h"].shape not in ((), (count,)) or every < 1 or count < 0:
+            raise ValueError("steps that do not fit each other")
+    given = _store.fill_in(store.path, content["torque"], stored, as_terms(torque))
+    with _store.told(store.path / "run.json"):
+        terms = given if frame is None else frame.principal_terms(given)
+        run = Run(scheme=scheme, terms=terms, given=given, frame=frame, **settings)
+    with _store.told(store.path / "state.npz"):
+        if store.step > count or store.rows not in (run.rows(store.step), 0):
+            raise ValueError(f"{store.rows} rows after {store.step} steps")
+        if len(store.t) != run.rows(count):
+            raise ValueError(f"{len(store.t)} rows for {count} steps")
+    return run
+
+
+def _warn_of_other_bits(store: Store) -> None:
+    """Levels v3, v4 and the plain one give the same bits."""
+    before, now = store.description["isa"], _core.build["isa"]
+    if before != now and "v2" in (before, now):
+        warnings.warn(
+            f"the run in {str(store.path)!r} began at the instruction-set level {before}, and goes "
+            f"on at {now}: last bits may differ",
+            RuntimeWarning,
+            stacklevel=3,
+        )

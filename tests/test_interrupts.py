@@ -1,0 +1,36 @@
+"""Ctrl-C: a real signal stops what runs within a second, and what was saved is kept."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import runs
+
+
+@pytest.mark.parametrize(
+    ("name", "left"),
+    [
+        ("endless_core", "1"),
+        ("endless_function", "1"),
+        ("endless_batch", "1"),
+        ("endless_step", "nothing"),
+        ("endless_steps", "nothing"),
+    ],
+)
+def test_a_signal_stops_it(name: str, left: str) -> None:
+    with subprocess.Popen(
+        [sys.executable, runs.__file__, name], stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "begun\n"
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        # Left alone each takes minutes, and a step of `endless_batch` half a minute; on a busy
+        # machine the second that is promised may become some.
+        output, _ = process.communicate(timeout=8)
+        assert output == f"interrupted {left}\n"
+        assert process.returncode == 0

@@ -1,0 +1,145 @@
+"""Trajectory.plot: what is drawn is what is there."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polhode as ph
+from polhode._plot import MOST_SAVES, polhodes
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("agg")
+from matplotlib import pyplot  # noqa: E402
+
+EPS = 2.0**-52
+U0 = np.array([0.2, -0.1, 0.4])
+TENSOR = [[4.5, -1.0, 0.3], [-1.0, 5.0, 0.2], [0.3, 0.2, 2.5]]
+
+
+@pytest.fixture(autouse=True)
+def _close() -> Iterator[None]:
+    yield
+    pyplot.close("all")
+
+
+def lines(axes: Any) -> dict[str, Any]:
+    return {line.get_label(): line for line in axes.get_lines()}
+
+
+def integrate(**changes: Any) -> ph.Trajectory:
+    arguments: dict[str, Any] = {
+        "inertia": [1.0, 1.5, 2.2], "m0": [0.3, 0.5, 0.8], "q0": [1.0, 0, 0, 0], "h": 0.1,
+        "n_steps": 60, **changes,
+    }  # fmt: skip
+    return ph.integrate(**arguments)
+
+
+@pytest.mark.parametrize("matrix", [False, True])
+@pytest.mark.parametrize("torque", [None, ph.torques.HeavyTop(U0)], ids=["free", "top"])
+def test_one_body(tmp_path: Path, torque: Any, matrix: bool) -> None:
+    traj = integrate(torque=torque, q0=np.eye(3) if matrix else [1.0, 0, 0, 0])
+    figure = traj.plot()
+    assert isinstance(figure, matplotlib.figure.Figure)
+    sphere, space, attitude, invariants = figure.axes
+    (path,) = (
+        line
+        for line in sphere.get_lines()
+        if line.get_color() == "C0" and len(line._verts3d[0]) > 1
+    )
+    m = traj.m / np.linalg.norm(traj.m, axis=-1, keepdims=True)
+    np.testing.assert_allclose(np.transpose(path._verts3d), m, atol=1e-15)
+    q = integrate(torque=torque).q
+    for k, name in enumerate("wxyz"):
+        drawn = lines(attitude)[f"$q_{name}$"]
+        np.testing.assert_allclose(drawn.get_xydata(), np.c_[traj.t, q[:, k]], atol=1e-13)
+    Q = ph.so3.to_matrix(q)
+    for k in range(3):
+        drawn = lines(space)[f"axis {k + 1}"]
+        np.testing.assert_allclose(np.transpose(drawn._verts3d), Q[:, :, k], atol=1e-13)
+    kept = lines(invariants)
+    assert set(kept) == ({"energy", "|m|", "momentum in space"} if torque is None else {"energy"})
+    energy = traj.energy()
+    change = np.abs(energy - energy[0]) / np.abs(energy).max()
+    drawn = np.nan_to_num(kept["energy"].get_ydata())
+    np.testing.assert_allclose(drawn, change, atol=4 * EPS)
+    figure.savefig(tmp_path / "picture.png")
+    assert (tmp_path / "picture.png").stat().st_size > 10_000
+
+
+def test_a_body_of_a_batch() -> None:
+    own = ph.torques.Function(
+        lambda t, m, q: 0 * m, potential=lambda t, q: np.arange(6.0).reshape(2, 3) * t
+    )
+    u0 = U0 * np.arange(1, 7).reshape(2, 3, 1)
+    traj = integrate(m0=np.random.default_rng(1).random((2, 3, 3)), torque=ph.torques.HeavyTop(u0))
+    traj = ph.Trajectory(traj.t, traj.m, traj.q, traj.inertia, (*traj.torque, own))
+    energy = traj.energy()[:, 1, 2]
+    for body in (5, -1, (1, 2), (-1, 2)):
+        invariants = traj.plot(body).axes[3]
+        change = np.abs(energy - energy[0]) / np.abs(energy).max()
+        drawn = np.nan_to_num(lines(invariants)["energy"].get_ydata())
+        np.testing.assert_allclose(drawn, change, atol=4 * EPS)
+    for wrong in (6, -7, (2, 0), (1,), (0, 0, 0)):
+        with pytest.raises(IndexError, match="no body"):
+            traj.plot(wrong)
+    with pytest.raises(IndexError, match="no body 1"):
+        integrate().plot(1)
+    assert lines(integrate(torque=lambda t, m, q: 0 * m).plot().axes[3]).keys() == {
+        "kinetic energy"
+    }
+
+
+def test_bodies_in_their_own_axes() -> None:
+    traj = ph.RigidBody(TENSOR).integrate([0.3, 0.5, 0.8], [1, 0, 0, 0], 0.1, 50)
+    sphere, *_, invariants = traj.plot().axes
+    for line in lines(invariants).values():
+        assert np.nanmax(line.get_ydata()) < 60 * EPS
+    inverse = np.linalg.inv(TENSOR)
+    for line in sphere.get_lines():
+        if line.get_color() == "0.6":
+            n = np.transpose(line._verts3d)
+            np.testing.assert_allclose(
+                np.ptp(np.einsum("ti,ij,tj->t", n, inverse, n)), 0, atol=8 * EPS
+            )
+
+
+@pytest.mark.parametrize("moments", [[1, 1.5, 2.2], [2.2, 1, 1.5], [1, 1, 2], [2, 1, 2]])
+def test_polhodes(moments: list[float]) -> None:
+    curves, separatrix = polhodes(np.array(moments, float))
+    assert curves
+    assert bool(separatrix) == (len(set(moments)) == 3)
+    middle = sorted(moments)[1]
+    for n in curves + separatrix:
+        np.testing.assert_allclose(np.linalg.norm(n, axis=1), 1, atol=4 * EPS)
+        np.testing.assert_allclose(np.ptp(n**2 @ (1 / np.array(moments))), 0, atol=8 * EPS)
+    for n in separatrix:
+        np.testing.assert_allclose(n[0] ** 2 @ (1 / np.array(moments)), 1 / middle, atol=8 * EPS)
+    assert polhodes(np.ones(3)) == polhodes(np.array([0.0, 1.0, 1.0])) == ([], [])
+
+
+def test_odd_trajectories(tmp_path: Path) -> None:
+    long = integrate(n_steps=3 * MOST_SAVES, save_to=tmp_path / "run")
+    drawn = lines(long.plot().axes[2])["$q_w$"].get_xydata()
+    assert len(drawn) == MOST_SAVES
+    np.testing.assert_array_equal(drawn[[0, -1], 0], long.t[[0, -1]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        integrate(m0=[0, 0, 0]).plot().canvas.draw()
+        integrate(n_steps=0).plot().canvas.draw()
+        integrate(inertia=[0, 1, 1], m0=[0, 1, 2]).plot().canvas.draw()
+    with pytest.raises(ValueError, match="empty"):
+        ph.Trajectory(*(a[:0] for a in (long.t, long.m, long.q)), long.inertia).plot()
+
+
+def test_matplotlib_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    traj = integrate()
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r'pip install "polhode\[plot\]"'):
+        traj.plot()
