@@ -26,6 +26,7 @@
 #include "polhode/inertia.hpp"
 #include "polhode/lie/newton.hpp"
 #include "polhode/magnus/scheme.hpp"
+#include "polhode/rotation_step.hpp"
 #include "polhode/scalar/sincos.hpp"
 
 POLHODE_NAMESPACE_BEGIN
@@ -57,10 +58,6 @@ constexpr bool wants_torque_at_end(Scheme s) {
 
 namespace detail {
 
-template <class T>
-POLHODE_INLINE Vec3<T> times(const Vec3<T>& a, const Vec3<T>& b) {
-    return {a.x * b.x, a.y * b.y, a.z * b.z};
-}
 template <class T>
 POLHODE_INLINE T largest(const Vec3<T>& v) {
     return max(max(abs(v.x), abs(v.y)), abs(v.z));
@@ -285,7 +282,6 @@ POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
                                              T h,
                                              const Vec3<T>& f0,
                                              const Vec3<T>& f) {
-    using detail::times;
     using detail::turned_back;
     using magnus::exponential;
     const T half = 0.5 * h;
