@@ -325,6 +325,19 @@ struct Attitude {
         }
         return a;
     }
+    POLHODE_INLINE static Attitude chosen(const mask_t<T>& mask,
+                                          const Attitude& a,
+                                          const Attitude& b) {
+        Attitude r = b;
+        if (b.matrix) {
+            for (int k = 0; k < 9; ++k) {
+                r.Q.a[k / 3][k % 3] = select(mask, a.Q.a[k / 3][k % 3], b.Q.a[k / 3][k % 3]);
+            }
+        } else {
+            r.q = select(mask, a.q, b.q);
+        }
+        return r;
+    }
     POLHODE_INLINE void store(const MutableView& v, std::ptrdiff_t i, int count) const {
         if (matrix) {
             const T c[9] = {Q.a[0][0],

@@ -19,6 +19,7 @@
 /// them.
 
 #include "polhode/batch_arguments.hpp"
+#include "polhode/lie/implicit.hpp"
 #include "polhode/magnus/free_body.hpp"
 #include "polhode/method_info.hpp"
 #include "polhode/moser_veselov/step.hpp"
@@ -161,12 +162,10 @@ struct Rotations {
     static constexpr char name_2[] = {'r', 'o', 't', 'a', 't', 'i', 'o', 'n', 's', a, b, c, 0};
     static constexpr char name_4[] = {
         'r', 'o', 't', 'a', 't', 'i', 'o', 'n', 's', a, b, c, '_', '4', 0};
-    static constexpr char options[] = {'a', 'x', 'e', 's', '=', '(', a,   ',', b,
-                                       ',', c,   ')', ' ', 'c', 'a', 'y', 'l', 'e',
-                                       'y', '=', 'F', 'a', 'l', 's', 'e', ' ', 'e',
-                                       'n', 'e', 'r', 'g', 'y', '_', 'c', 'o', 'r',
-                                       'r', 'e', 'c', 't', 'i', 'o', 'n', '=', 'F',
-                                       'a', 'l', 's', 'e', 0};
+    static constexpr char options[] = {
+        'a', 'x', 'e', 's', '=', '(', a,   ',', b,   ',', c,   ')', ' ', 'c', 'a', 'y', 'l',
+        'e', 'y', '=', 'F', 'a', 'l', 's', 'e', ' ', 'e', 'n', 'e', 'r', 'g', 'y', '_', 'c',
+        'o', 'r', 'r', 'e', 'c', 't', 'i', 'o', 'n', '=', 'F', 'a', 'l', 's', 'e', 0};
     static constexpr MethodInfo info{Fourth ? name_4 : name_2,
                                      Fourth ? 4 : 2,
                                      "rotations",
@@ -206,6 +205,40 @@ struct NoSquish {
     static constexpr rotations::NoSquish kernel{};
 };
 
+/// trap, imid, trapm, imidm, swc1, akw, bbtrap, bbtrapwd, euler_forward, euler_backward.
+template <lie::Scheme S>
+struct Krysl {
+    static constexpr bool is_euler =
+        S == lie::Scheme::euler_forward || S == lie::Scheme::euler_backward;
+    static constexpr const char* names[] = {"euler_forward",
+                                            "euler_backward",
+                                            "",
+                                            "",
+                                            "trap",
+                                            "imid",
+                                            "trapm",
+                                            "imidm",
+                                            "swc1",
+                                            "akw",
+                                            "bbtrap",
+                                            "bbtrapwd"};
+    static constexpr const char* invariants =
+        S == lie::Scheme::trap   ? ""
+        : S == lie::Scheme::imid ? "energy casimir"
+        : S == lie::Scheme::swc1 || S == lie::Scheme::akw || S == lie::Scheme::bbtrap
+            ? "energy casimir momentum_spatial"
+            : "casimir momentum_spatial";
+    static constexpr MethodInfo info{names[static_cast<int>(S)],
+                                     is_euler ? 1 : 2,
+                                     "implicit Lie",
+                                     invariants,
+                                     !is_euler && S != lie::Scheme::bbtrapwd,
+                                     is_euler ? "form='momentum'" : "",
+                                     "[Krysl07] Sec. 3",
+                                     S != lie::Scheme::euler_forward};
+    static constexpr lie::Kernel kernel{S};
+};
+
 /// taylor1 ... taylor6, taylor2_augmented, taylor3_false.
 template <int Kind>
 struct Taylor {
@@ -237,16 +270,16 @@ struct Taylor {
 template <class Way>
 struct RungeKutta {
     static constexpr bool of_quaternion = __is_same(Way, runge_kutta::OfQuaternion);
-    static constexpr MethodInfo info{of_quaternion ? "rk4" : "rk4_rotation",
-                                     of_quaternion ? 4 : 2,
-                                     "runge-kutta",
-                                     "casimir momentum_spatial",
-                                     false,
-                                     "energy_correction=False",
-                                     of_quaternion ? "classical, on the quaternion"
-                                                   : "[Buss01] Sec. 3, Euclidean Runge-Kutta",
-                                     false,
-                                     true};
+    static constexpr MethodInfo info{
+        of_quaternion ? "rk4" : "rk4_rotation",
+        of_quaternion ? 4 : 2,
+        "runge-kutta",
+        "casimir momentum_spatial",
+        false,
+        "energy_correction=False",
+        of_quaternion ? "classical, on the quaternion" : "[Buss01] Sec. 3, Euclidean Runge-Kutta",
+        false,
+        true};
     static constexpr bool shares_loop = true;
     template <class T>
     POLHODE_INLINE static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
@@ -259,17 +292,17 @@ struct RungeKutta {
 template <class Kernel>
 struct Multistep {
     static constexpr bool is_abam = __is_same(Kernel, multistep::Abam);
-    static constexpr MethodInfo info{is_abam ? "abam_rotation" : "simo_wong_explicit",
-                                     2,
-                                     "multistep",
-                                     "casimir momentum_spatial",
-                                     false,
-                                     "start='rk4' energy_correction=False",
-                                     is_abam ? "[Buss01] Sec. 3, Adams-Bashforth-Moulton"
-                                             : "[Buss01] Sec. 3, Simo-Wong",
-                                     false,
-                                     true,
-                                     Kernel::history};
+    static constexpr MethodInfo info{
+        is_abam ? "abam_rotation" : "simo_wong_explicit",
+        2,
+        "multistep",
+        "casimir momentum_spatial",
+        false,
+        "start='rk4' energy_correction=False",
+        is_abam ? "[Buss01] Sec. 3, Adams-Bashforth-Moulton" : "[Buss01] Sec. 3, Simo-Wong",
+        false,
+        true,
+        Kernel::history};
     static constexpr int history = Kernel::history;
     static constexpr int carried = Kernel::carried;
     static constexpr bool user_axes = true;
@@ -359,6 +392,16 @@ using Methods = MethodList<Exact,
                            RungeKutta<runge_kutta::OfQuaternion>,
                            RungeKutta<runge_kutta::OfRotation>,
                            Multistep<multistep::Abam>,
-                           Multistep<multistep::SimoWong>>;
+                           Multistep<multistep::SimoWong>,
+                           Krysl<lie::Scheme::trap>,
+                           Krysl<lie::Scheme::imid>,
+                           Krysl<lie::Scheme::trapm>,
+                           Krysl<lie::Scheme::imidm>,
+                           Krysl<lie::Scheme::swc1>,
+                           Krysl<lie::Scheme::akw>,
+                           Krysl<lie::Scheme::bbtrap>,
+                           Krysl<lie::Scheme::bbtrapwd>,
+                           Krysl<lie::Scheme::euler_forward>,
+                           Krysl<lie::Scheme::euler_backward>>;
 
 POLHODE_NAMESPACE_END

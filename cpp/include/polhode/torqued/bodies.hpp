@@ -46,7 +46,9 @@ struct Bodies {
     POLHODE_INLINE Vec3<T> omega() const { return times(body.inverse, m); }
     POLHODE_INLINE T h() const { return T(a.h); }
 
-    POLHODE_INLINE T number(int column) const { return batch::load_scalar<T>(at(column), i, count); }
+    POLHODE_INLINE T number(int column) const {
+        return batch::load_scalar<T>(at(column), i, count);
+    }
     POLHODE_INLINE Vec3<T> vector(int column) const {
         return batch::load_vec3<T>(at(column), i, count);
     }
@@ -100,6 +102,23 @@ struct Bodies {
         attitude.turn(s.dq);
         store();
         return s.dq;
+    }
+    /// The body turned by p since the start of the step, with the momentum m_now along its axes
+    /// then; those of `but` stay as they are.
+    POLHODE_INLINE void leave(const Quaternion<T>& p, const Vec3<T>& m_now) {
+        back_to_start();
+        attitude.turn(p);
+        m = m_now;
+        store();
+    }
+    POLHODE_INLINE void leave(const Quaternion<T>& p, const Vec3<T>& m_now, const mask_t<T>& but) {
+        const batch::Attitude<T> kept = attitude;
+        const Vec3<T> kept_m = m;
+        back_to_start();
+        attitude.turn(p);
+        attitude = batch::Attitude<T>::chosen(but, kept, attitude);
+        m = select<T>(but, kept_m, m_now);
+        store();
     }
     POLHODE_INLINE void store() const {
         batch::store_vec3(a.m, i, count, m);

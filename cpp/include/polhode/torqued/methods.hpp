@@ -4,6 +4,7 @@
 /// THE list of methods that take the torque themselves, a row each; its names are names of
 /// methods.hpp.
 
+#include "polhode/lie/torqued.hpp"
 #include "polhode/multistep/multistep.hpp"
 #include "polhode/runge_kutta/rk4.hpp"
 #include "polhode/taylor/torqued.hpp"
@@ -23,7 +24,17 @@ inline constexpr TorquedMethod methods[] = {
     runge_kutta::row<runge_kutta::OfQuaternion>("rk4"),
     runge_kutta::row<runge_kutta::OfRotation>("rk4_rotation"),
     multistep::abam_row,
-    multistep::simo_wong_row};
+    multistep::simo_wong_row,
+    lie::row<lie::Scheme::trap>("trap"),
+    lie::row<lie::Scheme::imid>("imid"),
+    lie::row<lie::Scheme::trapm>("trapm"),
+    lie::row<lie::Scheme::imidm>("imidm"),
+    lie::row<lie::Scheme::swc1>("swc1"),
+    lie::row<lie::Scheme::akw>("akw"),
+    lie::row<lie::Scheme::bbtrap>("bbtrap"),
+    lie::row<lie::Scheme::bbtrapwd>("bbtrapwd"),
+    lie::row<lie::Scheme::euler_forward>("euler_forward"),
+    lie::row<lie::Scheme::euler_backward>("euler_backward")};
 
 }  // namespace torqued
 POLHODE_NAMESPACE_END
