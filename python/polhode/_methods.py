@@ -36,7 +36,8 @@ class Method:
     source : str
         Paper and equation, keys as in REFERENCES.md.
     history : int
-        Steps that it looks back; it makes as many by another method first, and needs as many.
+        Of a multistep method, how many steps it combines: it starts itself by another method and
+        refuses to make fewer. 0 for the others.
     takes_torque : bool
         Whether it takes a torque itself, as `integrate(..., splitting=None)`.
     """
@@ -106,7 +107,7 @@ def method_name(row: int) -> str:
 
 
 def history(row: int) -> int:
-    """Steps that the method in this row looks back."""
+    """Least number of steps that the method in this row makes."""
     return _METHODS[row].history
 
 

@@ -132,13 +132,13 @@ def _to_space(attitude: Array, v: Array) -> Array:
 class Steps:
     """The steps of a method, the torque evaluated in Python over the whole batch."""
 
-    def __init__(self, run: Run, m: Array, q: Array, history: int) -> None:
+    def __init__(self, run: Run, m: Array, q: Array) -> None:
         self.run = run
-        self.history = history
+        self.starting = int(_ROWS[run.torqued]["starting"])
         self.evaluation = Evaluation(run, m, q)
         self.now = run.t0
         self.stages: dict[bool, list[tuple[float, int]]] = {
-            first: _core.torqued_stages(run.torqued, 0 if first else history, run.options)
+            first: _core.torqued_stages(run.torqued, 0 if first else self.starting, run.options)
             for first in (True, False)
         }
 
@@ -151,7 +151,7 @@ class Steps:
             evaluation.start(t)
         torque = np.zeros((run.m.size // 3, 3))
         matrix = run.q.shape[run.m.ndim - 1 :] == (3, 3)
-        for k, (time, wanted) in enumerate(self.stages[n < self.history]):
+        for k, (time, wanted) in enumerate(self.stages[n < self.starting]):
             self.now = t_end if time == 1.0 else t + time * h
             done = False
             while not done:

@@ -466,8 +466,8 @@ POLHODE_INLINE FreeStep<T> advance(const Inertia<T>& body,
         const Method method = method_with<Method>(options);
         for (int k = 0; k < Method::carried; ++k) carried[k] = T(0.0);
         const Quaternion<T> none{T(1.0), T(0.0), T(0.0), T(0.0)};
-        for (int k = 0; k < Method::history; ++k) method.carry(body, m, none, carried);
-        return method.step(body, m, h, carried, Method::history);
+        for (int k = 0; k < Method::starting; ++k) method.carry(body, m, none, carried);
+        return method.step(body, m, h, carried, Method::starting);
     } else if constexpr (requires { Method::kernel; }) {
         return advance_by(kernel_with<Method>(options), body, m, h);
     } else {

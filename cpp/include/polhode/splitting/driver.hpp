@@ -278,7 +278,7 @@ class Block {
     void torqued_step(std::ptrdiff_t n, double h, double t, double t_end) {
         const TorquedMethod& method = *problem_.torqued;
         const TorquedStages& list =
-            n < method.history ? method.start[problem_.start] : method.step;
+            n < method.starting ? method.start[problem_.start] : method.step;
         TorquedArguments a{};
         a.inertia = problem_.inertia;
         a.inertia.data += begin_ * a.inertia.body;
