@@ -114,9 +114,9 @@ int start_of(const TorquedMethod& method, const OptionValues& options) {
 /// wants how many derivatives of the momentum.
 py::list torqued_stages(int torqued, std::ptrdiff_t step, const py::tuple& option_values) {
     const TorquedMethod& method = torqued_method(torqued);
-    const TorquedStages& list =
-        step < method.starting ? method.start[start_of(method, read_options(option_values))]
-                              : method.step;
+    const TorquedStages& list = step < method.starting
+                                    ? method.start[start_of(method, read_options(option_values))]
+                                    : method.step;
     py::list stages;
     for (int k = 0; k < list.count; ++k) {
         stages.append(py::make_tuple(list.stages[k].time, list.stages[k].derivatives));

@@ -189,12 +189,12 @@ _CHOICES: dict[str, tuple[bool | str, ...]] = {
 
 def _choice(name: str, value: Any) -> bool | str:
     for choice in _CHOICES[name]:
-        if isinstance(value, str if isinstance(choice, str) else (bool, np.bool_)):
-            if value == choice:
-                return choice
+        kind = str if isinstance(choice, str) else (bool, np.bool_)
+        if isinstance(value, kind) and value == choice:
+            return choice
     known = ", ".join(map(repr, _CHOICES[name]))
-    kind = ValueError if isinstance(value, str) else TypeError
-    raise kind(f"option {name!r} must be one of {known}, not {value!r}")
+    error = ValueError if isinstance(value, str) else TypeError
+    raise error(f"option {name!r} must be one of {known}, not {value!r}")
 
 
 def _as_number(name: str, value: Any) -> float:

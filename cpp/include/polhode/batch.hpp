@@ -704,8 +704,7 @@ int step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t en
     } else if constexpr (requires { Method::shares_loop; }) {
         const PointedKernel<T> kernel{&pointed_step<Method, T>, arguments.options};
         if constexpr (Method::info.corrects_energy) {
-            return step_with_pointed<T>(
-                CorrectedPointedKernel<T>{kernel}, arguments, begin, end);
+            return step_with_pointed<T>(CorrectedPointedKernel<T>{kernel}, arguments, begin, end);
         } else {
             return step_with_pointed<T>(kernel, arguments, begin, end);
         }

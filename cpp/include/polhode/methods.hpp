@@ -161,12 +161,10 @@ struct Rotations {
     static constexpr char name_2[] = {'r', 'o', 't', 'a', 't', 'i', 'o', 'n', 's', a, b, c, 0};
     static constexpr char name_4[] = {
         'r', 'o', 't', 'a', 't', 'i', 'o', 'n', 's', a, b, c, '_', '4', 0};
-    static constexpr char options[] = {'a', 'x', 'e', 's', '=', '(', a,   ',', b,
-                                       ',', c,   ')', ' ', 'c', 'a', 'y', 'l', 'e',
-                                       'y', '=', 'F', 'a', 'l', 's', 'e', ' ', 'e',
-                                       'n', 'e', 'r', 'g', 'y', '_', 'c', 'o', 'r',
-                                       'r', 'e', 'c', 't', 'i', 'o', 'n', '=', 'F',
-                                       'a', 'l', 's', 'e', 0};
+    static constexpr char options[] = {
+        'a', 'x', 'e', 's', '=', '(', a,   ',', b,   ',', c,   ')', ' ', 'c', 'a', 'y', 'l',
+        'e', 'y', '=', 'F', 'a', 'l', 's', 'e', ' ', 'e', 'n', 'e', 'r', 'g', 'y', '_', 'c',
+        'o', 'r', 'r', 'e', 'c', 't', 'i', 'o', 'n', '=', 'F', 'a', 'l', 's', 'e', 0};
     static constexpr MethodInfo info{Fourth ? name_4 : name_2,
                                      Fourth ? 4 : 2,
                                      "rotations",
@@ -237,16 +235,16 @@ struct Taylor {
 template <class Way>
 struct RungeKutta {
     static constexpr bool of_quaternion = __is_same(Way, runge_kutta::OfQuaternion);
-    static constexpr MethodInfo info{of_quaternion ? "rk4" : "rk4_rotation",
-                                     of_quaternion ? 4 : 2,
-                                     "runge-kutta",
-                                     "casimir momentum_spatial",
-                                     false,
-                                     "energy_correction=False",
-                                     of_quaternion ? "classical, on the quaternion"
-                                                   : "[Buss01] Sec. 3, Euclidean Runge-Kutta",
-                                     false,
-                                     true};
+    static constexpr MethodInfo info{
+        of_quaternion ? "rk4" : "rk4_rotation",
+        of_quaternion ? 4 : 2,
+        "runge-kutta",
+        "casimir momentum_spatial",
+        false,
+        "energy_correction=False",
+        of_quaternion ? "classical, on the quaternion" : "[Buss01] Sec. 3, Euclidean Runge-Kutta",
+        false,
+        true};
     static constexpr bool shares_loop = true;
     template <class T>
     POLHODE_INLINE static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
@@ -259,17 +257,17 @@ struct RungeKutta {
 template <class Kernel>
 struct Multistep {
     static constexpr bool is_abam = __is_same(Kernel, multistep::Abam);
-    static constexpr MethodInfo info{is_abam ? "abam_rotation" : "simo_wong_explicit",
-                                     2,
-                                     "multistep",
-                                     "casimir momentum_spatial",
-                                     false,
-                                     "start='rk4' energy_correction=False",
-                                     is_abam ? "[Buss01] Sec. 3, Adams-Bashforth-Moulton"
-                                             : "[Buss01] Sec. 3, Simo-Wong",
-                                     false,
-                                     true,
-                                     Kernel::starting + 1};
+    static constexpr MethodInfo info{
+        is_abam ? "abam_rotation" : "simo_wong_explicit",
+        2,
+        "multistep",
+        "casimir momentum_spatial",
+        false,
+        "start='rk4' energy_correction=False",
+        is_abam ? "[Buss01] Sec. 3, Adams-Bashforth-Moulton" : "[Buss01] Sec. 3, Simo-Wong",
+        false,
+        true,
+        Kernel::starting + 1};
     static constexpr int starting = Kernel::starting;
     static constexpr int carried = Kernel::carried;
     static constexpr bool user_axes = true;

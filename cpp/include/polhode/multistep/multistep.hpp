@@ -53,7 +53,7 @@ POLHODE_INLINE X moulton(const X& a, const X& b, const X& c, const X& d, const T
 /// The velocity of the predicted attitude goes to space by that attitude.  Order 2.
 struct Abam {
     static constexpr int starting = 3;  ///< first steps, made by another method
-    static constexpr int carried = 9;  ///< omega of space one, two, three steps ago
+    static constexpr int carried = 9;   ///< omega of space one, two, three steps ago
     static constexpr bool user_axes = true;
 
     template <class T>
@@ -89,7 +89,7 @@ struct Abam {
 /// figures leave out the 1/h and so show a method of order 1; this one has order 2.
 struct SimoWong {
     static constexpr int starting = 1;  ///< first steps, made by another method
-    static constexpr int carried = 3;  ///< nu one step ago
+    static constexpr int carried = 3;   ///< nu one step ago
     static constexpr bool user_axes = true;
 
     template <class T>
@@ -158,10 +158,10 @@ struct AbamPredict {
         keep_now(b);
         const T h = b.h();
         const auto past = [&](int column, int k) { return b.vector(column + 3 * k); };
-        const Quaternion<T> p = turn_by(bashforth(b.omega(), past(omega_column, 0),
-                                                  past(omega_column, 1), past(omega_column, 2), h));
-        const Vec3<T> impulse = bashforth(b.torque(), past(torque_column, 0),
-                                          past(torque_column, 1), past(torque_column, 2), h);
+        const Quaternion<T> p = turn_by(bashforth(
+            b.omega(), past(omega_column, 0), past(omega_column, 1), past(omega_column, 2), h));
+        const Vec3<T> impulse = bashforth(
+            b.torque(), past(torque_column, 0), past(torque_column, 1), past(torque_column, 2), h);
         b.keep(turn_now, p);
         b.ask_at(p, b.m + impulse);
     }
@@ -304,9 +304,8 @@ struct SimoWongRk4 {
     static void run(torqued::Bodies<T>& b) {
         if constexpr (k == 0) b.keep(nu_column, times(b.body.inverse, b.body.own_momentum(b.m)));
         runge_kutta::stage<runge_kutta::OfQuaternion, k, after_simo_wong>(
-            b, [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) {
-                b.end_at(p, l, work);
-            });
+            b,
+            [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) { b.end_at(p, l, work); });
     }
 };
 inline constexpr TorquedStage simo_wong_stages[] = {{torqued::stage<SimoWongPredict>, 0.0, 1},

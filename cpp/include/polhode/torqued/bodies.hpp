@@ -46,7 +46,9 @@ struct Bodies {
     POLHODE_INLINE Vec3<T> omega() const { return times(body.inverse, m); }
     POLHODE_INLINE T h() const { return T(a.h); }
 
-    POLHODE_INLINE T number(int column) const { return batch::load_scalar<T>(at(column), i, count); }
+    POLHODE_INLINE T number(int column) const {
+        return batch::load_scalar<T>(at(column), i, count);
+    }
     POLHODE_INLINE Vec3<T> vector(int column) const {
         return batch::load_vec3<T>(at(column), i, count);
     }
