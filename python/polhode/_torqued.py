@@ -7,7 +7,7 @@ and here for functions, and the stage makes of it the state at which it is wante
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -158,9 +158,20 @@ class Steps:
                 if wanted:
                     evaluation.set_momentum(self.now)
                     torque = evaluation.derivatives(self.now, wanted)
-                arguments: tuple[Any, ...] = (run.m, run.q, matrix, torque, run.extra["own"], h, n)
                 done = _core.torqued_stage(
-                    run.row, run.torqued, k, run.inertia, *arguments, run.threads, run.options
+                    run.row,
+                    run.torqued,
+                    k,
+                    run.inertia,
+                    run.m,
+                    run.q,
+                    matrix,
+                    torque,
+                    run.extra["own"],
+                    h,
+                    n,
+                    run.threads,
+                    run.options,
                 )
         self.now = t_end
         evaluation.set_momentum(t_end)
