@@ -233,12 +233,14 @@ STRONG_Q = np.array([0.9, 0.3, -0.2, 0.1]) / np.sqrt(0.95)
 STRONG_U = np.array([0.3, -0.2, 1.1])
 
 
-def final(n: int, splitting: Any, torque: Any = None, t_end: float = 2.0) -> Array:
+def final(
+    n: int, splitting: Any, torque: Any = None, t_end: float = 2.0, method: str = "exact"
+) -> Array:
     if torque is None:
         torque = ph.torques.HeavyTop(STRONG_U, axis=(0.1, -0.2, 0.9))
     traj = ph.integrate(
         **STRONG, q0=STRONG_Q, h=t_end / n, n_steps=n, torque=torque, splitting=splitting,
-        save_every=n,
+        save_every=n, method=method,
     )  # fmt: skip
     return np.concatenate([traj.m[-1], traj.q[-1]])
 
@@ -249,8 +251,10 @@ def strong_reference() -> Array:
     return final(60, "sofroniou10_35")
 
 
-def orders(splitting: Any, counts: list[int], reference: Array, torque: Any = None) -> list[float]:
-    errors = [np.abs(final(n, splitting, torque) - reference).max() for n in counts]
+def orders(
+    splitting: Any, counts: list[int], reference: Array, torque: Any = None, method: str = "exact"
+) -> list[float]:
+    errors = [np.abs(final(n, splitting, torque, method=method) - reference).max() for n in counts]
     assert min(errors) > 1e4 * EPS
     return [
         float(np.log(e0 / e1) / np.log(n1 / n0))
@@ -334,6 +338,15 @@ def test_modified_potential_as_printed(strong_reference: Array) -> None:
         final(20, "chin4a", model),
         atol=1e-14,
     )
+
+
+@pytest.mark.parametrize(("method", "order"), [("dmv2", 2), ("dmv4", 4), ("dmv6", 4)])
+def test_free_motion_of_lower_order_limits_a_scheme(
+    method: str, order: int, strong_reference: Array
+) -> None:
+    """[Vil13] after (16).  C and H change with each kick, and s_k, t_k with them."""
+    found = orders("chin4a", [40, 80, 160], strong_reference, method=method)
+    assert found[-1] == pytest.approx(order, abs=0.1)
 
 
 def test_derivative_is_the_rate_of_the_torque() -> None:

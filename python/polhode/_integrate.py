@@ -366,7 +366,7 @@ def carry_out(
     if may_lack_root(run.row):
         lost = np.isnan(trajectory.m[-1, ..., 0]) & np.isfinite(trajectory.m[0]).all(-1)
         if lost.any():
-            warn_without_root(run.row, int(np.count_nonzero(lost)), 4)
+            warn_without_root(run.row, int(np.count_nonzero(lost)))
     return trajectory
 
 
