@@ -45,6 +45,12 @@ def keeps(name: str, invariant: str) -> None:
 
 
 def step(name: str, *args: Any, **kwargs: Any) -> tuple[Array, Array]:
+    """One step; of a method that looks back, the least number that shows it, in the same time."""
+    history = METHODS[name].history
+    if history and "n_steps" not in kwargs:
+        *args, h = args
+        args = (*args, np.asarray(h) / history)
+        kwargs["n_steps"] = history
     m, attitude = ph.step(*args, method=name, **kwargs)
     return m, attitude
 

@@ -544,10 +544,11 @@ def test_erratum_cayley_is_not_free(name: str, times: float) -> None:
 
 def test_options() -> None:
     options = {m.name: m.options for m in FAMILY}
-    assert options["rotations231"] == {"axes": (2, 3, 1), "cayley": False}
-    assert options["rotations312_4"] == {"axes": (3, 1, 2), "cayley": False}
-    assert options["symmetric_rotation"] == {"axes": None}
-    assert options["no_squish"] == {"axes": (3, 2, 1)}
+    energy = {"energy_correction": False}
+    assert options["rotations231"] == {"axes": (2, 3, 1), "cayley": False, **energy}
+    assert options["rotations312_4"] == {"axes": (3, 1, 2), "cayley": False, **energy}
+    assert options["symmetric_rotation"] == {"axes": None, **energy}
+    assert options["no_squish"] == {"axes": (3, 2, 1), **energy}
     plain = ph.step(BOOK, Y0, IDENTITY, 0.2, method="symmetric_rotation")
     same = ph.step(BOOK, Y0, IDENTITY, 0.2, method="symmetric_rotation", axes=None)
     np.testing.assert_array_equal(plain[0], same[0])

@@ -114,9 +114,9 @@ int start_of(const TorquedMethod& method, const OptionValues& options) {
 /// wants how many derivatives of the momentum.
 py::list torqued_stages(int torqued, std::ptrdiff_t step, const py::tuple& option_values) {
     const TorquedMethod& method = torqued_method(torqued);
-    const TorquedStages& list =
-        step < method.history ? method.start[start_of(method, read_options(option_values))]
-                              : method.step;
+    const TorquedStages& list = step < method.starting
+                                    ? method.start[start_of(method, read_options(option_values))]
+                                    : method.step;
     py::list stages;
     for (int k = 0; k < list.count; ++k) {
         stages.append(py::make_tuple(list.stages[k].time, list.stages[k].derivatives));
@@ -158,7 +158,7 @@ bool torqued_stage(int method,
         energy_correction(*dispatch::level().torque_free->rows[method].info, a.options);
     a.data = data ? data->data() : nullptr;
     const TorquedStages& list =
-        step < row.history ? row.start[start_of(row, a.options)] : row.step;
+        step < row.starting ? row.start[start_of(row, a.options)] : row.step;
     if (stage < 0 || stage >= list.count) throw py::index_error("no such stage");
     if (bodies == 0) return true;
     std::atomic<bool> done{true};
@@ -180,6 +180,7 @@ py::list torqued_methods() {
         row["name"] = table.rows[i].name;
         row["columns"] = table.rows[i].columns;
         row["derivatives"] = table.rows[i].derivatives;
+        row["starting"] = table.rows[i].starting;
         row["given"] = table.rows[i].given;
         list.append(row);
     }

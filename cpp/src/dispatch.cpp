@@ -49,7 +49,7 @@ struct Candidate {
      &bodies_##name,            \
      &motion_##name,            \
      &splitting_##name,         \
-     &rates_##name,              \
+     &rates_##name,             \
      &torqued_##name}
 
 #if defined(POLHODE_HAS_X86_LEVELS)

@@ -55,6 +55,9 @@ __all__: list[str] = [
     "torque",
     "torque_derivative",
     "torque_models",
+    "torqued_methods",
+    "torqued_stage",
+    "torqued_stages",
 ]
 
 def describe(ufunc: typing.Any, text: str) -> None: ...
@@ -78,12 +81,7 @@ def integrate(
     attitude: numpy.typing.NDArray[numpy.float64],
     matrix: bool,
     stages: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    terms: collections.abc.Sequence[
-        tuple[
-            typing.SupportsInt | typing.SupportsIndex,
-            typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        ]
-    ],
+    terms: collections.abc.Sequence[tuple[typing.Any, ...]],
     h: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     t0: typing.SupportsFloat | typing.SupportsIndex,
     times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
@@ -96,6 +94,9 @@ def integrate(
     threads: typing.SupportsInt | typing.SupportsIndex,
     options: tuple[typing.Any, ...] = (),
     lost: numpy.typing.NDArray[numpy.float64] | None = None,
+    torqued: typing.SupportsInt | typing.SupportsIndex = -1,
+    work: numpy.typing.NDArray[numpy.float64] | None = None,
+    data: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
 ) -> None: ...
 def methods() -> list[typing.Any]: ...
 def motion_at(
@@ -110,8 +111,7 @@ def motion_at(
     threads: typing.SupportsInt | typing.SupportsIndex,
 ) -> bool: ...
 def potential(
-    model: typing.SupportsInt | typing.SupportsIndex,
-    parameters: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    term: tuple[typing.Any, ...],
     t: typing.SupportsFloat | typing.SupportsIndex,
     attitude: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     matrix: bool,
@@ -132,22 +132,42 @@ def step(
 ) -> typing.Any: ...
 def thread_count(requested: typing.SupportsInt | typing.SupportsIndex) -> int: ...
 def torque(
-    model: typing.SupportsInt | typing.SupportsIndex,
-    parameters: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    term: tuple[typing.Any, ...],
     t: typing.SupportsFloat | typing.SupportsIndex,
     m: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     attitude: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     matrix: bool,
 ) -> numpy.typing.NDArray[numpy.float64]: ...
 def torque_derivative(
-    model: typing.SupportsInt | typing.SupportsIndex,
-    parameters: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    term: tuple[typing.Any, ...],
     t: typing.SupportsFloat | typing.SupportsIndex,
     v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     attitude: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     matrix: bool,
 ) -> numpy.typing.NDArray[numpy.float64]: ...
 def torque_models() -> list[typing.Any]: ...
+def torqued_methods() -> list[typing.Any]: ...
+def torqued_stage(
+    method: typing.SupportsInt | typing.SupportsIndex,
+    torqued: typing.SupportsInt | typing.SupportsIndex,
+    stage: typing.SupportsInt | typing.SupportsIndex,
+    inertia: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    m: numpy.typing.NDArray[numpy.float64],
+    attitude: numpy.typing.NDArray[numpy.float64],
+    matrix: bool,
+    torque: numpy.typing.NDArray[numpy.float64],
+    work: numpy.typing.NDArray[numpy.float64],
+    h: typing.SupportsFloat | typing.SupportsIndex,
+    step: typing.SupportsInt | typing.SupportsIndex,
+    threads: typing.SupportsInt | typing.SupportsIndex,
+    options: tuple[typing.Any, ...],
+    data: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
+) -> bool: ...
+def torqued_stages(
+    arg0: typing.SupportsInt | typing.SupportsIndex,
+    arg1: typing.SupportsInt | typing.SupportsIndex,
+    arg2: tuple[typing.Any, ...],
+) -> list[typing.Any]: ...
 
 agm: numpy.ufunc
 block_bodies: int

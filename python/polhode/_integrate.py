@@ -247,8 +247,7 @@ def prepare(
             raise ValueError("compensated is for splittings")
     elif history(row):
         raise ValueError(
-            f"method {method!r} looks back at earlier steps and is no flow of a splitting: give "
-            "splitting=None"
+            f"method {method!r} has a history and is no flow of a splitting: give splitting=None"
         )
     _check_scheme(scheme, terms)
     for term in terms:
@@ -467,13 +466,14 @@ def _pieces(first: int, end: int, numbers: int) -> list[slice]:
 
 
 def _check_history(row: int, count: int, h: ArrayLike) -> None:
-    """A method that looks back needs that many steps, all alike."""
+    """A multistep method needs as many steps as its history, all alike."""
     if count < history(row):
         raise ValueError(
-            f"the method looks back {history(row)} steps and needs at least as many, not {count}"
+            f"method {method_name(row)!r} has a history of {history(row)} steps and needs n_steps "
+            f"of at least as many, not {count}"
         )
     if history(row) and np.ndim(h) != 0:
-        raise ValueError("a method that looks back needs equal steps: h must be a number")
+        raise ValueError("a multistep method needs equal steps: h must be a number")
 
 
 def _check_scheme(scheme: Splitting, terms: Sequence[Torque]) -> None:
@@ -805,7 +805,7 @@ class _Torqued(_Python):
 
     def __init__(self, run: Run) -> None:
         super().__init__(run)
-        self.steps = Steps(run, self.m, self.q, history(run.row))
+        self.steps = Steps(run, self.m, self.q)
 
     def _step(self, n: int) -> None:
         try:

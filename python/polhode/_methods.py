@@ -40,7 +40,8 @@ class Method:
     source : str
         Paper and equation, keys as in REFERENCES.md.
     history : int
-        Steps that it looks back; it makes as many by another method first, and needs as many.
+        Of a multistep method, how many steps it combines: it starts itself by another method and
+        refuses to make fewer. 0 for the others.
     takes_torque : bool
         Whether it takes a torque itself, as `integrate(..., splitting=None)`.
     """
@@ -110,7 +111,7 @@ def method_name(row: int) -> str:
 
 
 def history(row: int) -> int:
-    """Steps that the method in this row looks back."""
+    """Least number of steps that the method in this row makes."""
     return _METHODS[row].history
 
 
@@ -192,12 +193,12 @@ _CHOICES: dict[str, tuple[bool | str, ...]] = {
 
 def _choice(name: str, value: Any) -> bool | str:
     for choice in _CHOICES[name]:
-        if isinstance(value, str if isinstance(choice, str) else (bool, np.bool_)):
-            if value == choice:
-                return choice
+        kind = str if isinstance(choice, str) else numbers.Real | np.bool_
+        if isinstance(value, kind) and value == choice:
+            return choice
     known = ", ".join(map(repr, _CHOICES[name]))
-    kind = ValueError if isinstance(value, str) else TypeError
-    raise kind(f"option {name!r} must be one of {known}, not {value!r}")
+    error = ValueError if isinstance(value, str) else TypeError
+    raise error(f"option {name!r} must be one of {known}, not {value!r}")
 
 
 def _as_number(name: str, value: Any) -> float:

@@ -44,7 +44,8 @@ def step(
         A name of `methods()`.
     n_steps : int, optional
         Number of steps of `h` each, done in the core; the last state is returned, bit for bit what
-        as many calls give.  (Not so for methods that look back: each call starts them anew.)
+        as many calls give.  (Not so for multistep
+        methods: each call starts them anew, and makes no fewer steps than their history.)
     out : tuple of two float64 arrays, optional
         Where the results go, of the results' shapes; the inputs themselves are allowed.
     threads : int, optional
@@ -119,8 +120,8 @@ def step(
     count = n_steps if plain else _arrays.step_count(n_steps)
     if count < history(row):
         raise ValueError(
-            f"method {method!r} looks back {history(row)} steps and needs n_steps of at least as "
-            f"many, not {count}"
+            f"method {method!r} has a history of {history(row)} steps and needs n_steps of at "
+            f"least as many, not {count}"
         )
     cores = _arrays.thread_count(threads)
     result = _core_step(row, inertia, m, q, h, m_out, q_out, count, cores, False, values)

@@ -7,7 +7,7 @@ and here for functions, and the stage makes of it the state at which it is wante
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -132,13 +132,13 @@ def _to_space(attitude: Array, v: Array) -> Array:
 class Steps:
     """The steps of a method, the torque evaluated in Python over the whole batch."""
 
-    def __init__(self, run: Run, m: Array, q: Array, history: int) -> None:
+    def __init__(self, run: Run, m: Array, q: Array) -> None:
         self.run = run
-        self.history = history
+        self.starting = int(_ROWS[run.torqued]["starting"])
         self.evaluation = Evaluation(run, m, q)
         self.now = run.t0
         self.stages: dict[bool, list[tuple[float, int]]] = {
-            first: _core.torqued_stages(run.torqued, 0 if first else history, run.options)
+            first: _core.torqued_stages(run.torqued, 0 if first else self.starting, run.options)
             for first in (True, False)
         }
 
@@ -151,16 +151,27 @@ class Steps:
             evaluation.start(t)
         torque = np.zeros((run.m.size // 3, 3))
         matrix = run.q.shape[run.m.ndim - 1 :] == (3, 3)
-        for k, (time, wanted) in enumerate(self.stages[n < self.history]):
+        for k, (time, wanted) in enumerate(self.stages[n < self.starting]):
             self.now = t_end if time == 1.0 else t + time * h
             done = False
             while not done:
                 if wanted:
                     evaluation.set_momentum(self.now)
                     torque = evaluation.derivatives(self.now, wanted)
-                arguments: tuple[Any, ...] = (run.m, run.q, matrix, torque, run.extra["own"], h, n)
                 done = _core.torqued_stage(
-                    run.row, run.torqued, k, run.inertia, *arguments, run.threads, run.options
+                    run.row,
+                    run.torqued,
+                    k,
+                    run.inertia,
+                    run.m,
+                    run.q,
+                    matrix,
+                    torque,
+                    run.extra["own"],
+                    h,
+                    n,
+                    run.threads,
+                    run.options,
                 )
         self.now = t_end
         evaluation.set_momentum(t_end)

@@ -479,8 +479,8 @@ POLHODE_INLINE FreeStep<T> advance(const Inertia<T>& body,
         const Method method = method_with<Method>(options);
         for (int k = 0; k < Method::carried; ++k) carried[k] = T(0.0);
         const Quaternion<T> none{T(1.0), T(0.0), T(0.0), T(0.0)};
-        for (int k = 0; k < Method::history; ++k) method.carry(body, m, none, carried);
-        return method.step(body, m, h, carried, Method::history);
+        for (int k = 0; k < Method::starting; ++k) method.carry(body, m, none, carried);
+        return method.step(body, m, h, carried, Method::starting);
     } else if constexpr (requires { Method::kernel; }) {
         return advance_by(kernel_with<Method>(options), body, m, h);
     } else {
@@ -717,8 +717,7 @@ int step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t en
     } else if constexpr (requires { Method::shares_loop; }) {
         const PointedKernel<T> kernel{&pointed_step<Method, T>, arguments.options};
         if constexpr (Method::info.corrects_energy) {
-            return step_with_pointed<T>(
-                CorrectedPointedKernel<T>{kernel}, arguments, begin, end);
+            return step_with_pointed<T>(CorrectedPointedKernel<T>{kernel}, arguments, begin, end);
         } else {
             return step_with_pointed<T>(kernel, arguments, begin, end);
         }

@@ -54,7 +54,7 @@ POLHODE_INLINE Vec3<T> along_trajectory(const Vec3<T>& l, const Vec3<T>& v, cons
                        exponential(x.y - largest).exp,
                        exponential(x.z - largest).exp};
     };
-    T lambda(0.0), low(-0x1p1000), high(0x1p1000);
+    T lambda(0.0), low(-0x1p1000), high(0x1p1000), last(0x1p1000);
     mask_t<T> done = is_nan(e + (l.x + l.y + l.z));
     for (int k = 0; k < 100 && any(!done); ++k) {
         const Vec3<T> x = times(l, exponents(lambda));
@@ -67,13 +67,18 @@ POLHODE_INLINE Vec3<T> along_trajectory(const Vec3<T>& l, const Vec3<T>& v, cons
         const mask_t<T> reached = abs(excess) <= epsilon_v<T> * e;
         low = select((!done) & (excess > 0.0), lambda, low);
         high = select((!done) & (excess < 0.0), lambda, high);
-        T next = lambda + 0.5 * excess / select(variance == 0.0, T(1.0), variance);
-        // Outside the bracket: the middle, or twice as far where one side is open.
-        const T middle = select(low == -0x1p1000,
+        const T newton = 0.5 * excess / select(variance == 0.0, T(1.0), variance);
+        T next = lambda + newton;
+        // Newton's steps outside the bracket, and those that do not shrink, lead nowhere: the
+        // middle then, or twice as far where one side is open.
+        const mask_t<T> open_below = low == -0x1p1000, open_above = high == 0x1p1000;
+        const T middle = select(open_below,
                                 min(2.0 * high, high - 1.0),
-                                select(high == 0x1p1000, max(2.0 * low, low + 1.0),
-                                       0.5 * (low + high)));
-        next = select((next > low) & (next < high), next, middle);
+                                select(open_above, max(2.0 * low, low + 1.0), 0.5 * (low + high)));
+        const mask_t<T> shrinks =
+            open_below | open_above | ((variance > 0.0) & (abs(newton) < 0.5 * abs(last)));
+        next = select((next > low) & (next < high) & shrinks, next, middle);
+        last = next - lambda;
         const mask_t<T> stands = next == lambda;
         lambda = select(done | reached, lambda, next);
         done = done | reached | stands;
@@ -123,8 +128,8 @@ POLHODE_INLINE FreeStep<T> corrected(const Inertia<T>& body,
                                      const T& target,
                                      int way) {
     const T size = max(max(abs(s.m.x), abs(s.m.y)), abs(s.m.z));
-    const T scale = min(max(power_of_two_below(select(size > 0.0, size, T(1.0))), 0x1p-1022),
-                        0x1p1022);
+    const T scale =
+        min(max(power_of_two_below(select(size > 0.0, size, T(1.0))), 0x1p-1022), 0x1p1022);
     const Vec3<T> l = body.own_momentum(power_of_two_reciprocal(scale) * s.m);
     const T largest = max(max(body.inverse.x, body.inverse.y), body.inverse.z);
     const T unit = 1.0 / largest;
@@ -136,7 +141,8 @@ POLHODE_INLINE FreeStep<T> corrected(const Inertia<T>& body,
     const T variance = dot(p, times(d, d)) / whole;
     // The extremes, over the axes with momentum.
     const mask_t<T> x = p.x > 0.0, y = p.y > 0.0, z = p.z > 0.0;
-    const T least = min(min(select(x, v.x, T(2.0)), select(y, v.y, T(2.0))), select(z, v.z, T(2.0)));
+    const T least =
+        min(min(select(x, v.x, T(2.0)), select(y, v.y, T(2.0))), select(z, v.z, T(2.0)));
     const T most =
         max(max(select(x, v.x, T(-1.0)), select(y, v.y, T(-1.0))), select(z, v.z, T(-1.0)));
     const T margin = epsilon_v<T> * (most - least);
@@ -152,10 +158,13 @@ POLHODE_INLINE FreeStep<T> corrected(const Inertia<T>& body,
         mask_t<T> works = turns;
         const Vec3<T> answer = detail::along_ellipsoid(l, v, lane_e, works);
         t = select(turns & works, answer, t);
-        left = turns & (!works);
+        // Where the formula cancels, its answer is where the other way begins.
+        const Vec3<T> pt = times(t, t);
+        const T reached = dot(pt, v) / ((pt.x + pt.y) + pt.z);
+        left = turns & (!(abs(reached - lane_e) <= 2 * epsilon_v<T> * lane_e));
     }
     if (any(left)) {
-        t = select(left, detail::along_trajectory(l, v, select(left, lane_e, mean)), t);
+        t = select(left, detail::along_trajectory(t, v, select(left, lane_e, mean)), t);
     }
     // As large as l.
     const T shrink = sqrt(whole / dot(t, t));
@@ -164,8 +173,8 @@ POLHODE_INLINE FreeStep<T> corrected(const Inertia<T>& body,
     const Vec3<T> c = cross(t, l);
     const T w = whole + dot(t, l);
     const T inverse_norm = 1.0 / sqrt(fma(w, w, dot(c, c)));
-    const Quaternion<T> turn{inverse_norm * w, inverse_norm * c.x, inverse_norm * c.y,
-                             inverse_norm * c.z};
+    const Quaternion<T> turn{
+        inverse_norm * w, inverse_norm * c.x, inverse_norm * c.y, inverse_norm * c.z};
     FreeStep<T> r;
     r.m = select(turns, scale * t, s.m);
     r.dq = select(turns, s.dq * turn, s.dq);

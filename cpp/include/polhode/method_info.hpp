@@ -17,7 +17,8 @@ struct MethodInfo {
     bool may_lack_root =
         false;  ///< it solves equations: a body may come out NaN for want of a root
     bool corrects_energy = false;  ///< its last option is `energy_correction`
-    int history = 0;               ///< steps it looks back, and begins by another method
+    int history = 0;  ///< steps whose states it combines; the first history - 1 are made
+                      ///< by another method; 0: it has none
 };
 
 /// The value of that option.

@@ -302,8 +302,8 @@ struct Multistep {
         is_abam ? "[Buss01] Sec. 3, Adams-Bashforth-Moulton" : "[Buss01] Sec. 3, Simo-Wong",
         false,
         true,
-        Kernel::history};
-    static constexpr int history = Kernel::history;
+        Kernel::starting + 1};
+    static constexpr int starting = Kernel::starting;
     static constexpr int carried = Kernel::carried;
     static constexpr bool user_axes = true;
     int start = multistep::by_rk4;

@@ -52,14 +52,14 @@ POLHODE_INLINE X moulton(const X& a, const X& b, const X& c, const X& d, const T
 /// vector; predicted by Bashforth's, corrected by Moulton's formula, and taken anew at the end.
 /// The velocity of the predicted attitude goes to space by that attitude.  Order 2.
 struct Abam {
-    static constexpr int history = 3;
-    static constexpr int carried = 9;  ///< omega of space one, two, three steps ago
+    static constexpr int starting = 3;  ///< first steps, made by another method
+    static constexpr int carried = 9;   ///< omega of space one, two, three steps ago
     static constexpr bool user_axes = true;
 
     template <class T>
     POLHODE_INLINE static FreeStep<T> step(
         const Inertia<T>& body, const Vec3<T>& m, T h, const T* c, std::ptrdiff_t n, int start) {
-        if (n < history) {
+        if (n < starting) {
             return start == as_buss
                        ? first_order(body.inverse, m, h, abam_substeps)
                        : runge_kutta::free_step<runge_kutta::OfQuaternion>(body.inverse, m, h);
@@ -88,8 +88,8 @@ struct Abam {
 /// exp(h (nu_i + (h/2) a_i)), a_i = (nu_i - nu_{i-1}) / h, nu = J^-1 m in the body.  [Buss01]'s
 /// figures leave out the 1/h and so show a method of order 1; this one has order 2.
 struct SimoWong {
-    static constexpr int history = 1;
-    static constexpr int carried = 3;  ///< nu one step ago
+    static constexpr int starting = 1;  ///< first steps, made by another method
+    static constexpr int carried = 3;   ///< nu one step ago
     static constexpr bool user_axes = true;
 
     template <class T>
@@ -99,7 +99,7 @@ struct SimoWong {
     template <class T>
     POLHODE_INLINE static FreeStep<T> step(
         const Inertia<T>& body, const Vec3<T>& m, T h, const T* c, std::ptrdiff_t n, int start) {
-        if (n < history) {
+        if (n < starting) {
             return start == as_buss
                        ? first_order(body.inverse, m, h, 1)
                        : runge_kutta::free_step<runge_kutta::OfQuaternion>(body.inverse, m, h);
@@ -158,10 +158,10 @@ struct AbamPredict {
         keep_now(b);
         const T h = b.h();
         const auto past = [&](int column, int k) { return b.vector(column + 3 * k); };
-        const Quaternion<T> p = turn_by(bashforth(b.omega(), past(omega_column, 0),
-                                                  past(omega_column, 1), past(omega_column, 2), h));
-        const Vec3<T> impulse = bashforth(b.torque(), past(torque_column, 0),
-                                          past(torque_column, 1), past(torque_column, 2), h);
+        const Quaternion<T> p = turn_by(bashforth(
+            b.omega(), past(omega_column, 0), past(omega_column, 1), past(omega_column, 2), h));
+        const Vec3<T> impulse = bashforth(
+            b.torque(), past(torque_column, 0), past(torque_column, 1), past(torque_column, 2), h);
         b.keep(turn_now, p);
         b.ask_at(p, b.m + impulse);
     }
@@ -304,9 +304,8 @@ struct SimoWongRk4 {
     static void run(torqued::Bodies<T>& b) {
         if constexpr (k == 0) b.keep(nu_column, times(b.body.inverse, b.body.own_momentum(b.m)));
         runge_kutta::stage<runge_kutta::OfQuaternion, k, after_simo_wong>(
-            b, [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) {
-                b.end_at(p, l, work);
-            });
+            b,
+            [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) { b.end_at(p, l, work); });
     }
 };
 inline constexpr TorquedStage simo_wong_stages[] = {{torqued::stage<SimoWongPredict>, 0.0, 1},
@@ -320,7 +319,7 @@ inline constexpr TorquedStages simo_wong_starts[] = {{simo_wong_rk4, 4}, {simo_w
 
 inline constexpr TorquedMethod abam_row{"abam_rotation",
                                         runge_kutta::Columns<after_abam>::end,
-                                        Abam::history,
+                                        Abam::starting,
                                         1,
                                         0,
                                         {abam_stages, 2},
@@ -328,7 +327,7 @@ inline constexpr TorquedMethod abam_row{"abam_rotation",
                                         2};
 inline constexpr TorquedMethod simo_wong_row{"simo_wong_explicit",
                                              runge_kutta::Columns<after_simo_wong>::end,
-                                             SimoWong::history,
+                                             SimoWong::starting,
                                              1,
                                              0,
                                              {simo_wong_stages, 2},

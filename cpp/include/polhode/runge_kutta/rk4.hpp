@@ -1,12 +1,12 @@
 #pragma once
 
 /// @file
-/// The classical Runge-Kutta method of four stages, in two ways, for the attitude and the momentum L
-/// in space.
+/// The classical Runge-Kutta method of four stages, in two ways, for the attitude and the momentum
+/// L in space.
 ///
 /// On the quaternion, q' = q (0, omega)/2, brought back to unit norm after the step: order 4.  On
-/// rotation vectors, the way of [Buss01] Sec. 3, which averages the four angular velocities of space
-/// and turns by the average: order 2, since it leaves out what does not commute.
+/// rotation vectors, the way of [Buss01] Sec. 3, which averages the four angular velocities of
+/// space and turns by the average: order 2, since it leaves out what does not commute.
 ///
 /// Both relative to the attitude at the start of the step: p = 1 and L = m there.
 
@@ -85,9 +85,9 @@ POLHODE_INLINE FreeStep<T> free_step(const Vec3<T>& inverse, const Vec3<T>& m, T
 /// Columns of the method under torque, after the common ones and `First` others.
 template <int First>
 struct Columns {
-    static constexpr int turn = First;          // p of the state that the torque is at
-    static constexpr int slopes = turn + 4;     // their weighted sum
-    static constexpr int momentum = slopes + 4;  // L at the start
+    static constexpr int turn = First;            // p of the state that the torque is at
+    static constexpr int slopes = turn + 4;       // their weighted sum
+    static constexpr int momentum = slopes + 4;   // L at the start
     static constexpr int impulse = momentum + 3;  // weighted sum of the torques
     static constexpr int work = impulse + 3;
     static constexpr int end = work + 1;
@@ -160,9 +160,8 @@ struct Stage {
     template <class T>
     static void run(torqued::Bodies<T>& b) {
         stage<Way, k, torqued::first_free_column>(
-            b, [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) {
-                b.end_at(p, l, work);
-            });
+            b,
+            [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) { b.end_at(p, l, work); });
     }
 };
 template <class Way>

@@ -5,8 +5,8 @@
 /// instruction-set level.
 
 #include "polhode/batch_arguments.hpp"
-#include "polhode/torqued/arguments.hpp"
 #include "polhode/torque/arguments.hpp"
+#include "polhode/torqued/arguments.hpp"
 
 namespace polhode {
 
@@ -73,9 +73,9 @@ struct SplittingProblem {
     std::ptrdiff_t first_step, n_steps, total_steps, save_every;
     /// A method that takes the torque itself, in place of flow and stages; null: a splitting.
     const TorquedMethod* torqued = nullptr;
-    int start = 0;               ///< which of its ways to start
-    int energy_correction = 0;   ///< see energy::Correction
-    MutableView work = {};       ///< its columns
+    int start = 0;              ///< which of its ways to start
+    int energy_correction = 0;  ///< see energy::Correction
+    MutableView work = {};      ///< its columns
     const double* data = nullptr;
 };
 

@@ -20,7 +20,8 @@ inline constexpr std::ptrdiff_t block_bodies = SplittingProblem::block_bodies;
 /// multiple of 4096 bytes apart and a load never waits for a store to another column.
 inline constexpr std::ptrdiff_t column = block_bodies + 8;
 
-/// Numbers of its own that a method which takes the torque may have, and derivatives of the momentum.
+/// Numbers of its own that a method which takes the torque may have, and derivatives of the
+/// momentum.
 inline constexpr int most_columns = 96, most_derivatives = 5;
 
 /// C numbers a body, component by component.
@@ -278,7 +279,7 @@ class Block {
     void torqued_step(std::ptrdiff_t n, double h, double t, double t_end) {
         const TorquedMethod& method = *problem_.torqued;
         const TorquedStages& list =
-            n < method.history ? method.start[problem_.start] : method.step;
+            n < method.starting ? method.start[problem_.start] : method.step;
         TorquedArguments a{};
         a.inertia = problem_.inertia;
         a.inertia.data += begin_ * a.inertia.body;
@@ -328,8 +329,7 @@ class Block {
             const Vec3<T> omega = batch::load_vec3<T>(work_.view(), i, lanes_v<T>);
             const Vec3<T> force = batch::load_vec3<T>(f, i, lanes_v<T>);
             const Vec3<T> d = batch::load_vec3<T>(derivative_.view(), i, lanes_v<T>);
-            batch::store_vec3<T>(
-                derivatives_[1].view(), i, lanes_v<T>, d + cross(omega, force));
+            batch::store_vec3<T>(derivatives_[1].view(), i, lanes_v<T>, d + cross(omega, force));
         }
     }
 

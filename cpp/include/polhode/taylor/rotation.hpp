@@ -44,7 +44,8 @@ POLHODE_INLINE Vec3<T> rotation(const Vec3<T> (&v)[derivatives(Kind) + 1]) {
             const Vec3<T> w2 = v[2] - v10;
             z = sum(z, ratio<T>(1, 6), w2);
             if constexpr (Kind == third_false) return z;
-            // h^2/12 [W' + h/3 W'', W]; the part with W'' is beyond the order and lessens the drift.
+            // h^2/12 [W' + h/3 W'', W]; the part with W'' is beyond the order and lessens the
+            // drift.
             return sum(z, ratio<T>(1, 12), cross(sum(v[1], ratio<T>(1, 3), w2), v[0]));
         } else {
             z = sum(z, ratio<T>(1, 6), v[2]);

@@ -56,7 +56,7 @@ struct TorquedStages {
 struct TorquedMethod {
     const char* name;  ///< as in the list of methods
     int columns;       ///< numbers of its own a body
-    int history;       ///< first steps that are made by `start` in place of `step`
+    int starting;      ///< first steps that are made by `start` in place of `step`
     int derivatives;   ///< of L, the most that a stage asks for
     int given;         ///< how many of them it needs where L(t) is given
     TorquedStages step;

@@ -1,0 +1,380 @@
+"""Methods that take the torque themselves: `integrate(..., method=name, splitting=None)`."""
+
+from __future__ import annotations
+
+import functools
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
+
+import polhode as ph
+
+Array = NDArray[np.float64]
+
+TORQUED = {m.name: m for m in ph.methods() if m.takes_torque}
+#: Those of [Buss01]; others have files of their own.
+FAMILY = [m.name for m in TORQUED.values() if m.kind in ("taylor", "runge-kutta", "multistep")]
+#: Derivatives of the momentum in space that models have: L' and L''.
+WITH_MODELS = [n for n in FAMILY if n not in ("taylor4", "taylor5", "taylor6")]
+WITH_FUNCTIONS = [n for n in WITH_MODELS if n not in ("taylor3", "taylor3_false")]
+
+INERTIA = np.array([1.0, 1.5, 2.2])
+M0 = np.array([0.3, 0.5, 0.8])
+Q0 = np.array([0.8, 0.0, -0.6, 0.0])
+TOP = ph.torques.HeavyTop(u0=[0.1, 0.2, 0.4], axis=[0.1, 0.0, 1.0])
+TIME = 4.0
+
+
+def run(name: str, n: int, torque: Any = TOP, **options: Any) -> ph.Trajectory:
+    arguments: dict[str, Any] = {"torque": torque, "save_every": n, **options}
+    return ph.integrate(INERTIA, M0, Q0, TIME / n, n, method=name, splitting=None, **arguments)
+
+
+def state(trajectory: ph.Trajectory) -> Array:
+    return np.concatenate([trajectory.m[-1], trajectory.q[-1]], axis=-1)
+
+
+@functools.cache
+def top_end() -> Array:
+    """By a splitting of order 6 and steps of 0.01, of which the error is 1e-13."""
+    end = ph.integrate(
+        INERTIA, M0, Q0, TIME / 400, 400, torque=TOP, splitting="rkn6_14", save_every=400
+    )
+    return state(end)
+
+
+def slope(errors: list[float]) -> float:
+    return math.log2(errors[0] / errors[1])
+
+
+# --- the heavy top ---
+
+
+@pytest.mark.parametrize("name", WITH_MODELS)
+def test_order_on_the_heavy_top(name: str) -> None:
+    order = TORQUED[name].order or 0
+    n = {1: 400, 2: 200, 3: 100}.get(order, 50)
+    errors = [float(np.abs(state(run(name, k)) - top_end()).max()) for k in (n, 2 * n)]
+    assert slope(errors) == pytest.approx(order, abs=0.15)
+
+
+@pytest.mark.parametrize("name", WITH_FUNCTIONS)
+@pytest.mark.parametrize("correction", [False, True, "buss"])
+def test_a_function_does_what_a_model_does(name: str, correction: bool | str) -> None:
+    """In Python over the whole batch or in the core by blocks: the same stages."""
+
+    def f(t: float, m: Array, q: Array) -> Array:
+        return np.asarray(TOP.torque(t, m, q))
+
+    in_core = run(name, 60, energy_correction=correction)
+    in_python = run(name, 60, f, energy_correction=correction)
+    np.testing.assert_array_equal(state(in_core), state(in_python))
+
+
+@pytest.mark.parametrize("name", ["taylor2", "rk4", "abam_rotation", "simo_wong_explicit"])
+def test_damping(name: str) -> None:
+    """A torque of m: every method sees the momentum at its stages."""
+    damping = np.array([0.1, 0.2, 0.3])
+
+    def f(t: float, m: Array, q: Array) -> Array:
+        return np.asarray(TOP.torque(t, m, q)) - damping * m
+
+    torque = ph.torques.Function(f, depends_on_m=True)
+
+    def rate(t: float, y: Array) -> Array:
+        m, q = y[:3], y[3:] / np.linalg.norm(y[3:])
+        omega = m / INERTIA
+        turn = ph.so3.multiply(q, np.concatenate([[0.0], omega])) / 2
+        return np.concatenate([np.cross(m, omega) + f(t, m, q), turn])
+
+    exact = solve_ivp(
+        rate, (0, TIME), np.concatenate([M0, Q0]), method="DOP853", rtol=1e-12, atol=1e-13
+    ).y[:, -1]
+    n = 50 if name == "rk4" else 200
+    errors = [float(np.abs(state(run(name, k, torque)) - exact).max()) for k in (n, 2 * n)]
+    assert slope(errors) == pytest.approx(TORQUED[name].order, abs=0.15)
+
+
+def test_free_of_torque_they_are_steps() -> None:
+    for name in FAMILY:
+        got = run(name, 50, None)
+        m, q = ph.step(INERTIA, M0, Q0, TIME / 50, method=name, n_steps=50)
+        np.testing.assert_allclose(got.m[-1], m, atol=2e-15 * 50**0.5)
+        np.testing.assert_allclose(got.q[-1], q, atol=2e-15 * 50**0.5)
+
+
+# --- the momentum of space given ---
+
+
+def momentum(k: int) -> Any:
+    """The k-th derivative of (cos t, sin 2t, 1 + 0.3 sin t)."""
+
+    def L(t: float) -> Array:
+        return np.array(
+            [
+                math.cos(t + k * math.pi / 2),
+                2.0**k * math.sin(2 * t + k * math.pi / 2),
+                0.3 * math.sin(t + k * math.pi / 2) + (1.0 if k == 0 else 0.0),
+            ]
+        )
+
+    return L
+
+
+def given(derivatives: int) -> ph.torques.SpatialMomentum:
+    return ph.torques.SpatialMomentum(*(momentum(k) for k in range(derivatives + 1)))
+
+
+def run_given(name: str, n: int, derivatives: int = 5, **options: Any) -> Array:
+    m0 = ph.so3.rotate(ph.so3.conjugate(Q0), momentum(0)(0.0))
+    end = ph.integrate(
+        INERTIA,
+        m0,
+        Q0,
+        TIME / n,
+        n,
+        torque=given(derivatives),
+        method=name,
+        splitting=None,
+        save_every=n,
+        **options,
+    )
+    return state(end)
+
+
+@functools.cache
+def given_end() -> Array:
+    def rate(t: float, q: Array) -> Array:
+        unit = q / np.linalg.norm(q)
+        omega = np.asarray(ph.so3.rotate(ph.so3.conjugate(unit), momentum(0)(t))) / INERTIA
+        return np.asarray(ph.so3.multiply(q, np.concatenate([[0.0], omega]))) / 2
+
+    q = solve_ivp(rate, (0, TIME), Q0, method="DOP853", rtol=1e-13, atol=1e-14).y[:, -1]
+    m = ph.so3.rotate(ph.so3.conjugate(q), momentum(0)(TIME))
+    return np.concatenate([m, q])
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_order_with_given_momentum(name: str) -> None:
+    order = TORQUED[name].order or 0
+    n = {1: 800, 2: 400, 3: 100, 4: 50, 5: 80}.get(order, 20)
+    errors = [float(np.abs(run_given(name, k) - given_end()).max()) for k in (n, 2 * n)]
+    assert slope(errors) == pytest.approx(order, abs=0.25)
+
+
+@pytest.mark.parametrize(
+    ("name", "order"), [("taylor1", 1), ("taylor2", 2), ("taylor3", 3), ("taylor4", 4), ("rk4", 4)]
+)
+def test_erratum_energy_correction_under_torque(name: str, order: int) -> None:
+    """Odd orders gain nothing, and the third keeps its own, since the work is Hermite's integral;
+    by the trapezoidal rule it would fall to the second."""
+    n = {1: 800, 2: 400, 3: 200}.get(order, 50)
+    errors = [
+        float(np.abs(run_given(name, k, energy_correction=True) - given_end()).max())
+        for k in (n, 2 * n)
+    ]
+    assert slope(errors) == pytest.approx(order, abs=0.25)
+
+
+@pytest.mark.parametrize("name", ["taylor2", "taylor4", "rk4", "abam_rotation"])
+@pytest.mark.parametrize("correction", [False, True])
+def test_given_momentum_is_kept(name: str, correction: bool) -> None:
+    """m = Q^T L(t) to rounding, however long the steps."""
+    end = run_given(name, 12, energy_correction=correction)
+    np.testing.assert_allclose(ph.so3.rotate(end[3:], end[:3]), momentum(0)(TIME), atol=2e-15)
+
+
+def test_derivatives_needed() -> None:
+    """taylorN takes N - 1; one fewer is refused before any work."""
+    for order in range(1, 7):
+        name = f"taylor{order}"
+        run_given(name, 4, order - 1)
+        if order > 1:
+            with pytest.raises(ValueError, match=rf"{name}.*{order - 1} derivatives"):
+                run_given(name, 4, order - 2)
+    run_given("taylor2_augmented", 4, 1)
+    run_given("taylor3_false", 4, 2)
+    with pytest.raises(ValueError, match="SpatialMomentum"):
+        run("taylor4", 4)
+    with pytest.raises(ValueError, match="SpatialMomentum"):
+        run("taylor3", 4, lambda t, m, q: 0 * m)
+    # The rate of a torque that changes with time is not what models give.
+    with pytest.raises(ValueError, match="taylor3"):
+        run("taylor3", 4, ph.torques.Prescribed([[0.0] * 3] * 5, times=range(5)))
+
+
+def test_sums() -> None:
+    """A model beside a given momentum: derivatives add up."""
+    both = [state(run("taylor3", n, [TOP, given(2)])) for n in (200, 400)]
+    function = state(run("rk4", 400, [TOP, lambda t, m, q: given(1).torque(t, m, q)]))
+    assert slope([float(np.abs(x - function).max()) for x in both]) == pytest.approx(3, abs=0.1)
+
+
+# --- energy ---
+
+
+@pytest.mark.parametrize("name", WITH_MODELS)
+def test_energy_under_torque(name: str) -> None:
+    """Total energy errs by the integral of the work alone: no more than without a correction, and
+    for the orders 3 and 4 by O(h^4)."""
+    drifts = []
+    for n in (200, 400):
+        energy = run(name, n, save_every=n // 20, energy_correction=True).energy()
+        drifts.append(float(np.abs(energy - energy[0]).max()))
+    order = TORQUED[name].order or 0
+    assert slope(drifts) > min(order, 4) - 0.4
+
+
+# --- batches ---
+
+
+def batch(count: int) -> tuple[Array, Array, Array]:
+    rng = np.random.default_rng(9)
+    q = rng.normal(size=(count, 4))
+    return (
+        rng.uniform(0.5, 2.0, (count, 3)),
+        rng.normal(size=(count, 3)),
+        q / np.linalg.norm(q, axis=1)[:, None],
+    )
+
+
+@pytest.mark.parametrize("name", WITH_MODELS)
+@pytest.mark.parametrize("correction", [False, True])
+@pytest.mark.parametrize("matrix", [False, True])
+def test_a_body_does_not_depend_on_its_neighbours(
+    name: str, correction: bool, matrix: bool
+) -> None:
+    inertia, m, q = batch(150)
+    start: Any = ph.so3.to_matrix(q) if matrix else q
+
+    def ends(rows: Any, **options: Any) -> tuple[Array, Array]:
+        end = ph.integrate(
+            inertia[rows],
+            m[rows],
+            start[rows],
+            0.1,
+            7,
+            torque=TOP,
+            method=name,
+            splitting=None,
+            energy_correction=correction,
+            **options,
+        )
+        return end.m[-1], end.q[-1]
+
+    whole = ends(slice(None))
+    for rows in (slice(0, 1), slice(3, 20), slice(120, 150), 140, slice(None, None, -1)):
+        for got, expected in zip(ends(rows), whole, strict=True):
+            np.testing.assert_array_equal(got, expected[rows])
+    for options in ({"threads": 3}, {"save_every": 3}):
+        for got, expected in zip(ends(slice(None), **options), whole, strict=True):
+            np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("name", WITH_MODELS)
+@pytest.mark.parametrize("where", ["m", "q", "torque"])
+def test_nan_stays_in_its_body(name: str, where: str) -> None:
+    inertia, m, q = batch(20)
+    expected = ph.integrate(inertia, m, q, 0.1, 6, torque=TOP, method=name, splitting=None)
+    torque: Any = TOP
+    if where == "torque":
+        if name not in WITH_FUNCTIONS:
+            pytest.skip("needs a model")
+
+        def torque(t: float, m: Array, q: Array) -> Array:
+            f = np.array(TOP.torque(t, m, q))
+            f[7] = np.nan
+            return f
+    else:
+        {"m": m, "q": q}[where][7, 1] = np.nan
+    got = ph.integrate(
+        inertia, m, q, 0.1, 6, torque=torque, method=name, splitting=None, energy_correction=False
+    )
+    others = np.arange(20) != 7
+    np.testing.assert_array_equal(got.m[-1][others], expected.m[-1][others])
+    np.testing.assert_array_equal(got.q[-1][others], expected.q[-1][others])
+    assert np.isnan(got.m[-1][7]).all()
+    assert np.isnan(got.q[-1][7]).all()
+
+
+def test_rods_and_spheres() -> None:
+    for name in WITH_MODELS:
+        for inertia, m in (([0.0, 1.0, 1.0], [0.0, 1.0, 2.0]), ([2.0] * 3, [1.0, 2.0, 3.0])):
+            got = ph.integrate(inertia, m, Q0, 0.01, 50, torque=TOP, method=name, splitting=None)
+            exact = ph.integrate(inertia, m, Q0, 0.01, 50, torque=TOP)
+            assert np.abs(got.m[-1] - exact.m[-1]).max() < 0.02, name
+
+
+# --- as other integrations ---
+
+
+@pytest.mark.parametrize("name", ["taylor3", "abam_rotation", "simo_wong_explicit"])
+@pytest.mark.parametrize("python", [False, True])
+def test_resume_carries_history_and_target(name: str, python: bool, tmp_path: Path) -> None:
+    torque: Any = TOP
+    if python and name == "taylor3":
+        torque = given(2)
+    elif python:
+        torque = ph.torques.Function(TOP.torque)
+    options: dict[str, Any] = {
+        "torque": torque,
+        "method": name,
+        "splitting": None,
+        "energy_correction": True,
+    }
+    whole = ph.integrate(INERTIA, M0, Q0, 0.05, 40, **options)
+
+    def stop(step: int, t: float, m: Array, q: Array) -> None:
+        if step == 17:
+            raise RuntimeError("enough")
+
+    path = tmp_path / "run"
+    with pytest.raises(RuntimeError, match="enough"):
+        ph.integrate(INERTIA, M0, Q0, 0.05, 40, save_to=path, callback=stop, **options)
+    got = ph.resume(path, torque if python else None)
+    np.testing.assert_array_equal(got.m, whole.m)
+    np.testing.assert_array_equal(got.q, whole.q)
+
+
+def test_own_axes() -> None:
+    axes = ph.so3.to_matrix(np.array([0.5, 0.5, -0.5, 0.5]))
+    body = ph.RigidBody.from_moments(INERTIA, axes)
+    m = axes @ M0
+    got = body.integrate(m, Q0, 0.1, 20, torque=TOP, method="rk4", splitting=None)
+    exact = body.integrate(m, Q0, 0.1, 20, torque=TOP, splitting="rkn6_14")
+    assert 0 < np.abs(got.m[-1] - exact.m[-1]).max() < 1e-5
+
+
+def test_steps_of_different_lengths() -> None:
+    h = np.tile([0.05, 0.03], 50)
+    got = ph.integrate(INERTIA, M0, Q0, h, 100, torque=TOP, method="rk4", splitting=None)
+    assert np.abs(state(got) - top_end()).max() < 1e-6
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"taylor1.*rk4") as error:
+        run("exact", 10)
+    assert all(name in str(error.value) for name in TORQUED)
+    with pytest.raises(ValueError, match="history"):
+        run("abam_rotation", 3)
+    with pytest.raises(ValueError, match="history"):
+        ph.integrate(INERTIA, M0, Q0, 0.1, 10, torque=TOP, method="abam_rotation")
+    with pytest.raises(ValueError, match="equal steps"):
+        ph.integrate(INERTIA, M0, Q0, [0.1] * 9, 9, method="abam_rotation", splitting=None)
+    with pytest.raises(ValueError, match="compensated"):
+        run("rk4", 10, compensated=True)
+
+
+def test_methods_that_take_torque_are_free_flows_too() -> None:
+    """With a splitting the method is its free flow; corrected, it is better by as much."""
+    for options in ({}, {"energy_correction": True}):
+        end = ph.integrate(
+            INERTIA, M0, Q0, TIME / 800, 800, torque=TOP, method="taylor4", **options
+        )
+        strang = ph.integrate(INERTIA, M0, Q0, TIME / 800, 800, torque=TOP)
+        assert np.abs(state(end) - state(strang)).max() < 1e-9
