@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +175,24 @@ def test_own_coefficients() -> None:
     (scheme,) = (s for s in ph.splittings() if s.name == "rkn6_14")
     for same in (scheme, (scheme.a, scheme.b)):
         np.testing.assert_array_equal(integrate(splitting=same).m, integrate(splitting="rkn6_14").m)
+    halves: Any = ([Fraction(1)], [Fraction(1, 2)] * 2)
+    np.testing.assert_array_equal(integrate(splitting=halves).m, integrate().m)
+
+
+@pytest.mark.parametrize("name", ["chin4a", "t5_6"])
+def test_own_coefficients_of_a_modified_potential(name: str) -> None:
+    (scheme,) = (s for s in ph.splittings() if s.name == name)
+    c = [z for kind, _, z in scheme.stages if kind == "kick"]
+    np.testing.assert_array_equal(
+        integrate(splitting=(scheme.a, scheme.b, c)).m, integrate(splitting=name).m
+    )
+    plain = integrate(splitting=(scheme.a, scheme.b, np.zeros(len(c))), torque=top_in_python)
+    assert np.abs(plain.m - integrate(splitting=name).m).max() > 1e-9
+    with pytest.raises(ValueError, match="modified potential and needs W"):
+        integrate(splitting=(scheme.a, scheme.b, c), torque=top_in_python)
+    damped = ph.torques.Function(lambda t, m, q: -m, depends_on_m=True)
+    with pytest.raises(ValueError, match="attitude alone"):
+        integrate(splitting=(scheme.a, scheme.b, c), torque=damped)
 
 
 # Conserved quantities --------------------------------------------------------------------------
@@ -306,6 +325,10 @@ def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
 # Refusals --------------------------------------------------------------------------------------
 
 
+def own_stages(*stages: Any) -> ph.Splitting:
+    return dataclasses.replace(ph.splittings()[0], name="mine", stages=stages)
+
+
 @pytest.mark.parametrize(
     ("changes", "error", "words"),
     [
@@ -315,6 +338,20 @@ def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
         ({"splitting": ([0.5, 0.4], [1.0])}, ValueError, "a must add up to 1"),
         ({"splitting": ([1.0], [0.5, np.nan])}, ValueError, "b must add up to 1"),
         ({"splitting": ([0.2, 0.3, 0.5], [1.0])}, ValueError, "alternate"),
+        ({"splitting": ([], [1.0])}, ValueError, "a must add up to 1, not 0"),
+        ({"splitting": ([[0.5], [0.5]], [1.0])}, TypeError, "a must be a list of real numbers"),
+        ({"splitting": ([[0.5], 0.5], [1.0])}, TypeError, "a must be a list of real numbers"),
+        ({"splitting": ([1.0], ["1.0"])}, TypeError, "b must be a list of real numbers"),
+        ({"splitting": ([1.0], [1.0 + 0j])}, TypeError, "b must be a list of real numbers"),
+        ({"splitting": ([1.0], None)}, TypeError, "b must be a list of real numbers, not None"),
+        ({"splitting": ([1.0], [0.5, 0.5], [0.1])}, ValueError, "each kick b has its c.* 2 and 1"),
+        ({"splitting": ([1.0], [0.5, 0.5], [0.1, np.inf])}, ValueError, "c must be finite"),
+        ({"splitting": ([1.0], [1.0], [0.0], [0.0])}, TypeError, "splitting must be"),
+        ({"splitting": own_stages(("flow", 1.0, 0.0), ("push", 1.0, 0.0))}, ValueError, "stage 1"),
+        ({"splitting": own_stages(("kick", 1.0), ("flow", 1.0, 0.0))}, ValueError, "stage 0"),
+        ({"splitting": own_stages(("flow", np.nan, 0.0))}, ValueError, "stage 0 .* finite"),
+        ({"splitting": own_stages(("kick", 1.0, 0.0))}, ValueError, "'mine' has no flow"),
+        ({"splitting": own_stages(("flow", 1.0, 0.5))}, ValueError, "stage 0, a flow, has no c"),
         ({"method": "exakt"}, ValueError, "did you mean 'exact'"),
         ({"spin": 1}, TypeError, "no option 'spin'"),
         ({"torque": 3.0}, TypeError, "torque must be"),

@@ -16,6 +16,7 @@
 #include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/counted.hpp"
 #include "polhode/scalar/quad.hpp"
+#include "polhode/torque/heavy_top.hpp"
 #include "polhode/torque_free/step_polynomials.hpp"
 
 namespace py = pybind11;
@@ -267,6 +268,61 @@ py::tuple step(const std::string& method,
     return py::make_tuple(pairs(momentum.x, momentum.y, momentum.z), end);
 }
 
+/// n_steps of a splitting scheme around "exact" for a heavy top in 34 digits: momentum and
+/// quaternion at the end.  `stages` has shape (stages, 3, 2): 0 for a flow and 1 for a kick, the
+/// coefficient, and c of a modified potential; `top` holds the weight and where it acts.
+py::tuple heavy_top(const Pairs& stages,
+                    const Pairs& inertia,
+                    const Pairs& m,
+                    const Pairs& q,
+                    const Pairs& top,
+                    double h_high,
+                    double h_low,
+                    int n_steps) {
+    check_rows(inertia, 3, "inertia");
+    check_rows(m, 3, "m");
+    check_rows(q, 4, "q");
+    check_rows(top, 6, "top");
+    if (stages.ndim() != 3 || stages.shape(1) != 3 || stages.shape(2) != 2) {
+        throw py::value_error("stages must have shape (stages, 3, 2)");
+    }
+    using Top = polhode::torque::HeavyTop;
+    using Frame = polhode::torque::Frame<quad, false>;
+    using polhode::cross;
+    const auto body =
+        Inertia<quad>::of({number(inertia, 0), number(inertia, 1), number(inertia, 2)});
+    Vec3<quad> momentum{number(m, 0), number(m, 1), number(m, 2)};
+    Attitude<quad> Q{};
+    Q.q = {number(q, 0), number(q, 1), number(q, 2), number(q, 3)};
+    quad p[Top::parameters];
+    for (int k = 0; k < Top::parameters; ++k) p[k] = number(top, k);
+    quad h(h_high, h_low);
+    int findings = polhode::all_valid;
+    Q.make_unit(h, findings);  // kicks come before the first flow
+    for (int n = 0; n < n_steps; ++n) {
+        for (py::ssize_t i = 0; i < stages.shape(0); ++i) {
+            const quad coefficient(stages.at(i, 1, 0), stages.at(i, 1, 1));
+            quad s = coefficient * h;
+            if (stages.at(i, 0, 0) == 0) {
+                Q.make_unit(s, findings);
+                const FreeStep<quad> step =
+                    polhode::batch::advance<polhode::Exact>(body, momentum, s);
+                momentum = step.m;
+                Q.turn(step.dq);
+                continue;
+            }
+            const Frame frame{Q.q};
+            const Vec3<quad> f = Top::torque(p, 0.0, momentum, frame);
+            const Vec3<quad> v{f.x * body.inverse.x, f.y * body.inverse.y, f.z * body.inverse.z};
+            const Vec3<quad> w = quad(2.0) * (cross(f, v) - Top::derivative(p, 0.0, v, frame));
+            const quad ch3 = quad(stages.at(i, 2, 0), stages.at(i, 2, 1)) * h * h * h;
+            momentum = momentum + (s * f - ch3 * w);
+        }
+    }
+    return py::make_tuple(pairs(momentum.x, momentum.y, momentum.z),
+                          pairs(Q.q.w, Q.q.x, Q.q.y, Q.q.z));
+}
+
 py::list methods() {
     py::list names;
     polhode::Methods::for_each([&]<class Method>() { names.append(Method::info.name); });
@@ -286,6 +342,16 @@ PYBIND11_MODULE(_quad, module) {
                py::arg("inertia"),
                py::arg("m"),
                py::arg("attitude"),
+               py::arg("h_high"),
+               py::arg("h_low") = 0.0,
+               py::arg("n_steps") = 1);
+    module.def("heavy_top",
+               &heavy_top,
+               py::arg("stages"),
+               py::arg("inertia"),
+               py::arg("m"),
+               py::arg("q"),
+               py::arg("top"),
                py::arg("h_high"),
                py::arg("h_low") = 0.0,
                py::arg("n_steps") = 1);

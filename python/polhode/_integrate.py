@@ -80,9 +80,10 @@ def integrate(
     torque : None, model, callable, compiled function or list of these, optional
         A model of `polhode.torques`, or ``f(t, m, attitude) -> (..., 3)`` over the whole batch,
         body frame, or a compiled function, see `torques.Compiled`; a list is their sum.
-    splitting : str, Splitting, (a, b) or None, optional
+    splitting : str, Splitting, (a, b), (a, b, c) or None, optional
         A name of `splittings()`, or coefficients of the free flows (a) and of the kicks (b), which
-        alternate; the longer list begins, a where they are equally long. None: the method takes the
+        alternate; the longer list begins, a where they are equally long. c are those of a modified
+        potential, one beside each of b: m += b h torque - c h**3 W. None: the method takes the
         torque itself, see `Method.takes_torque`.
     method : str, optional
         The free flow, or the whole step: a name of `methods()`.

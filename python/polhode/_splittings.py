@@ -124,35 +124,41 @@ def splittings() -> list[Splitting]:
 
 
 def as_splitting(splitting: str | Splitting | Sequence[Sequence[float]]) -> Splitting:
-    """The `splitting` argument: a name, a `Splitting`, or coefficients (a, b)."""
+    """The `splitting` argument: a name, a `Splitting`, or coefficients (a, b) or (a, b, c)."""
     if isinstance(splitting, Splitting):
+        _check_stages(splitting)
         return splitting
     if isinstance(splitting, str):
         try:
             return _SPLITTINGS[splitting]
         except KeyError:
             raise unknown_name("splitting", splitting, list(_SPLITTINGS)) from None
-    if not isinstance(splitting, (tuple, list)) or len(splitting) != 2:
+    if not isinstance(splitting, (tuple, list)) or len(splitting) not in (2, 3):
         raise TypeError(
-            "splitting must be a name, a Splitting or a pair (a, b) of coefficients of the free "
-            f"flows and of the kicks, not {splitting!r}"
+            "splitting must be a name, a Splitting or coefficients (a, b) or (a, b, c) of the free "
+            f"flows, of the kicks and of their modified potential, not {splitting!r}"
         )
-    a, b = (np.atleast_1d(np.asarray(part, np.float64)) for part in splitting)
-    if a.ndim != 1 or b.ndim != 1 or abs(len(a) - len(b)) > 1:
+    a, b = (_coefficients(name, part) for name, part in zip("ab", splitting, strict=False))
+    if abs(len(a) - len(b)) > 1:
         raise ValueError(
-            f"splitting: flows a and kicks b alternate, but there are {a.shape} and {b.shape}"
+            f"splitting: flows a and kicks b alternate, but there are {len(a)} and {len(b)}"
         )
     for name, part in (("a", a), ("b", b)):
         with np.errstate(over="ignore", invalid="ignore"):
             total = part.sum()
         if not abs(total - 1) <= CONSISTENT:
             raise ValueError(f"splitting: {name} must add up to 1, not {total}")
-    letters, parts = ("flow", "kick"), (a, b)
-    if len(b) > len(a):
-        letters, parts = ("kick", "flow"), (b, a)
-    stages = tuple(
-        (letters[i % 2], float(parts[i % 2][i // 2]), 0.0) for i in range(len(a) + len(b))
-    )
+    c = _coefficients("c", splitting[2]) if len(splitting) == 3 else np.zeros(len(b))
+    if len(c) != len(b):
+        raise ValueError(
+            f"splitting: each kick b has its c, but there are {len(b)} and {len(c)} of them"
+        )
+    if not np.isfinite(c).all():
+        raise ValueError(f"splitting: c must be finite, not {c.tolist()}")
+    flows = [("flow", float(x), 0.0) for x in a]
+    kicks = [("kick", float(x), float(y)) for x, y in zip(b, c, strict=True)]
+    first, second = (kicks, flows) if len(b) > len(a) else (flows, kicks)
+    stages = tuple((first, second)[i % 2][i // 2] for i in range(len(a) + len(b)))
     return Splitting(
         name="own",
         order=None,
@@ -161,6 +167,37 @@ def as_splitting(splitting: str | Splitting | Sequence[Sequence[float]]) -> Spli
         symmetric=stages == stages[::-1],
         options={},
         source="",
-        attitude_only=False,
+        attitude_only=bool(c.any()),
         stages=stages,
     )
+
+
+def _coefficients(name: str, part: Any) -> NDArray[np.float64]:
+    """One list of coefficients."""
+    try:
+        array = np.atleast_1d(np.asarray(part))
+        if array.dtype.kind == "O":  # fractions and other numbers
+            array = np.reshape([float(x) for x in array.flat], array.shape)
+    except (TypeError, ValueError):  # lists of different lengths, no numbers
+        array = np.empty((0, 0))
+    if array.ndim != 1 or array.dtype.kind not in "iuf":
+        raise TypeError(f"splitting: {name} must be a list of real numbers, not {part!r}")
+    return array.astype(np.float64)
+
+
+def _check_stages(scheme: Splitting) -> None:
+    """Refuse stages that are none."""
+    if scheme is _SPLITTINGS.get(scheme.name):
+        return
+    for i, stage in enumerate(scheme.stages):
+        given: tuple[Any, ...] = stage
+        good = len(given) == 3 and given[0] in ("flow", "kick")
+        if not good or not np.isfinite(np.asarray(given[1:], np.float64)).all():
+            raise ValueError(
+                f"splitting {scheme.name!r}: stage {i} must be ('flow' or 'kick', coefficient, c), "
+                f"finite numbers, not {stage!r}"
+            )
+        if stage[0] == "flow" and stage[2] != 0:
+            raise ValueError(f"splitting {scheme.name!r}: stage {i}, a flow, has no c: {stage!r}")
+    if not scheme.a:
+        raise ValueError(f"splitting {scheme.name!r} has no flow")
