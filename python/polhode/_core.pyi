@@ -78,12 +78,7 @@ def integrate(
     attitude: numpy.typing.NDArray[numpy.float64],
     matrix: bool,
     stages: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    terms: collections.abc.Sequence[
-        tuple[
-            typing.SupportsInt | typing.SupportsIndex,
-            typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        ]
-    ],
+    terms: collections.abc.Sequence[tuple[typing.Any, ...]],
     h: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     t0: typing.SupportsFloat | typing.SupportsIndex,
     times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
@@ -109,8 +104,7 @@ def motion_at(
     threads: typing.SupportsInt | typing.SupportsIndex,
 ) -> bool: ...
 def potential(
-    model: typing.SupportsInt | typing.SupportsIndex,
-    parameters: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    term: tuple[typing.Any, ...],
     t: typing.SupportsFloat | typing.SupportsIndex,
     attitude: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     matrix: bool,
@@ -131,16 +125,14 @@ def step(
 ) -> typing.Any: ...
 def thread_count(requested: typing.SupportsInt | typing.SupportsIndex) -> int: ...
 def torque(
-    model: typing.SupportsInt | typing.SupportsIndex,
-    parameters: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    term: tuple[typing.Any, ...],
     t: typing.SupportsFloat | typing.SupportsIndex,
     m: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     attitude: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     matrix: bool,
 ) -> numpy.typing.NDArray[numpy.float64]: ...
 def torque_derivative(
-    model: typing.SupportsInt | typing.SupportsIndex,
-    parameters: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    term: tuple[typing.Any, ...],
     t: typing.SupportsFloat | typing.SupportsIndex,
     v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     attitude: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
