@@ -517,6 +517,8 @@ def test_shapes_that_do_not_fit(inertia: Any, m: Any, attitude: Any, h: Any, sai
 def test_unknown_method_and_options() -> None:
     with pytest.raises(ValueError, match="exact"):
         ph.step([1, 2, 3], [1, 2, 3], [1, 0, 0, 0], 0.1, method="exacd")
+    with pytest.raises(ValueError, match="did you mean 'magnus8'"):
+        ph.step([1, 2, 3], [1, 2, 3], [1, 0, 0, 0], 0.1, method="MAGNUS8")
     with pytest.raises(TypeError, match="no_such_option"):
         ph.step([1, 2, 3], [1, 2, 3], [1, 0, 0, 0], 0.1, no_such_option=1)
     with pytest.raises(ValueError, match="n_steps"):

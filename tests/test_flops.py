@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -54,6 +56,23 @@ def test_symmetric_rotation() -> None:
     assert counts["trig"] == 8  # R, the turn about m and that about c, R
     assert counts["sqrt"] == 1
     assert counts["div"] == 1
+
+
+def test_table_1_of_gustafsson() -> None:
+    """47/77/140/323 and 146/171/195/219 from the loops of [Gus10], which compute the attitude."""
+    path = Path(__file__).parents[1] / "benchmarks/gustafsson_flops.py"
+    spec = importlib.util.spec_from_file_location("gustafsson_flops", path)
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    magnus, factorization = zip(*(script.his(order, 0.2) for order in (2, 4, 6, 8)), strict=True)
+    assert [count for count, _ in magnus] == [47, 77, 140, 323]
+    assert [count for count, _ in factorization] == [146, 171, 195, 219]
+    for family, results in (("magnus", magnus), ("factorization", factorization)):
+        for order, (_, error) in zip((2, 4, 6, 8), results, strict=True):
+            _, ours = script.ours(f"{family}{order}", 0.2)
+            assert error == pytest.approx(ours, rel=1e-3, abs=1e-15)
 
 
 def test_the_step_counts_where_it_decides() -> None:

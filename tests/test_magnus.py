@@ -450,6 +450,26 @@ def gustafsson_momentum(
         return np.array([float(x) for x in (n1, n2, sigma * mpmath.sqrt(square))])
 
 
+def test_erratum_delta() -> None:
+    """Delta_i = |1 - 2E T_i|, printed |I_3 - 2E T_i| with the identity matrix.
+
+    Both constants of case (II), B13 = (T_1 Delta_3/(T_3 - T_1))^(1/2) and likewise B23, bound the
+    motion of m: it reaches +-B13 and +-B23, in turn.
+    """
+    inertia, m = np.array([1.0, 1.5, 2.2]), np.array([0.3, 0.5, 0.8]) / math.sqrt(0.98)
+    twice = np.sum(m * m / inertia)
+    I1, I2, I3 = inertia
+    motion = ph.TorqueFreeMotion(inertia, m, [1.0, 0, 0, 0])
+    path, _ = motion(np.linspace(0.0, float(motion.period), 2001))
+    reached = np.abs(path[:, :2]).max(0)
+    for delta, right in (
+        (abs(1 - twice * I3), True),
+        (abs(np.linalg.det(np.eye(3) - twice * I3 * np.eye(3))), False),
+    ):
+        B = np.sqrt([I1 * delta / (I3 - I1), I2 * delta / (I3 - I2)])
+        assert (np.abs(reached - B).max() < 1e-5) == right
+
+
 def test_erratum_third_component() -> None:
     """Case (II): m3 = sigma sqrt(d3^2 - c2 m2^2), printed sigma sqrt(d1^2 - c1 m2^2)."""
     inertia, m, h = np.array([1.0, 1.5, 2.2]), np.array([0.48, 0.6, -0.64]), 0.7
@@ -617,6 +637,8 @@ def test_batches_and_forms() -> None:
     none = ph.attitude_from_rate(omega[:0], 2 * q, h, 0, order=8)
     assert np.abs(none - q).max() < 2 * EPS
     assert ph.attitude_from_rate(np.zeros((1, 1, 0, 3)), q[:1], 0.1, order=2).shape == (0, 4)
+    none = ph.attitude_from_rate(np.zeros((0, 2, 37, 3)), q[0], 0.1, 0)
+    np.testing.assert_array_equal(none, np.tile(q[0], (37, 1)))
 
 
 def test_the_sign_is_that_of_the_path() -> None:
@@ -642,6 +664,10 @@ def test_nan_stays_with_its_body() -> None:
     ("change", "error", "message"),
     [
         ({"order": 5}, ValueError, "order must be 2, 4, 6 or 8, not 5"),
+        ({"order": 4.0}, TypeError, "order must be an integer, not 4.0"),
+        ({"order": [4]}, TypeError, "order must be an integer"),
+        ({"t0": "now"}, TypeError, "t0 must be real numbers"),
+        ({"t0": [0.0, 1.0]}, ValueError, "t0 must be one number"),
         ({"n_steps": -1}, ValueError, "negative"),
         ({"q0": [0, 0, 0, 0]}, ValueError, "q0 = .* zero quaternion"),
         ({"q0": [1, 0, 0]}, ValueError, "q0 must have shape"),
@@ -679,6 +705,9 @@ def test_bad_options() -> None:
     with pytest.raises(ValueError, match=r"c0\^2 \+ c3\^2 must be 1/2"):
         ph.step(GUSTAFSSON, m, q, 0.7, method="factorization6", c0=1.0)
     with pytest.raises(TypeError, match="option 'c0' of method 'factorization6' must be a float"):
-        ph.step(GUSTAFSSON, m, q, 0.7, method="factorization6", c0="half")
+        ph.step(GUSTAFSSON, m, q, 0.7, method="factorization6", c0="0.5", c3=0.5)
+    for huge in (1e200, 10**400, math.inf, math.nan):
+        with pytest.raises(ValueError, match=r"c0\^2 \+ c3\^2 must be 1/2"):
+            ph.step(GUSTAFSSON, m, q, 0.7, method="factorization6", c0=huge)
     with pytest.raises(TypeError, match=r"no option .c0.*factorization2, factorization4"):
         ph.step(GUSTAFSSON, m, q, 0.7, method="magnus6", c0=1.0)

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 from numpy.typing import NDArray
+from symplecticity import DIGITS, FLOOR, defects, quad_step, rotation
 from tolerances import EPS
 
 import polhode as ph
@@ -26,25 +27,6 @@ FAMILY = [m.name for m in ph.methods() if m.kind == "discrete Moser-Veselov"]
 ORDER = {m.name: m.order or 0 for m in ph.methods()}
 BOOK = (0.376, 0.627, 1.0)  # the book of [Vil13] Figure 1
 Y0 = (0.5, 0.7, -0.4)
-DIGITS = 40
-
-
-def quad_module() -> Any:
-    return pytest.importorskip("polhode._quad", reason="the compiler has no 34-digit type")
-
-
-def pairs(values: Sequence[Any]) -> Array:
-    high = [float(x) for x in values]
-    return np.array([(h, float(x - h)) for h, x in zip(high, values, strict=True)])
-
-
-def quad_step(name: str, inertia: Sequence[Any], y: Sequence[Any], h: Any) -> tuple[Any, Any]:
-    """Momentum and dq of one step in 34 digits."""
-    with mpmath.workdps(DIGITS):
-        ends = quad_module().step(
-            name, pairs(inertia), pairs(y), pairs([1, 0, 0, 0]), *pairs([mpf(h)])[0]
-        )
-        return tuple([mpf(a) + mpf(b) for a, b in end] for end in ends)
 
 
 def test_the_family_is_complete() -> None:
@@ -207,73 +189,33 @@ def test_momentum_is_constant_in_space() -> None:
     assert np.abs(ph.momentum_spatial(y, q) - Y0).max() < 30 * EPS
 
 
-# --- [Vil13] Table 2: Poisson and symplectic ---
+# --- [Vil13] Table 2 ---
 
 
-def jacobians(name: str, h: Any) -> tuple[Any, Any, Any, Any, Any]:
-    """M = dy1/dy, A = how dq turns with y (left trivialisation), Q(dq)^T, hat(y), hat(y1)."""
-    step = mpf(10) ** -9
-    m, a = mpmath.matrix(3, 3), mpmath.matrix(3, 3)
-    y1, q = quad_step(name, BOOK, Y0, h)
-    for j in range(3):
-        ends = []
-        for sign in (1, -1):
-            moved = [mpf(x) for x in Y0]
-            moved[j] += sign * step
-            ends.append(quad_step(name, BOOK, moved, h))
-        dq = [(u - v) / (2 * step) for u, v in zip(ends[0][1], ends[1][1], strict=True)]
-        # 2 q^-1 dq is (0, the turn in the body frame).
-        turn = [q[0] * dq[i + 1] - q[i + 1] * dq[0] - c for i, c in enumerate(cross(q[1:], dq[1:]))]
-        for i in range(3):
-            m[i, j] = (ends[0][0][i] - ends[1][0][i]) / (2 * step)
-            a[i, j] = 2 * turn[i]
-    return m, a, rotation(q).T, hat(Y0), hat(y1)
-
-
-def rotation(q: Sequence[Any]) -> Any:
-    e = hat(q[1:])
-    return mpmath.eye(3) + 2 * q[0] * e + 2 * e * e
-
-
-def hat(v: Sequence[Any]) -> Any:
-    x, y, z = map(mpf, v)
-    return mpmath.matrix([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-
-
-def defects(name: str, h: float) -> tuple[float, float]:
-    """How far a step is from a Poisson map of y and from a symplectic one of (Q, y)."""
-    with mpmath.workdps(DIGITS):
-        m, a, back, y, y1 = jacobians(name, mpf(h))
-        poisson = m * y * m.T - y1
-        # J P J^T = P1 with J = [[Q(dq)^T, A], [0, M]], P = [[0, I], [-I, hat(y)]].
-        of_q = back * a.T - a * back.T + a * y * a.T
-        mixed = back * m.T + a * y * m.T - mpmath.eye(3)
-        norm = mpmath.mnorm
-        return float(norm(poisson, "f")), float(
-            max(norm(poisson, "f"), norm(of_q, "f"), norm(mixed, "f"))
-        )
-
-
-@pytest.mark.parametrize("name", FAMILY)
+@pytest.mark.parametrize("name", ["exact", *FAMILY])
 def test_poisson(name: str) -> None:
-    """All are Poisson maps of y; 1e-16 is the error of the differences."""
-    assert defects(name, 0.2)[0] < 1e-14
+    """All are Poisson maps of y."""
+    assert defects(name, BOOK, Y0, 0.2)[0] < FLOOR
 
 
-@pytest.mark.parametrize("name", ["dmv2", "dmv4", "dmv6", "dmv8", "dmv10"])
+@pytest.mark.parametrize("name", ["exact", "dmv2"])
 def test_symplectic(name: str) -> None:
-    """dmv2 is symplectic, preprocessing misses it by O(h^{order + 1})."""
-    coarse, fine = (defects(name, h)[1] for h in (0.2, 0.1))
-    if name == "dmv2":
-        assert max(coarse, fine) < 1e-14
-        return
-    assert coarse > 1e-12
+    assert max(defects(name, BOOK, Y0, h)[1] for h in (0.2, 0.1)) < FLOOR
+
+
+@pytest.mark.parametrize("name", [n for n in FAMILY if n != "dmv2"])
+def test_preprocessing_is_not_symplectic(name: str) -> None:
+    """It misses by O(h^{order + 1})."""
+    coarse, fine = (defects(name, BOOK, Y0, h)[1] for h in (0.2, 0.1))
+    assert fine > 10 * FLOOR or ORDER[name] > 16
+    if ORDER[name] > 16:
+        coarse, fine = (defects(name, BOOK, Y0, h)[1] for h in (0.4, 0.2))
     assert np.log2(coarse / fine) == pytest.approx(ORDER[name] + 1, abs=0.5)
 
 
 def test_midpoint_is_neither() -> None:
     (poisson, symplectic), (poisson_fine, symplectic_fine) = (
-        defects("midpoint", h) for h in (0.2, 0.1)
+        defects("midpoint", BOOK, Y0, h) for h in (0.2, 0.1)
     )
     assert poisson > 1e-4
     assert symplectic > 1e-3
@@ -281,20 +223,21 @@ def test_midpoint_is_neither() -> None:
     assert np.log2(symplectic / symplectic_fine) == pytest.approx(3, abs=0.3)
 
 
-@pytest.mark.parametrize("name", [*FAMILY, "midpoint"])
+@pytest.mark.parametrize("name", ["exact", *FAMILY, "midpoint"])
 def test_invariants_in_34_digits(name: str) -> None:
-    """Q y, C and H to the last digit, and back to the start: the solution has converged."""
+    """Q y, C and H to the last digits, and back to the start: the solution has converged."""
+    rounding = 5e-32 if name == "exact" else 1e-32
     with mpmath.workdps(DIGITS):
         y, q = quad_step(name, BOOK, Y0, 0.3)
         y0 = [mpf(x) for x in Y0]
         inertia = [mpf(x) for x in BOOK]
-        assert largest(rotation(q) * mpmath.matrix(y), y0) < 1e-32
-        assert abs(sum(x * x for x in y) - sum(x * x for x in y0)) < 1e-32
+        assert largest(rotation(q) * mpmath.matrix(y), y0) < rounding
+        assert abs(sum(x * x for x in y) - sum(x * x for x in y0)) < rounding
         energy = [sum(x * x / i for x, i in zip(v, inertia, strict=True)) for v in (y, y0)]
-        assert abs(energy[0] - energy[1]) < 1e-32
+        assert abs(energy[0] - energy[1]) < rounding
         y2, q2 = quad_step(name, BOOK, y, -0.3)
-        assert largest(y2, y0) < 1e-32
-        assert largest(q2, [q[0], -q[1], -q[2], -q[3]]) < 1e-32
+        assert largest(y2, y0) < rounding
+        assert largest(q2, [q[0], -q[1], -q[2], -q[3]]) < rounding
 
 
 def test_midpoint_rule() -> None:
@@ -442,6 +385,57 @@ def test_no_wrong_root_is_accepted(name: str) -> None:
     assert np.isnan(error).mean() < 0.05
 
 
+@pytest.mark.parametrize("name", ["dmv14", "dmv16", "dmv18"])
+def test_where_two_roots_meet(name: str) -> None:
+    """At a quarter turn about an axis: the estimate may lie nearer to the wrong one, not farther
+    than its own error of 1e-4 from the right one; none of them is lost but in slivers.
+    """
+    one = [1.0, 0.0, 0.0, 0.0]
+    off = np.array([0.0, *np.geomspace(1e-9, 1e-2, 400)])
+    h = BOOK[0] * np.concatenate([np.pi / 2 - off, np.pi / 2 + off])
+    m = np.array([1.0, 0.0, 0.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        _, q = ph.step(BOOK, m, one, h, method=name)
+    _, exact = ph.step(BOOK, m, one, h)
+    error = angle_between(q, exact)
+    close = np.abs(h / BOOK[0] - np.pi / 2) < 2e-4
+    assert np.nanmax(error[close]) < 3e-4
+    assert not np.isnan(error[~close]).any()
+    assert error[~close].max() < 1e-5
+
+
+# Just past 1, where order 2 has no root near the path but one at more than 2 rad from it.
+FAR_ROOTS = (
+    (
+        (1.0, 1.0000028353873585, 58.22703274992036),
+        (0.7229210624371178, -0.6844657001546882, 0.09429656831794521),
+        1.027509659045093,
+    ),
+    (
+        (13.750698782936801, 1.0, 1.0000000088942913),
+        (-0.1918441045293832, 0.009102896816890655, -0.9813831957124903),
+        1.0543213936233449,
+    ),
+    (
+        (1.0000000000002942, 1.0, 40.01656226029659),
+        (0.9256282375619004, 0.3262815249083092, -0.19171002146877608),
+        1.0597742876756748,
+    ),
+)
+
+
+@pytest.mark.parametrize(("inertia", "m", "h"), FAR_ROOTS)
+def test_order_2_takes_no_far_root_just_past_1(inertia: Any, m: Any, h: float) -> None:
+    one = [1.0, 0.0, 0.0, 0.0]
+    with pytest.warns(RuntimeWarning, match="dmv2"):
+        _, q = ph.step(inertia, m, one, h, method="dmv2")
+    assert np.isnan(q).all()
+    _, exact = ph.step(inertia, m, one, h)
+    _, q = ph.step(inertia, m, one, h, method="dmv4")
+    assert angle_between(q, exact) < 0.05
+
+
 @pytest.mark.parametrize("name", FAMILY)
 def test_a_half_turn_and_more_is_nan(name: str) -> None:
     one = [1.0, 0.0, 0.0, 0.0]
@@ -464,11 +458,53 @@ def test_a_root_up_to_h_w_1(name: str) -> None:
             assert np.isfinite(q).all()
 
 
-def test_midpoint_has_no_longest_step() -> None:
+def test_midpoint_on_an_axis_has_no_longest_step() -> None:
     h = np.array([4.0, 30.0, 1e4])
     m, q = ph.step(BOOK, [0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0], h, method="midpoint")
     assert np.abs(m - [0, 0, 1]).max() < 2 * EPS
     assert np.abs(2 * np.arctan2(q[:, 3], q[:, 0]) - 2 * np.arctan(h / 2)).max() < 4 * EPS
+
+
+def random_bodies(n: int, seed: int) -> tuple[Array, Array]:
+    """Moments of any ratio up to 1e6, and unit momenta."""
+    rng = np.random.default_rng(seed)
+    inertia = np.where(
+        rng.integers(0, 2, (n, 1)) == 0,
+        rng.uniform(0.05, 1.0, (n, 3)),
+        10 ** rng.uniform(-6, 0, (n, 3)),
+    )
+    m = rng.normal(size=(n, 3))
+    return inertia, m / np.linalg.norm(m, axis=1, keepdims=True)
+
+
+def test_midpoint_up_to_three_radians() -> None:
+    """Always a root, and the one that the step back leads back from."""
+    inertia, m = random_bodies(20_000, 5)
+    h = np.random.default_rng(6).uniform(-3, 3, len(m)) * inertia.min(axis=1)
+    one = [1.0, 0.0, 0.0, 0.0]
+    end, q = ph.step(inertia, m, one, h, method="midpoint")
+    back, q_back = ph.step(inertia, end, q, -h, method="midpoint")
+    assert np.abs(back - m).max() < 32 * EPS
+    assert np.abs(q_back - one).max() < 32 * EPS
+
+
+@pytest.mark.parametrize("hw", [8.0, 20.0, 100.0, 1e3])
+def test_midpoint_of_long_steps_is_a_root_or_nan(hw: float) -> None:
+    """Newton's iteration may run away there; what it is accepted for keeps |m|, H and Q m."""
+    inertia, m = random_bodies(50_000, 7)
+    inertia[::3] = [1.0, 1.0, 7e4]  # one Newton step solves (14), from however far away
+    h = hw * inertia.min(axis=1)
+    with pytest.warns(RuntimeWarning, match="midpoint"):
+        end, q = ph.step(inertia, m, [1.0, 0.0, 0.0, 0.0], h, method="midpoint")
+    found = ~np.isnan(q).any(axis=1)
+    assert (np.isnan(end).all(axis=1) == ~found).all()
+    assert 0 < found.sum() < len(m)
+    end, q, m, inertia = end[found], q[found], m[found], inertia[found]
+    # A residual of one eps is magnified by the length of the step.
+    assert np.abs(np.sum(end * end, 1) - 1).max() < 64 * EPS * (1 + hw)
+    change = np.abs(np.sum((end * end - m * m) / inertia, 1))
+    assert (change * inertia.min(1)).max() < 64 * EPS * (1 + hw)
+    assert np.abs(ph.momentum_spatial(end, q) - m).max() < 64 * EPS * (1 + hw)
 
 
 def test_rods() -> None:
@@ -520,6 +556,21 @@ def test_warning_in_place_and_converted() -> None:
         ph.step(inertia, m.tolist(), q.astype(np.float32), h, method="dmv4")
     with pytest.warns(RuntimeWarning, match="5 bodies"):
         ph.integrate(inertia, m[1::2], q[1::2], 2.0, 3, method="dmv4")
+
+
+def test_the_warning_names_the_line_that_called() -> None:
+    m, q = [0.6, 0.0, 0.8], [1.0, 0.0, 0.0, 0.0]
+    body = ph.RigidBody.from_moments(BOOK)
+    calls: list[Callable[[], object]] = [
+        lambda: ph.step(BOOK, m, q, 2.0, method="dmv8"),
+        lambda: ph.integrate(BOOK, m, q, 2.0, 3, method="dmv8"),
+        lambda: body.step(m, q, 2.0, method="dmv8"),
+        lambda: body.integrate(m, q, 2.0, 3, method="dmv8"),
+    ]
+    for call in calls:
+        with pytest.warns(RuntimeWarning, match="dmv8") as caught:
+            call()
+        assert [w.filename for w in caught] == [__file__]
 
 
 def test_no_warning_for_what_was_not_finite() -> None:

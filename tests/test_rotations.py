@@ -15,8 +15,10 @@ import mpmath
 import numpy as np
 import pytest
 import reference
+import symplecticity
 from mpmath import mpf
 from numpy.typing import NDArray
+from symplecticity import DIGITS, FLOOR, defects, quad_step
 from tolerances import EPS
 
 import polhode as ph
@@ -343,19 +345,6 @@ def test_energy_does_not_drift(name: str) -> None:
 # --- errata of [Vil13] ---
 
 
-def quad_step(name: str, inertia: Sequence[Any], m: Sequence[Any], h: Any) -> tuple[Any, Any]:
-    """Momentum and dq of one step in 34 digits."""
-    quad = pytest.importorskip("polhode._quad", reason="the compiler has no 34-digit type")
-
-    def pairs(values: Sequence[Any]) -> Array:
-        high = [float(x) for x in values]
-        return np.array([(x, float(y - x)) for x, y in zip(high, values, strict=True)])
-
-    ends = quad.step(name, pairs(inertia), pairs(m), pairs(IDENTITY), *pairs([mpf(h)])[0])
-    m, q = ([mpf(a) + mpf(b) for a, b in end] for end in ends)
-    return m, q
-
-
 def run(step: Callable[[Any, Any], tuple[Any, Any]], m: Sequence[Any], n: int) -> Any:
     """m at t = 1 after n steps."""
     y = mpmath.matrix([mpf(x) for x in m])
@@ -434,49 +423,20 @@ def test_erratum_remark_3_where_it_is_exact() -> None:
     assert off((0.6, 1.0, 0.6)) < 8 * EPS
 
 
-TABLE_2 = ["rotations123", "rotations231", "rotations321_4", "symmetric_rotation", "no_squish"]
-
-
-@pytest.mark.parametrize("name", TABLE_2)
-def test_table_2_poisson_and_symplectic(name: str) -> None:
-    """[Vil13] Table 2: J P J^T = P1 with the Jacobian J of (Q, y) -> (Q1, y1).
-
-    Q is trivialised on the left, P = [[0, 1], [-1, hat(y)]].  The error of the differences is
-    about 1e-16.
-    """
-    step, h = mpf(10) ** -9, mpf("0.2")
-    with mpmath.workdps(40):
-        y1, q = quad_step(name, BOOK, Y0, h)
-        m, a = mpmath.matrix(3, 3), mpmath.matrix(3, 3)
-        for j in range(3):
-            ends = []
-            for sign in (1, -1):
-                moved = [mpf(x) for x in Y0]
-                moved[j] += sign * step
-                ends.append(quad_step(name, BOOK, moved, h))
-            dq = [(u - v) / (2 * step) for u, v in zip(ends[0][1], ends[1][1], strict=True)]
-            crossed = hat(q[1:]) * mpmath.matrix(dq[1:])
-            for i in range(3):
-                m[i, j] = (ends[0][0][i] - ends[1][0][i]) / (2 * step)
-                # 2 q^-1 dq is (0, the turn in the body frame).
-                a[i, j] = 2 * (q[0] * dq[i + 1] - q[i + 1] * dq[0] - crossed[i])
-        e = hat(q[1:])
-        back = (mpmath.eye(3) + 2 * q[0] * e + 2 * e * e).T
-        y = hat([mpf(x) for x in Y0])
-        for defect in (
-            m * y * m.T - hat(y1),
-            back * a.T - a * back.T + a * y * a.T,
-            back * m.T + a * y * m.T - mpmath.eye(3),
-        ):
-            assert mpmath.mnorm(defect, "f") < 1e-14
-        # Casimir and spatial momentum to the digits of the type, the energy only to the error.
+@pytest.mark.parametrize("name", [m.name for m in FAMILY])
+def test_table_2(name: str) -> None:
+    """[Vil13] Table 2: Poisson, symplectic, reversible; C and Q y kept, the energy not."""
+    assert max(defects(name, BOOK, Y0, 0.2)) < FLOOR
+    with mpmath.workdps(DIGITS):
+        y1, q = quad_step(name, BOOK, Y0, 0.2)
+        # To the digits of the type.
         rounding = mpf(10) ** -31
         assert abs(sum(x * x for x in y1) - sum(mpf(x) ** 2 for x in Y0)) < rounding
-        turned = back.T * mpmath.matrix(y1)
+        turned = symplecticity.rotation(q) * mpmath.matrix(y1)
         assert max(abs(u - mpf(v)) for u, v in zip(turned, Y0, strict=True)) < rounding
         change = sum((u * u - mpf(v) ** 2) / mpf(i) for u, v, i in zip(y1, Y0, BOOK, strict=True))
         assert abs(change) > 1e-7
-        m_back, q_back = quad_step(name, BOOK, y1, -h)
+        m_back, q_back = quad_step(name, BOOK, y1, -mpf(0.2))
         assert max(abs(u - mpf(v)) for u, v in zip(m_back, Y0, strict=True)) < rounding
         assert (
             max(abs(u - v) for u, v in zip(q_back[1:], [-x for x in q[1:]], strict=True)) < rounding
@@ -604,12 +564,23 @@ def test_options() -> None:
         ("123", TypeError),
         (123, TypeError),
         ((1.0, 2.0, 3.0), TypeError),
+        ({3, 1, 2}, TypeError),  # a set has no order
         (None, TypeError),
     ],
 )
 def test_axes_that_are_none(axes: Any, error_type: type[Exception]) -> None:
     with pytest.raises(error_type, match="axes"):
         ph.step(BOOK, Y0, IDENTITY, 0.2, method="rotations123", axes=axes)
+
+
+@pytest.mark.parametrize("cayley", ["False", None, 0.3, math.nan, 2])
+def test_cayley_is_a_truth_value(cayley: Any) -> None:
+    with pytest.raises(TypeError, match="option 'cayley' of method 'rotations123' must be a bool"):
+        ph.step(BOOK, Y0, IDENTITY, 0.2, method="rotations123", cayley=cayley)
+    for yes in (True, np.True_, 1):
+        got = ph.step(BOOK, Y0, IDENTITY, 0.2, method="rotations123", cayley=yes)
+        known = ph.step(BOOK, Y0, IDENTITY, 0.2, method="rotations123", cayley=True)
+        np.testing.assert_array_equal(got[1], known[1])
 
 
 def test_an_option_of_others() -> None:

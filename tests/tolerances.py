@@ -27,7 +27,7 @@ EXACT_PER_SENSITIVITY = 4.0
 ENERGY = 8.0
 CASIMIR = 8.0  # of |m|^2: twice the rounding of m
 MOMENTUM_SPATIAL = 12.0  # of |m|: rounding of q enters twice, that of m once
-# A step begins with q within 4 eps of 1 in |q|^2, which is itself rounded: 2.5 eps in |q|.  The turn
+# A step begins with q within 4 eps of 1 in |q|^2, which is itself rounded: 2.5 eps in |q|. The turn
 # of the step and its product with q add their own rounding: at most 1.5 eps, without fused
 # multiply-adds 1.1 eps has been seen.
 UNIT_NORM = 4.0

@@ -256,6 +256,12 @@ py::list splittings() {
         row["symmetric"] = scheme.symmetric;
         row["attitude_only"] = scheme.attitude_only;
         row["source"] = scheme.source;
+        py::list generalised;
+        for (int power : scheme.generalised.power) {
+            if (power != 0) generalised.append(power);
+        }
+        row["generalised_order"] = py::tuple(generalised);
+        row["effective_order"] = scheme.effective_order;
         row["stages"] = py::tuple(stages);
         list.append(row);
     }

@@ -200,7 +200,7 @@ def integrate(
     if may_lack_root(row):
         lost = np.isnan(trajectory.m[-1, ..., 0]) & np.isfinite(trajectory.m[0]).all(-1)
         if lost.any():
-            warn_without_root(row, int(np.count_nonzero(lost)), 2)
+            warn_without_root(row, int(np.count_nonzero(lost)))
     return trajectory
 
 

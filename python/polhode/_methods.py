@@ -5,10 +5,16 @@ from __future__ import annotations
 import ast
 import difflib
 import math
+import numbers
 import operator
+import sys
 import warnings
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from polhode import _core
 
@@ -91,7 +97,7 @@ def methods() -> list[Method]:
 
 def unknown_name(what: str, name: object, known: list[str]) -> ValueError:
     """The error for a name that is not in a list, with the nearest that are."""
-    near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.4)
+    near = difflib.get_close_matches(str(name).lower(), known, n=3, cutoff=0.4)
     hint = f"; did you mean {', '.join(map(repr, near))}?" if near else f"; known: {known}"
     return ValueError(f"unknown {what} {name!r}{hint}")
 
@@ -101,14 +107,22 @@ def may_lack_root(row: int) -> bool:
     return _MAY_LACK_ROOT[row]
 
 
-def warn_without_root(row: int, count: int, stacklevel: int) -> None:
+def _levels_to_the_user() -> int:
+    """The `stacklevel` of a warning by the caller that names the code which called polhode."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] == "polhode":
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def warn_without_root(row: int, count: int) -> None:
     """One warning a call for the bodies whose step has no root."""
     bodies = "1 body is" if count == 1 else f"{count} bodies are"
     warnings.warn(
         f"method {_METHODS[row].name!r} found no root in a step: {bodies} NaN; "
         "shorter steps have one",
         RuntimeWarning,
-        stacklevel=stacklevel + 1,
+        stacklevel=_levels_to_the_user(),
     )
 
 
@@ -127,10 +141,7 @@ def method_index(name: str, options: dict[str, Any]) -> int:
 
 
 def option_values(row: int, options: dict[str, Any]) -> tuple[float, ...]:
-    """All options of a method as the core takes them; () where none is given.
-
-    Numbers and truth values are allowed where the default is one.
-    """
+    """All options of a method as the core takes them; () where none is given."""
     if not options:
         return ()
     method = _METHODS[row]
@@ -139,17 +150,25 @@ def option_values(row: int, options: dict[str, Any]) -> tuple[float, ...]:
         if name == "axes":
             values[name] = _axes(value, method)
             continue
-        try:
-            values[name] = type(values[name])(value)
-        except (TypeError, ValueError):
-            kind = type(values[name]).__name__
-            raise TypeError(
-                f"option {name!r} of method {method.name!r} must be a {kind}, not {value!r}"
-            ) from None
+        values[name] = _number(name, value, method)
     _check_frame(values)
     return tuple(
         _digits(value) if name == "axes" else float(value) for name, value in values.items()
     )
+
+
+def _number(name: str, value: Any, method: Method) -> float | bool:
+    """A number where the default is one; True, False, 1 or 0 where that is a truth value."""
+    kind = type(method.options[name])
+    real = isinstance(value, numbers.Real | np.bool_)
+    if not real or (kind is bool and value not in (0, 1)):
+        raise TypeError(
+            f"option {name!r} of method {method.name!r} must be a {kind.__name__}, not {value!r}"
+        )
+    try:
+        return bool(value) if kind is bool else float(value)
+    except OverflowError:
+        return math.inf
 
 
 def _axes(value: Any, method: Method) -> tuple[int, ...] | None:
@@ -157,6 +176,8 @@ def _axes(value: Any, method: Method) -> tuple[int, ...] | None:
     if value is None and method.options["axes"] is None:
         return None
     try:
+        if isinstance(value, AbstractSet | Mapping):
+            raise TypeError("no order")
         axes = tuple(operator.index(axis) for axis in value)
     except TypeError:
         raise TypeError(
@@ -176,6 +197,6 @@ def _check_frame(values: dict[str, Any]) -> None:
     """The frame of the factorization method, [Gus10] eq. (36)."""
     if "c0" not in values:
         return
-    square = values["c0"] ** 2 + values["c3"] ** 2
+    square = values["c0"] * values["c0"] + values["c3"] * values["c3"]
     if not math.isclose(square, 0.5, rel_tol=1e-12):
         raise ValueError(f"c0^2 + c3^2 must be 1/2, not {square}")

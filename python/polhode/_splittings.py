@@ -38,6 +38,13 @@ class Splitting:
         Paper and equation, keys as in REFERENCES.md.
     attitude_only : bool
         Whether its order needs a torque that depends on the attitude alone.
+    generalised_order : tuple of int
+        Of schemes for a small torque, of size e: (8, 6, 4) says that the error is of the order of
+        e h**8 + e**2 h**6 + e**3 h**4. Empty for others.
+    effective_order : int or None
+        Order of the scheme between a processing step and its inverse, which `integrate` does not
+        apply: what grows with time is of this order, what oscillates of `order`. None where the
+        order is not known.
     stages : tuple of (str, float, float)
         One step: "flow" (free motion) or "kick" (torque), the part of the step it lasts, and the
         coefficient c of a kick with modified potential, ``m += b h f - c h**3 W``.
@@ -52,6 +59,8 @@ class Splitting:
     source: str
     attitude_only: bool
     stages: tuple[tuple[str, float, float], ...]
+    generalised_order: tuple[int, ...] = ()
+    effective_order: int | None = None
 
     @property
     def a(self) -> tuple[float, ...]:
@@ -85,6 +94,8 @@ def _read() -> dict[str, Splitting]:
             source=row["source"],
             attitude_only=row["attitude_only"],
             stages=row["stages"],
+            generalised_order=row["generalised_order"],
+            effective_order=row["effective_order"],
         )
         for row in _core.splittings()
     }

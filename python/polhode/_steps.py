@@ -86,8 +86,12 @@ def step(
     "dmv2" ... "dmv18" solve an equation whose right root ends at a quarter turn a step for order 2
     and at about a half turn for the others: from |h| |m| / I1 = pi on, I1 the least moment, the
     body is NaN at once.  Below, a root more than 0.15 rad (orders below 8: 0.6 rad) from a
-    Runge-Kutta estimate of the attitude is refused, and the body is NaN too.  Steps up to
-    |h| |m| / I1 = 1 always have a root.  "midpoint" has no such limit.
+    Runge-Kutta estimate of the attitude is refused, and the body is NaN too.  Where two roots meet,
+    about an axis at a quarter turn a step, the wrong one of a pair may be taken within 1e-4 rad of
+    there, an error of up to 2e-4 rad also at orders that err by less elsewhere.  Steps short of
+    |h| |m| / I1 = 1 by 1e-13 always have a root.  "midpoint" has one for every step; it is found up
+    to |h| |m| / I1 = 3, beyond not for every body (NaN), and it may be another than that of short
+    steps.
 
     "rotations231" turns about the body's axes 2, 3, 1, 3, 2 in this order, and likewise the other
     five; the error depends on the order by up to a factor 300, and the axis of the least moment
@@ -118,7 +122,7 @@ def step(
     else:
         m_out, q_out, lost = _step_converted(row, inertia, m, q, h, out, count, cores, values)
     if lost:
-        warn_without_root(row, lost, 2)
+        warn_without_root(row, lost)
     return m_out, q_out
 
 

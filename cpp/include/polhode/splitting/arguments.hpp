@@ -17,6 +17,13 @@ struct Stage {
     double modified = 0;  ///< c of a kick with modified potential
 };
 
+/// Orders of a scheme for a small torque: with a torque of size e the error of a step is a sum of
+/// e h^{p1}, e^2 h^{p2} ... e^k h^{pk} and higher powers of e times h^{pk}, each times h.  Zeros
+/// follow the last.
+struct GeneralisedOrder {
+    int power[4] = {};
+};
+
 /// What a splitting scheme is, as data.
 struct SplittingScheme {
     const char* name;
@@ -25,6 +32,8 @@ struct SplittingScheme {
     bool symmetric;      ///< step(-h) undoes step(h)
     bool attitude_only;  ///< its order needs a torque of the attitude alone
     const char* source;
+    GeneralisedOrder generalised;
+    int effective_order;  ///< of the scheme between a processing step and its inverse
     const Stage* stages;
     int count;
 };

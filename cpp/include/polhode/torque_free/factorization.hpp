@@ -13,11 +13,10 @@ namespace torque_free {
 ///
 /// @param body, m, h  as in exact_step: sorted axes, largest component of m of size about 1
 /// @param c0, c3      of the frame [Gus10] eq. (36), c0^2 + c3^2 = 1/2
-/// @return            m within a few eps (1 + angle) |m|; the error of dq is that of the angle psi
-/// about
-///                    m, of order h^(2 Nodes + 1).  dq takes m to the new momentum whatever psi is,
-///                    so the spatial momentum is kept.  step(-h) undoes step(h).  Every state, on
-///                    an axis and on the separatrix too
+/// @return            m within a few eps (1 + angle) |m|; the error of dq is that of the angle
+///                    psi about m, of order h^(2 Nodes + 1).  dq takes m to the new momentum
+///                    whatever psi is, so the spatial momentum is kept.  step(-h) undoes step(h).
+///                    Every state, on an axis and on the separatrix too
 ///
 /// With 2e3 . p dp^-1/dt worked out, the integrand of (33) is
 ///
