@@ -237,8 +237,8 @@ def krysl(name: str, torque: Any, n: int, m0: Any, q0: Any) -> float:
     return float(max(errors))
 
 
-# Rounding: n steps of 30 flows and kicks, eps each on numbers up to |m|, which the motion multiplies
-# by up to some 1e3; a wrong sign or factor is off by order 1.
+# Rounding: n steps of 30 flows and kicks, eps each on numbers up to |m|, which the motion
+# multiplies by up to some 1e3; a wrong sign or factor is off by order 1.
 
 
 def test_slow_top_of_krysl() -> None:
@@ -561,7 +561,7 @@ def test_a_list_is_the_sum() -> None:
 def test_representation_holds_the_arguments(name: str) -> None:
     model = MODELS[name]
     spaces = {k: getattr(torques, k) for k in torques.__all__}
-    again = eval(repr(model), spaces)  # noqa: S307
+    again = eval(repr(model), spaces)
     np.testing.assert_array_equal(again.parameters, model.parameters)
 
 
@@ -733,8 +733,8 @@ def test_compiled_torque_of_matrices(library: ctypes.CDLL) -> None:
     model = ph.integrate(INERTIA, **start, h=0.1, n_steps=20, torque=TOP)
     own = ph.integrate(INERTIA, **start, h=0.1, n_steps=20, torque=library.top_matrix)
     np.testing.assert_allclose(own.m, model.m, atol=1e-13)
+    torque = torques.Compiled(library.top, attitude="quaternion")
     with pytest.raises(ValueError, match="form 'quaternion'"):
-        torque = torques.Compiled(library.top, attitude="quaternion")
         ph.integrate(INERTIA, **start, h=0.1, n_steps=1, torque=torque)
 
 

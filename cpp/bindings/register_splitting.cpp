@@ -193,7 +193,7 @@ void integrate(int method,
                Doubles attitude,
                bool matrix,
                const Doubles& stages,
-               const std::vector<py::tuple>& terms,
+               const py::list& terms,
                const Doubles& h,
                double t0,
                const std::optional<Doubles>& times,
@@ -225,8 +225,8 @@ void integrate(int method,
     }
     std::vector<Term> read;
     std::vector<TorqueTerm> sum;
-    for (const py::tuple& description : terms) {
-        read.emplace_back(description, bodies);
+    for (const py::handle description : terms) {
+        read.emplace_back(description.cast<py::tuple>(), bodies);
         sum.push_back(*read.back());
     }
     SplittingProblem problem{};

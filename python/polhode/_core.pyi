@@ -1,5 +1,4 @@
 from __future__ import annotations
-import collections.abc
 import numpy
 import numpy.typing
 import typing
@@ -81,7 +80,7 @@ def integrate(
     attitude: numpy.typing.NDArray[numpy.float64],
     matrix: bool,
     stages: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    terms: collections.abc.Sequence[tuple[typing.Any, ...]],
+    terms: list[typing.Any],
     h: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     t0: typing.SupportsFloat | typing.SupportsIndex,
     times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,

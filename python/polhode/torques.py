@@ -336,7 +336,7 @@ def _columns(parameters: Array, shape: tuple[int, ...]) -> Array:
 
 def _turned(axes: ArrayLike, v: Array) -> Array:
     """axes.T @ v: components along the axes."""
-    return np.einsum("...ji,...j->...i", np.asarray(axes, np.float64), v)
+    return np.asarray(np.einsum("...ji,...j->...i", np.asarray(axes, np.float64), v))
 
 
 def _turned_tensor(axes: ArrayLike, tensor: Array) -> Array:
@@ -360,8 +360,7 @@ def _six(tensor: Array) -> Array:
 
 
 def _inertia(inertia: ArrayLike | None, tensor: ArrayLike | None) -> tuple[Array | None, ...]:
-    """The arguments `inertia` and `tensor` of a model, of which at most one is given; and both as a
-    tensor."""
+    """The arguments `inertia` and `tensor` of a model, and the one given as a tensor."""
     if inertia is not None and tensor is not None:
         raise TypeError("give inertia or tensor, not both")
     if inertia is not None:
@@ -437,7 +436,7 @@ class LagrangeTop(Model):
     >>> import numpy as np, polhode as ph
     >>> q0 = ph.so3.exp([0.05, 0.0, 0.0])
     >>> top = ph.torques.LagrangeTop()
-    >>> traj = ph.integrate([5.0, 5.0, 1.0], [0.0, 0.0, 5.0], q0, 0.01, 2000, torque=top, save_every=2000)
+    >>> traj = ph.integrate([5, 5, 1], [0, 0, 5], q0, 0.01, 2000, torque=top, save_every=2000)
     >>> bool(abs(traj.energy()[-1] - 32.475) < 1e-3)
     True
     """
@@ -645,7 +644,7 @@ def _direction(name: str, v: Array) -> Array:
     if (largest == 0).any():
         raise ValueError(f"{name} must not be zero")
     v = v / largest
-    return v / np.linalg.norm(v, axis=-1, keepdims=True)
+    return np.asarray(v / np.linalg.norm(v, axis=-1, keepdims=True))
 
 
 def _require_inertia(model: Torque, known: bool) -> None:
@@ -1212,7 +1211,7 @@ _INTEGERS = ("int64_t", "ssize_t", "npy_intp", "Py_ssize_t", "long long") + (
 
 
 def _is_compiled(function: Any) -> bool:
-    return _is_low_level(function) or _is_cfunc(function) or isinstance(function, _Pointer)
+    return _is_low_level(function) or _is_cfunc(function) or _is_pointer(function)
 
 
 #: What all function pointers of ctypes are.
@@ -1223,9 +1222,13 @@ def _is_low_level(function: Any) -> bool:
     return isinstance(function, tuple) and type(function).__name__ == "LowLevelCallable"
 
 
+def _is_pointer(function: Any) -> bool:
+    return isinstance(function, _Pointer)
+
+
 def _is_cfunc(function: Any) -> bool:
     """Is it one of numba's?"""
-    return isinstance(getattr(function, "ctypes", None), _Pointer) and hasattr(function, "address")
+    return _is_pointer(getattr(function, "ctypes", None)) and hasattr(function, "address")
 
 
 def _compiled(function: Any) -> tuple[int, int]:
@@ -1241,11 +1244,11 @@ def _compiled(function: Any) -> tuple[int, int]:
         _check_signature(_types_of_text(function.signature), function.signature)
         address = api.PyCapsule_GetPointer(capsule, name)
         return address, api.PyCapsule_GetContext(capsule) or 0
-    pointer = function.ctypes if _is_cfunc(function) else function
-    if not isinstance(pointer, _Pointer):
+    pointer: Any = function.ctypes if _is_cfunc(function) else function
+    if not _is_pointer(pointer):
         raise TypeError(
-            "a compiled torque must be a scipy.LowLevelCallable, a numba cfunc or a ctypes function "
-            f"pointer, not {type(function).__name__}"
+            "a compiled torque must be a scipy.LowLevelCallable, a numba cfunc or a ctypes "
+            f"function pointer, not {type(function).__name__}"
         )
     argtypes = getattr(pointer, "argtypes", None)
     if argtypes is None:
