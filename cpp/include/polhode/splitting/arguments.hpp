@@ -76,7 +76,6 @@ struct SplittingProblem {
     int start = 0;               ///< which of its ways to start
     int energy_correction = 0;   ///< see energy::Correction
     MutableView work = {};       ///< its columns
-    const double* data = nullptr;
 };
 
 }  // namespace polhode
