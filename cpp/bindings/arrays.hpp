@@ -67,9 +67,18 @@ inline bool read_number_or_array(PyObject* object, Operand& operand) {
     return read_array(object, 0, operand);
 }
 
-/// The values of a method's options.
+/// The values of a method's options, or one array of coefficients, which the tuple keeps alive.
 inline OptionValues read_options(const pybind11::tuple& values) {
     OptionValues options;
+    if (values.size() == 1 && PyArray_Check(PyTuple_GET_ITEM(values.ptr(), 0))) {
+        Operand coefficients;
+        if (!read_array(PyTuple_GET_ITEM(values.ptr(), 0), 1, coefficients) ||
+            !PyArray_IS_C_CONTIGUOUS(coefficients.array)) {
+            throw pybind11::value_error("coefficients that are no plain array");
+        }
+        options.data = coefficients.data;
+        return options;
+    }
     if (values.size() > OptionValues::most) throw pybind11::value_error("too many options");
     for (const pybind11::handle value : values) {
         options.value[options.count++] = value.cast<double>();

@@ -111,15 +111,16 @@ int start_of(const TorquedMethod& method, const OptionValues& options) {
 }
 
 /// The stages of step `step` of a method that takes the torque itself: of each, when in the step it
-/// wants how many derivatives of the momentum.
+/// wants how many derivatives of the momentum, and how far it goes back where it is not done.
 py::list torqued_stages(int torqued, std::ptrdiff_t step, const py::tuple& option_values) {
     const TorquedMethod& method = torqued_method(torqued);
-    const TorquedStages& list = step < method.starting
-                                    ? method.start[start_of(method, read_options(option_values))]
-                                    : method.step;
+    const OptionValues options = read_options(option_values);
+    TorquedStage made[TorquedMethod::most_stages];
+    const TorquedStages list = method.stages(step, start_of(method, options), options, made);
     py::list stages;
     for (int k = 0; k < list.count; ++k) {
-        stages.append(py::make_tuple(list.stages[k].time, list.stages[k].derivatives));
+        stages.append(py::make_tuple(
+            list.stages[k].time, list.stages[k].derivatives, list.stages[k].back));
     }
     return stages;
 }
@@ -137,8 +138,7 @@ bool torqued_stage(int method,
                    double h,
                    std::ptrdiff_t step,
                    int threads,
-                   const py::tuple& option_values,
-                   const std::optional<Doubles>& data) {
+                   const py::tuple& option_values) {
     const std::ptrdiff_t bodies = m.size() / 3;
     const TorquedMethod& row = torqued_method(torqued);
     if (torque.ndim() != 2 || torque.shape(0) != bodies || torque.shape(1) < 3) {
@@ -156,9 +156,10 @@ bool torqued_stage(int method,
     a.options = read_options(option_values);
     a.energy_correction =
         energy_correction(*dispatch::level().torque_free->rows[method].info, a.options);
-    a.data = data ? data->data() : nullptr;
-    const TorquedStages& list =
-        step < row.starting ? row.start[start_of(row, a.options)] : row.step;
+    a.data = row.data_with(a.options);
+    a.stage = stage;
+    TorquedStage made[TorquedMethod::most_stages];
+    const TorquedStages list = row.stages(step, start_of(row, a.options), a.options, made);
     if (stage < 0 || stage >= list.count) throw py::index_error("no such stage");
     if (bodies == 0) return true;
     std::atomic<bool> done{true};
@@ -207,8 +208,7 @@ void integrate(int method,
                const py::tuple& option_values,
                std::optional<Doubles> lost,
                int torqued,
-               std::optional<Doubles> own,
-               const std::optional<Doubles>& data) {
+               std::optional<Doubles> own) {
     const std::ptrdiff_t bodies = m.size() / 3;
     const std::ptrdiff_t core = matrix ? 9 : 4;
     const std::ptrdiff_t saves = 1 + (total_steps + save_every - 1) / save_every;
@@ -239,7 +239,6 @@ void integrate(int method,
         if (!own) throw py::value_error("no columns");
         problem.work = columns_of(*problem.torqued, *own, bodies);
         problem.start = start_of(*problem.torqued, problem.options);
-        problem.data = data ? data->data() : nullptr;
     }
     problem.inertia = rows(inertia, 3, bodies);
     problem.stages = list.data();
@@ -410,8 +409,7 @@ void register_splitting(py::module_& module) {
                py::arg("options") = py::tuple(),
                py::arg("lost").noconvert() = py::none(),
                py::arg("torqued") = -1,
-               py::arg("work").noconvert() = py::none(),
-               py::arg("data") = py::none());
+               py::arg("work").noconvert() = py::none());
     module.def("torqued_stages", &b::torqued_stages);
     module.def("torqued_methods", &b::torqued_methods);
     module.def("torqued_stage",
@@ -428,8 +426,7 @@ void register_splitting(py::module_& module) {
                py::arg("h"),
                py::arg("step"),
                py::arg("threads"),
-               py::arg("options"),
-               py::arg("data") = py::none());
+               py::arg("options"));
     module.def("torque",
                &b::torque,
                py::arg("term"),

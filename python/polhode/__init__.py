@@ -6,6 +6,7 @@ from polhode._flops import flops
 from polhode._integrate import integrate
 from polhode._methods import Method, methods
 from polhode._resume import resume
+from polhode._rkmk import MuntheKaas, rkmk
 from polhode._splittings import Splitting, splittings
 from polhode._steps import step
 from polhode._trajectory import Trajectory
@@ -19,6 +20,7 @@ __version__: str = _core.build["version"]
 
 __all__ = [
     "Method",
+    "MuntheKaas",
     "Regime",
     "RigidBody",
     "Splitting",
@@ -41,6 +43,7 @@ __all__ = [
     "omega",
     "quat_step",
     "resume",
+    "rkmk",
     "so3",
     "splittings",
     "step",

@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from polhode import _core
-from polhode._methods import method_index, option_values
+from polhode._methods import method_index, method_name, option_values
+from polhode._rkmk import MuntheKaas
 
 # The body that kernels whose work depends on data are counted at.
 _INERTIA = (1.0, 1.5, 2.2)
@@ -14,14 +15,14 @@ _DIRECTION = (0.3, 0.5, 0.8)
 
 
 def flops(
-    method: str, *, attitude: str = "quaternion", hw: float = 0.2, **options: Any
+    method: str | MuntheKaas, *, attitude: str = "quaternion", hw: float = 0.2, **options: Any
 ) -> dict[str, int]:
     """Floating-point operations of one step of one body.
 
     Parameters
     ----------
-    method : str
-        A name of `methods()`.
+    method : str or MuntheKaas
+        A name of `methods()`, or what `rkmk` makes.
     attitude : {"quaternion", "matrix"}, optional
         What is turned, q (4,) or Q (3, 3), both body to space.
     hw : float, optional
@@ -66,13 +67,13 @@ def flops(
     size = math.hypot(*_DIRECTION)
     m1, m2, m3 = (component / size for component in _DIRECTION)
     counts: dict[str, int] = _core.flops(
-        method,
+        method_name(row),
         *_INERTIA,
         m1,
         m2,
         m3,
         hw * min(_INERTIA),
         attitude == "matrix",
-        option_values(row, options),
+        option_values(row, options, method),
     )
     return counts

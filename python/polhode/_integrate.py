@@ -25,6 +25,7 @@ from polhode._methods import (
     option_values,
     warn_without_root,
 )
+from polhode._rkmk import MuntheKaas
 from polhode._splittings import Splitting, as_splitting
 from polhode._store import Store
 from polhode._torqued import NO_SPLITTING, Steps, check_terms, columns, torqued_index
@@ -51,7 +52,7 @@ def integrate(
     *,
     torque: TorqueLike = None,
     splitting: str | Splitting | Sequence[Sequence[float]] | None = "strang",
-    method: str = "exact",
+    method: str | MuntheKaas = "exact",
     t0: float = 0.0,
     save_every: int = 1,
     save_to: str | os.PathLike[str] | None = None,
@@ -85,8 +86,8 @@ def integrate(
         alternate; the longer list begins, a where they are equally long. c are those of a modified
         potential, one beside each of b: m += b h torque - c h**3 W. None: the method takes the
         torque itself, see `Method.takes_torque`.
-    method : str, optional
-        The free flow, or the whole step: a name of `methods()`.
+    method : str or MuntheKaas, optional
+        The free flow, or the whole step: a name of `methods()`, or what `rkmk` makes.
     t0 : float, optional
         Time at the start.
     save_every : int, optional
@@ -185,7 +186,7 @@ def integrate_body(
     callback: Callback | None,
     *,
     splitting: str | Splitting | Sequence[Sequence[float]] | None = "strang",
-    method: str = "exact",
+    method: str | MuntheKaas = "exact",
     t0: float = 0.0,
     save_every: int = 1,
     save_to: str | os.PathLike[str] | None = None,
@@ -227,7 +228,7 @@ def prepare(
     *,
     given: list[Torque],
     splitting: str | Splitting | Sequence[Sequence[float]] | None,
-    method: str,
+    method: str | MuntheKaas,
     options: dict[str, Any],
     t0: float,
     save_every: int,
@@ -237,12 +238,12 @@ def prepare(
 ) -> Run:
     """Check the arguments of `integrate`; all but the torques are in principal axes."""
     row = method_index(method, options)
-    values = option_values(row, options)
+    values = option_values(row, options, method)
     scheme = NO_SPLITTING if splitting is None else as_splitting(splitting)
     terms = given if frame is None else frame.principal_terms(given)
     count = _arrays.step_count(n_steps)
     if splitting is None:
-        check_terms(torqued_index(method), terms, corrects_energy(row, values))
+        check_terms(torqued_index(method_name(row)), terms, corrects_energy(row, values))
         _check_history(row, count, h)
         if compensated:
             raise ValueError("compensated is for splittings")
@@ -520,7 +521,7 @@ class Run:
     """
 
     row: int
-    options: tuple[float, ...]
+    options: tuple[Any, ...]
     scheme: Splitting
     terms: list[Torque]
     inertia: Array

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from polhode import _core
+from polhode._rkmk import MuntheKaas
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,10 @@ def _read() -> list[Method]:
 
 
 _METHODS = _read()
-_INDEX = {method.name: i for i, method in enumerate(_METHODS)}
+#: The row of methods that `rkmk` makes, which has no name for users.
+_MADE = "rkmk"
+_INDEX = {method.name: i for i, method in enumerate(_METHODS) if method.name != _MADE}
+_MADE_ROW = [method.name for method in _METHODS].index(_MADE)
 
 
 _MAY_LACK_ROOT = [bool(row["may_lack_root"]) for row in _core.methods()]
@@ -102,7 +106,7 @@ def methods() -> list[Method]:
     >>> ph.methods()[0].name
     'exact'
     """
-    return list(_METHODS)
+    return [method for method in _METHODS if method.name != _MADE]
 
 
 def method_name(row: int) -> str:
@@ -110,12 +114,17 @@ def method_name(row: int) -> str:
     return _METHODS[row].name
 
 
+def row_of_name(name: str) -> int:
+    """The row with this name, that of `rkmk` included."""
+    return _MADE_ROW if name == _MADE else _INDEX[name]
+
+
 def history(row: int) -> int:
     """Least number of steps that the method in this row makes."""
     return _METHODS[row].history
 
 
-def corrects_energy(row: int, values: tuple[float, ...]) -> bool:
+def corrects_energy(row: int, values: tuple[Any, ...]) -> bool:
     """Whether the energy is corrected with these values of the options."""
     return "energy_correction" in _METHODS[row].options and bool(values) and values[-1] != 0
 
@@ -151,10 +160,11 @@ def warn_without_root(row: int, count: int) -> None:
     )
 
 
-def method_index(name: str, options: dict[str, Any]) -> int:
+def method_index(method: str | MuntheKaas, options: dict[str, Any]) -> int:
     """Row of a method in the core's list; refuses unknown names and options."""
+    name = _MADE if isinstance(method, MuntheKaas) else method
     try:
-        row = _INDEX[name]
+        row = _MADE_ROW if isinstance(method, MuntheKaas) else _INDEX[method]
     except (KeyError, TypeError):
         raise unknown_name("method", name, list(_INDEX)) from None
     for option in options:
@@ -165,20 +175,27 @@ def method_index(name: str, options: dict[str, Any]) -> int:
     return row
 
 
-def option_values(row: int, options: dict[str, Any]) -> tuple[float, ...]:
-    """All options of a method as the core takes them; () where none is given."""
+def option_values(
+    row: int, options: dict[str, Any], method: str | MuntheKaas = ""
+) -> tuple[Any, ...]:
+    """All options of a method as the core takes them; () where none is given.
+
+    Of one that `rkmk` made, its coefficients.
+    """
+    if isinstance(method, MuntheKaas):
+        return (method._coefficients(),)
     if not options:
         return ()
-    method = _METHODS[row]
-    values = dict(method.options)
+    info = _METHODS[row]
+    values = dict(info.options)
     for name, value in options.items():
         if name == "axes":
-            values[name] = _axes(value, method)
+            values[name] = _axes(value, info)
             continue
         if name in _CHOICES:
             values[name] = _choice(name, value)
             continue
-        values[name] = _number(name, value, method)
+        values[name] = _number(name, value, info)
     _check_frame(values)
     return tuple(_as_number(name, value) for name, value in values.items())
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from polhode import _arrays, _core, _store
 from polhode._arrays import Array
 from polhode._integrate import Callback, Frame, Run, carry_out, terms_of_bodies
-from polhode._methods import methods
+from polhode._methods import method_name, row_of_name
 from polhode._store import Absent, Store
 from polhode._trajectory import Trajectory
 from polhode.torques import TorqueLike, as_terms
@@ -122,8 +122,8 @@ def new_store(run: Run, t: Array, save_to: str | os.PathLike[str]) -> Store:
     description = {
         "polhode": _core.build["version"],
         "isa": _core.build["isa"],
-        "method": methods()[run.row].name,
-        "options": run.options,
+        "method": method_name(run.row),
+        "options": [x.tolist() if isinstance(x, np.ndarray) else x for x in run.options],
         "splitting": _store.describe_splitting(run.scheme),
         "t0": run.t0,
         "n_steps": run.count,
@@ -138,9 +138,10 @@ def new_store(run: Run, t: Array, save_to: str | os.PathLike[str]) -> Store:
 def _read_run(store: Store, torque: TorqueLike) -> Run:
     content, setup = store.description, store.setup
     with _store.told(store.path / "run.json"):
-        names = [method.name for method in methods()]
-        if content["method"] not in names:
-            raise ValueError(f"there is no method {content['method']!r}")
+        try:
+            row = row_of_name(content["method"])
+        except KeyError:
+            raise ValueError(f"there is no method {content['method']!r}") from None
         scheme = _store.read_splitting(content["splitting"])
         stored = _store.read_torques(content["torque"], setup)
         state = {name: np.array(array) for name, array in store.state.items()}
@@ -157,8 +158,11 @@ def _read_run(store: Store, torque: TorqueLike) -> Run:
         m, q = state.pop("m"), state.pop("q")
         count, every = int(content["n_steps"]), int(content["save_every"])
         settings: dict[str, Any] = {
-            "row": names.index(content["method"]),
-            "options": tuple(float(x) for x in content["options"]),
+            "row": row,
+            "options": tuple(
+                np.array(x, np.float64) if isinstance(x, list) else float(x)
+                for x in content["options"]
+            ),
             "inertia": setup["inertia"],
             "m": m,
             "q": q,

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from polhode import _arrays, _core
 from polhode._arrays import Array, Operand
 from polhode._methods import history, method_index, option_values, warn_without_root
+from polhode._rkmk import MuntheKaas
 
 _core_step = _core.step
 
@@ -20,7 +21,7 @@ def step(
     q: ArrayLike,
     h: ArrayLike,
     *,
-    method: str = "exact",
+    method: str | MuntheKaas = "exact",
     n_steps: int = 1,
     out: tuple[Array, Array] | None = None,
     threads: int | None = None,
@@ -40,8 +41,8 @@ def step(
         unit norm (orthogonality) where it is more than a few eps off.
     h : array_like, shape (...)
         Time step, of either sign, one for all or one per body.  All four broadcast together.
-    method : str, optional
-        A name of `methods()`.
+    method : str or MuntheKaas, optional
+        A name of `methods()`, or what `rkmk` makes.
     n_steps : int, optional
         Number of steps of `h` each, done in the core; the last state is returned, bit for bit what
         as many calls give.  (Not so for multistep
@@ -114,7 +115,7 @@ def step(
     array([0.707107, 0.      , 0.      , 0.707107])
     """
     row = method_index(method, options)
-    values = option_values(row, options)
+    values = option_values(row, options, method)
     m_out, q_out = (None, None) if out is None else _two(out)
     plain = type(n_steps) is int and 0 <= n_steps <= _arrays.MOST_STEPS
     count = n_steps if plain else _arrays.step_count(n_steps)
@@ -151,7 +152,7 @@ def _step_converted(
     out: tuple[Array, Array] | None,
     n_steps: int,
     threads: int,
-    options: tuple[float, ...],
+    options: tuple[Any, ...],
 ) -> tuple[Array, Array, int]:
     """`step` for arguments that the core does not take as they are, or refuses.
 

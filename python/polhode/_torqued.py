@@ -29,9 +29,10 @@ NO_SPLITTING = Splitting("", None, "none", (), False, {}, "", False, ())
 def torqued_index(name: str) -> int:
     """Row of a method in the core's list of those that take the torque themselves."""
     if name not in _INDEX:
+        known = [method for method in _INDEX if method != "rkmk"]
         raise ValueError(
             f"method {name!r} does not take a torque itself and needs a splitting; "
-            f"splitting=None is for {', '.join(_INDEX)}"
+            f"splitting=None is for {', '.join(known)}"
         )
     return _INDEX[name]
 
@@ -137,7 +138,7 @@ class Steps:
         self.starting = int(_ROWS[run.torqued]["starting"])
         self.evaluation = Evaluation(run, m, q)
         self.now = run.t0
-        self.stages: dict[bool, list[tuple[float, int]]] = {
+        self.stages: dict[bool, list[tuple[float, int, int]]] = {
             first: _core.torqued_stages(run.torqued, 0 if first else self.starting, run.options)
             for first in (True, False)
         }
@@ -151,27 +152,18 @@ class Steps:
             evaluation.start(t)
         torque = np.zeros((run.m.size // 3, 3))
         matrix = run.q.shape[run.m.ndim - 1 :] == (3, 3)
-        for k, (time, wanted) in enumerate(self.stages[n < self.starting]):
+        stages = self.stages[n < self.starting]
+        k = 0
+        while k < len(stages):
+            time, wanted, back = stages[k]
             self.now = t_end if time == 1.0 else t + time * h
-            done = False
-            while not done:
-                if wanted:
-                    evaluation.set_momentum(self.now)
-                    torque = evaluation.derivatives(self.now, wanted)
-                done = _core.torqued_stage(
-                    run.row,
-                    run.torqued,
-                    k,
-                    run.inertia,
-                    run.m,
-                    run.q,
-                    matrix,
-                    torque,
-                    run.extra["own"],
-                    h,
-                    n,
-                    run.threads,
-                    run.options,
-                )
+            if wanted:
+                evaluation.set_momentum(self.now)
+                torque = evaluation.derivatives(self.now, wanted)
+            arguments: tuple[Any, ...] = (run.m, run.q, matrix, torque, run.extra["own"], h, n)
+            done = _core.torqued_stage(
+                run.row, run.torqued, k, run.inertia, *arguments, run.threads, run.options
+            )
+            k += 1 if done else -back
         self.now = t_end
         evaluation.set_momentum(t_end)

@@ -463,7 +463,7 @@ template <class Method>
 POLHODE_INLINE auto kernel_with(const OptionValues& options) {
     auto kernel = Method::kernel;
     if constexpr (requires { kernel.with(options); }) {
-        if (options.count > 0) kernel = kernel.with(options);
+        if (options.count > 0 || options.data != nullptr) kernel = kernel.with(options);
     }
     return kernel;
 }

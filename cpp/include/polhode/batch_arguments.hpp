@@ -30,6 +30,7 @@ struct OptionValues {
     static constexpr int most = 8;
     int count = 0;
     double value[most] = {};
+    const double* data = nullptr;  ///< coefficients that stand for a method; null: its own
 };
 
 /// A free step of a batch.  Outputs may be the inputs themselves; other overlap is not allowed.

@@ -20,6 +20,7 @@
 
 #include "polhode/batch_arguments.hpp"
 #include "polhode/lie/implicit.hpp"
+#include "polhode/lie/munthe_kaas.hpp"
 #include "polhode/magnus/free_body.hpp"
 #include "polhode/method_info.hpp"
 #include "polhode/moser_veselov/step.hpp"
@@ -239,6 +240,31 @@ struct Krysl {
     static constexpr lie::Kernel kernel{S};
 };
 
+/// rkmk4, rkmk_midpoint, rkmk_gauss2, rkmk_gauss4; rkmk: any tableau, given with the options.
+enum class Rkmk { classical, midpoint, gauss2, gauss4, any };
+template <Rkmk Which>
+struct MuntheKaas {
+    static constexpr int which = static_cast<int>(Which);
+    static constexpr bool is_implicit = Which == Rkmk::gauss2 || Which == Rkmk::gauss4;
+    static constexpr const char* names[] = {
+        "rkmk4", "rkmk_midpoint", "rkmk_gauss2", "rkmk_gauss4", "rkmk"};
+    static constexpr const double* tableaus[] = {lie::rkmk4_tableau,
+                                                 lie::rkmk_midpoint_tableau,
+                                                 lie::rkmk_gauss2_tableau,
+                                                 lie::rkmk_gauss4_tableau,
+                                                 lie::rkmk4_tableau};
+    static constexpr int orders[] = {4, 2, 2, 4, 0};
+    static constexpr MethodInfo info{names[which],
+                                     orders[which],
+                                     "Munthe-Kaas Runge-Kutta",
+                                     "casimir momentum_spatial",
+                                     Which == Rkmk::gauss2,
+                                     "",
+                                     "[MK98]; [Krysl07] Sec. 3.7",
+                                     is_implicit || Which == Rkmk::any};
+    static constexpr lie::MuntheKaas kernel{tableaus[which]};
+};
+
 /// taylor1 ... taylor6, taylor2_augmented, taylor3_false.
 template <int Kind>
 struct Taylor {
@@ -402,6 +428,11 @@ using Methods = MethodList<Exact,
                            Krysl<lie::Scheme::bbtrap>,
                            Krysl<lie::Scheme::bbtrapwd>,
                            Krysl<lie::Scheme::euler_forward>,
-                           Krysl<lie::Scheme::euler_backward>>;
+                           Krysl<lie::Scheme::euler_backward>,
+                           MuntheKaas<Rkmk::classical>,
+                           MuntheKaas<Rkmk::midpoint>,
+                           MuntheKaas<Rkmk::gauss2>,
+                           MuntheKaas<Rkmk::gauss4>,
+                           MuntheKaas<Rkmk::any>>;
 
 POLHODE_NAMESPACE_END

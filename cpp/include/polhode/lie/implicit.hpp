@@ -248,7 +248,7 @@ POLHODE_INLINE mask_t<T> solve(const Problem& problem, const T& size, bool exact
     const Vec3<T> moved = x - first;
     // A root near by, where contraction makes it the only one.
     found = found & (dot(moved, moved) <= 0.0625 * dot(first, first));
-    const mask_t<T> far = !found & (size < 0x1p40);
+    const mask_t<T> far = (!found) & (size < 0x1p40);
     if (any(far)) {
         Vec3<T> followed = x;
         const mask_t<T> there = follow<T>(problem, far, followed, exact);

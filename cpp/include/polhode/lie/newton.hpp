@@ -46,7 +46,7 @@ POLHODE_INLINE mask_t<T> newton(const Problem& problem,
                         fma(c1.z, s.x, fma(c2.z, s.y, c3.z * s.z))};
         const Vec3<T> next = x - d;
         x = select<T>(busy, next, x);
-        positive = positive & (!busy | (determinant > 0.0));
+        positive = positive & ((!busy) | (determinant > 0.0));
         busy = busy & !(dot(d, d) <= enough * dot(next, next));
         if (!any(busy)) break;
     }

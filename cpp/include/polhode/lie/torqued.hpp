@@ -100,7 +100,7 @@ struct Repeat {
             const Vec3<T> Hy{dot(H[0], y), dot(H[1], y), dot(H[2], y)};
             const Vec3<T> dH = d.x * H[0] + (d.y * H[1] + d.z * H[2]);
             const T slope = dot(d, Hy);
-            const mask_t<T> usable = !first & (abs(slope) > 0x1p-20 * dot(d, d)) & is_finite(Hy);
+            const mask_t<T> usable = (!first) & (abs(slope) > 0x1p-20 * dot(d, d)) & is_finite(Hy);
             const T factor = 1.0 / select(usable, slope, T(1.0));
             H[0] = select<T>(usable, H[0] + (factor * (d.x - Hy.x)) * dH, H[0]);
             H[1] = select<T>(usable, H[1] + (factor * (d.y - Hy.y)) * dH, H[1]);

@@ -278,8 +278,8 @@ class Block {
     /// One step of a method that takes the torque itself.
     void torqued_step(std::ptrdiff_t n, double h, double t, double t_end) {
         const TorquedMethod& method = *problem_.torqued;
-        const TorquedStages& list =
-            n < method.starting ? method.start[problem_.start] : method.step;
+        TorquedStage made[TorquedMethod::most_stages];
+        const TorquedStages list = method.stages(n, problem_.start, problem_.options, made);
         TorquedArguments a{};
         a.inertia = problem_.inertia;
         a.inertia.data += begin_ * a.inertia.body;
@@ -294,13 +294,12 @@ class Block {
         a.step = n;
         a.options = problem_.options;
         a.energy_correction = problem_.energy_correction;
-        a.data = problem_.data;
-        for (int k = 0; k < list.count; ++k) {
-            const TorquedStage& stage = list.stages[k];
+        a.data = method.data_with(problem_.options);
+        while (a.stage < list.count) {
+            const TorquedStage& stage = list.stages[a.stage];
             const double time = stage.time == 1.0 ? t_end : t + stage.time * h;
-            do {
-                if (stage.derivatives > 0) momentum_derivatives(stage.derivatives, time);
-            } while (!stage.run(a, 0, padded_));
+            if (stage.derivatives > 0) momentum_derivatives(stage.derivatives, time);
+            a.stage += stage.run(a, 0, padded_) ? 1 : -stage.back;
         }
         torque_is_current_ = false;
     }

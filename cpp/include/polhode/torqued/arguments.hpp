@@ -31,11 +31,12 @@ struct TorquedArguments {
     OptionValues options;
     int energy_correction;
     const double* data;  ///< of the method, the same for all bodies (coefficients); or null
+    int stage = 0;       ///< number of the stage in the list
 };
 
-/// Works on bodies begin <= i < end.  False: the stage wants the torque once more, at the state it
-/// has now left and at the same time, and is then run again; a body that is done stays bit for
-/// bit.
+/// Works on bodies begin <= i < end.  False: the torque is wanted once more at the state that is now
+/// left, and the stage, or one `back` before it, is then run again; a body that is done stays bit
+/// for bit.
 using TorquedFunction = bool (*)(const TorquedArguments& arguments,
                                  std::ptrdiff_t begin,
                                  std::ptrdiff_t end);
@@ -44,6 +45,7 @@ struct TorquedStage {
     TorquedFunction run;
     double time;      ///< at which the torque is wanted before the stage, in steps after its start
     int derivatives;  ///< of L that are wanted, the torque included; 0: it is not evaluated
+    int back = 0;     ///< where it is not done, go on so many stages before it
 };
 
 /// The stages of one step.
@@ -62,6 +64,23 @@ struct TorquedMethod {
     TorquedStages step;
     const TorquedStages* start;  ///< one list per value of its option `start`
     int starts;
+    /// The stages where they depend on `data`, written to `list` of `most_stages`; null: they do not.
+    TorquedStages (*make)(const double* data, TorquedStage* list) = nullptr;
+    const double* data = nullptr;  ///< for TorquedArguments, unless the options have some
+
+    static constexpr int most_stages = 16;
+
+    const double* data_with(const OptionValues& options) const {
+        return options.data != nullptr ? options.data : data;
+    }
+    /// Of step number n; `list` has room for `most_stages`.
+    TorquedStages stages(std::ptrdiff_t n,
+                         int which_start,
+                         const OptionValues& options,
+                         TorquedStage* list) const {
+        if (n < starting) return start[which_start];
+        return make != nullptr ? make(data_with(options), list) : step;
+    }
 };
 
 }  // namespace polhode

@@ -4,6 +4,7 @@
 /// THE list of methods that take the torque themselves, a row each; its names are names of
 /// methods.hpp.
 
+#include "polhode/lie/munthe_kaas.hpp"
 #include "polhode/lie/torqued.hpp"
 #include "polhode/multistep/multistep.hpp"
 #include "polhode/runge_kutta/rk4.hpp"
@@ -34,7 +35,12 @@ inline constexpr TorquedMethod methods[] = {
     lie::row<lie::Scheme::bbtrap>("bbtrap"),
     lie::row<lie::Scheme::bbtrapwd>("bbtrapwd"),
     lie::row<lie::Scheme::euler_forward>("euler_forward"),
-    lie::row<lie::Scheme::euler_backward>("euler_backward")};
+    lie::row<lie::Scheme::euler_backward>("euler_backward"),
+    lie::munthe_kaas::row("rkmk4", lie::rkmk4_tableau),
+    lie::munthe_kaas::row("rkmk_midpoint", lie::rkmk_midpoint_tableau),
+    lie::munthe_kaas::row("rkmk_gauss2", lie::rkmk_gauss2_tableau),
+    lie::munthe_kaas::row("rkmk_gauss4", lie::rkmk_gauss4_tableau),
+    lie::munthe_kaas::row("rkmk", lie::rkmk4_tableau, lie::munthe_kaas::most_columns)};
 
 }  // namespace torqued
 POLHODE_NAMESPACE_END

@@ -1,0 +1,421 @@
+#pragma once
+
+/// @file
+/// Runge-Kutta methods of Munthe-Kaas, [MK98] in the form of [Krysl07] Sec. 3.7: any Butcher tableau,
+/// explicit or implicit, applied to the rotation vector of the step.
+///
+/// With omega_j = I^-1 m_j, f_j the torque at time t + c_j h, all seen from the body in stage j,
+///
+///     P_k = sum_j a_kj K_j,   K_j = h dexp^-1(-P_j) omega_j,      R_k = R0 exp(P_k)
+///     m_k = exp(-P_k) (m0 + h sum_j a_kj F_j),   F_j = exp(P_j) f_j
+///
+/// and the same with b in place of a_k for the end of the step, so that the momentum in space is kept
+/// without a torque.  The method has the order of its tableau.
+
+#include "polhode/lie/implicit.hpp"
+#include "polhode/torqued/bodies.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace lie {
+
+/// A Butcher tableau, as numbers one after another: s, a (s rows of s), b, c.
+struct Tableau {
+    static constexpr int most_explicit = 13, most_implicit = 8;
+    int stages;
+    bool implicit;  ///< some a_kj with j >= k is not 0
+    const double *a, *b, *c;
+
+    static constexpr Tableau of(const double* data) {
+        const int s = static_cast<int>(data[0]);
+        const double* a = data + 1;
+        bool implicit = false;
+        for (int k = 0; k < s; ++k) {
+            for (int j = k; j < s; ++j) implicit = implicit || a[k * s + j] != 0;
+        }
+        return {s, implicit, a, a + s * s, a + s * s + s};
+    }
+    constexpr const double* row(int k) const { return k < stages ? a + k * stages : b; }
+};
+
+/// Classical, order 4.
+inline constexpr double rkmk4_tableau[] = {4,   0,   0,       0,       0,       0.5,     0,
+                                           0,   0,   0,       0.5,     0,       0,       0,
+                                           0,   1,   0,       1 / 6.0, 1 / 3.0, 1 / 3.0, 1 / 6.0,
+                                           0,   0.5, 0.5,     1};
+/// Explicit midpoint rule, order 2.
+inline constexpr double rkmk_midpoint_tableau[] = {2, 0, 0, 0.5, 0, 0, 1, 0, 0.5};
+/// Gauss's rules of one and two stages, orders 2 and 4.
+inline constexpr double rkmk_gauss2_tableau[] = {1, 0.5, 1, 0.5};
+inline constexpr double sqrt3_sixth = 0x1.279a74590331cp-2;
+inline constexpr double rkmk_gauss4_tableau[] = {2,
+                                                 0.25,
+                                                 0.25 - sqrt3_sixth,
+                                                 0.25 + sqrt3_sixth,
+                                                 0.25,
+                                                 0.5,
+                                                 0.5,
+                                                 0.5 - sqrt3_sixth,
+                                                 0.5 + sqrt3_sixth};
+
+namespace detail {
+
+/// dexp^-1(-z) v = v + z x v/2 + e z x (z x v), e = (1 - (theta/2) cot(theta/2))/theta^2; singular at
+/// a whole turn.
+template <class T>
+POLHODE_INLINE Vec3<T> dexp_inverse(const Turn<T>& t, const Vec3<T>& z, const Vec3<T>& v) {
+    using polhode::select;
+    const mask_t<T> short_ = t.y < Turn<T>::small;
+    const T cot = t.half.cos / t.half.sin;
+    const T e = select(short_, T(1.0 / 12.0), (1.0 - cot) / select(short_, T(1.0), t.y));
+    const Vec3<T> zv = cross(z, v);
+    return v + (T(0.5) * zv + e * cross(z, zv));
+}
+
+/// sum_j weight_j v_j, j < n.
+template <class T>
+POLHODE_INLINE Vec3<T> weighted(const double* weight, const Vec3<T>* v, int n) {
+    Vec3<T> r{T(0.0), T(0.0), T(0.0)};
+    for (int j = 0; j < n; ++j) {
+        if (weight[j] != 0) r = sum(r, T(weight[j]), v[j]);
+    }
+    return r;
+}
+
+/// The stages K_j of an implicit tableau for given momenta L_j = m0 + h sum a_jl F_l.
+/// @tparam Known  number of stages, so that loops over them unroll; 0: what the tableau has
+template <class T, int Known>
+struct ImplicitStages {
+    static constexpr int most = Known > 0 ? Known : Tableau::most_implicit;
+    const Tableau& tableau;
+    Vec3<T> a;  ///< h / I
+    const Vec3<T>* L;
+
+    POLHODE_INLINE int stages() const { return Known > 0 ? Known : tableau.stages; }
+    POLHODE_INLINE Vec3<T> at_rest(int j, double tau) const { return times(T(tau) * a, L[j]); }
+
+    /// Newton's iteration at a part of the step, from K, in the lanes `wanted`; see newton.hpp.
+    POLHODE_INLINE mask_t<T> newton(const mask_t<T>& wanted, double tau, Vec3<T>* K) const {
+        using polhode::select;
+        constexpr int most_iterations = 24;
+        const double enough = epsilon_v<T> * 0x1p-8;
+        const int s = stages(), n = 3 * s;
+        const Vec3<T> none{T(0.0), T(0.0), T(0.0)};
+        const auto of = [](const Vec3<T>& x, int i) { return i == 0 ? x.x : i == 1 ? x.y : x.z; };
+        mask_t<T> busy = wanted, positive = wanted;
+        for (int i = 0; i < most_iterations; ++i) {
+            // K_j - v_j(P_j) and its derivative, 1 - a_jl dv_j/dP_j.
+            T J[3 * most][3 * most + 1];
+            for (int j = 0; j < s; ++j) {
+                const Vec3<T> P = weighted(tableau.row(j), K, s);
+                const Linearised<T> f =
+                    Exponential<T>{T(tau) * a, L[j], none, none, P, false, true}.at(P);
+                const Vec3<T> defect = K[j] + f.F;
+                for (int r = 0; r < 3; ++r) {
+                    const T diagonal[3] = {
+                        T(r == 0 ? 1.0 : 0.0), T(r == 1 ? 1.0 : 0.0), T(r == 2 ? 1.0 : 0.0)};
+                    for (int l = 0; l < s; ++l) {
+                        const T weight(tableau.a[j * s + l]);
+                        for (int c = 0; c < 3; ++c) {
+                            const T M = diagonal[c] - of(f.row[r], c);
+                            J[3 * j + r][3 * l + c] = (j == l ? diagonal[c] : T(0.0)) - weight * M;
+                        }
+                    }
+                    J[3 * j + r][n] = of(defect, r);
+                }
+            }
+            // Elimination; the product of the pivots is the determinant.
+            T determinant(1.0);
+            for (int p = 0; p < n; ++p) {
+                determinant = determinant * J[p][p];
+                const T inverse = 1.0 / J[p][p];
+                for (int c = p + 1; c <= n; ++c) J[p][c] = J[p][c] * inverse;
+                for (int r = p + 1; r < n; ++r) {
+                    for (int c = p + 1; c <= n; ++c) J[r][c] = fma(-J[r][p], J[p][c], J[r][c]);
+                }
+            }
+            for (int p = n - 1; p >= 0; --p) {
+                for (int c = p + 1; c < n; ++c) J[p][n] = fma(-J[p][c], J[c][n], J[p][n]);
+            }
+            T moved(0.0), size(0.0);
+            for (int j = 0; j < s; ++j) {
+                const Vec3<T> d{J[3 * j][n], J[3 * j + 1][n], J[3 * j + 2][n]};
+                const Vec3<T> next = K[j] - d;
+                moved = moved + dot(d, d);
+                size = size + dot(next, next);
+                K[j] = select<T>(busy, next, K[j]);
+            }
+            positive = positive & ((!busy) | (determinant > 0.0));
+            busy = busy & !(moved <= enough * size);
+            if (!any(busy)) break;
+        }
+        return wanted & positive & (!busy);
+    }
+
+    /// As solve() in implicit.hpp: the root near by of a short step, else the one that is connected
+    /// with that of h = 0.
+    mask_t<T> solve(const mask_t<T>& wanted, Vec3<T>* K) const {
+        using polhode::select;
+        constexpr int parts = 8;
+        const int s = stages();
+        T size(0.0);
+        for (int j = 0; j < s; ++j) {
+            K[j] = at_rest(j, 1.0);
+            size = max(size, largest(K[j]));
+        }
+        mask_t<T> found = newton(wanted & (size < 1.5), 1.0, K);
+        T moved(0.0), whole(0.0);
+        for (int j = 0; j < s; ++j) {
+            const Vec3<T> first = at_rest(j, 1.0), d = K[j] - first;
+            moved = moved + dot(d, d);
+            whole = whole + dot(first, first);
+        }
+        found = found & (moved <= 0.0625 * whole);
+        const mask_t<T> far = wanted & (!found) & (size < 0x1p40);
+        if (any(far)) {
+            Vec3<T> followed[most];
+            mask_t<T> there = far;
+            for (int j = 0; j < s; ++j) followed[j] = at_rest(j, 1.0 / parts);
+            for (int k = 1; k <= parts; ++k) {
+                if (k > 1) {
+                    for (int j = 0; j < s; ++j) followed[j] = T(k / (k - 1.0)) * followed[j];
+                }
+                there = newton(there, static_cast<double>(k) / parts, followed);
+                if (!any(there)) break;
+            }
+            for (int j = 0; j < s; ++j) K[j] = select<T>(there, followed[j], K[j]);
+            found = found | there;
+        }
+        return found;
+    }
+};
+
+/// Compiled once.
+template <class T>
+[[gnu::noinline]] mask_t<T> solve_stages(const Tableau& tableau,
+                                         const Vec3<T>& a,
+                                         const Vec3<T>* L,
+                                         const mask_t<T>& wanted,
+                                         Vec3<T>* K) {
+    if (tableau.stages == 1) return ImplicitStages<T, 1>{tableau, a, L}.solve(wanted, K);
+    if (tableau.stages == 2) return ImplicitStages<T, 2>{tableau, a, L}.solve(wanted, K);
+    return ImplicitStages<T, 0>{tableau, a, L}.solve(wanted, K);
+}
+
+}  // namespace detail
+
+/// A method of the family as a kernel of a free body.
+struct MuntheKaas {
+    const double* tableau;
+    static constexpr bool may_lack_root = true;
+
+    MuntheKaas with(const OptionValues& options) const {
+        return {options.data != nullptr ? options.data : tableau};
+    }
+    template <class T>
+    POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
+        using detail::Turn;
+        using polhode::select;
+        const Tableau t = Tableau::of(tableau);
+        const Vec3<T> a{h * body.inverse_I1, h * body.inverse_I2, h * body.inverse_I3};
+        Vec3<T> K[Tableau::most_explicit];
+        mask_t<T> found = h == h;
+        if (t.implicit) {
+            Vec3<T> L[Tableau::most_implicit];
+            for (int j = 0; j < t.stages; ++j) L[j] = m;
+            found = detail::solve_stages<T>(t, a, L, found, K);
+        } else {
+            K[0] = times(a, m);
+            for (int k = 1; k < t.stages; ++k) {
+                const Vec3<T> P = detail::weighted(t.row(k), K, k);
+                const Turn<T> turn = Turn<T>::of(P);
+                K[k] = detail::dexp_inverse(turn, P, times(a, m + turn.change(P, m)));
+            }
+        }
+        const Vec3<T> P = detail::weighted(t.b, K, t.stages);
+        FreeStep<T> r{m + Turn<T>::of(P).change(P, m), magnus::exponential(P)};
+        if (!all(found)) {
+            const T lost = select(found, T(1.0), nan<T>());
+            r.m = lost * r.m;
+            r.dq = lost * r.dq;
+        }
+        return r;
+    }
+};
+
+// Under torque.  An explicit method asks for the torque in one stage after another.  An implicit one
+// solves for the rotations with the torques that are known, asks for the torques there, and so on
+// until they change no more.
+
+namespace munthe_kaas {
+
+/// Columns after the common ones: those of explicit methods, then of implicit ones.
+constexpr int momentum_column = torqued::first_free_column;
+constexpr int rotation_column = momentum_column + 3;
+constexpr int explicit_slope(int j) { return rotation_column + 3 + 6 * j; }
+constexpr int explicit_force(int j) { return explicit_slope(j) + 3; }
+
+constexpr int count_column = momentum_column + 3;  ///< of sweeps; -1: the step is done
+constexpr int implicit_slope(int j) { return count_column + 1 + 9 * j; }
+constexpr int implicit_force(int j) { return implicit_slope(j) + 3; }
+constexpr int found_force(int j) { return implicit_slope(j) + 6; }
+
+constexpr int columns(const Tableau& t) {
+    return t.implicit ? implicit_slope(t.stages) : explicit_slope(t.stages);
+}
+
+struct Explicit {
+    template <class T>
+    static void run(torqued::Bodies<T>& b) {
+        const Tableau t = Tableau::of(b.a.data);
+        const int k = b.a.stage;
+        const T h = b.h();
+        Vec3<T> P{T(0.0), T(0.0), T(0.0)};
+        if (k == 0) {
+            b.begin();
+            b.keep(momentum_column, b.m);
+        } else {
+            P = b.vector(rotation_column);
+        }
+        b.keep(explicit_slope(k),
+               detail::dexp_inverse(detail::Turn<T>::of(P), P, h * b.omega()));
+        b.keep(explicit_force(k), turned(magnus::exponential(P), h * b.torque()));
+        Vec3<T> K[Tableau::most_explicit], F[Tableau::most_explicit];
+        for (int j = 0; j <= k; ++j) {
+            K[j] = b.vector(explicit_slope(j));
+            F[j] = b.vector(explicit_force(j));
+        }
+        P = detail::weighted(t.row(k + 1), K, k + 1);
+        b.keep(rotation_column, P);
+        b.ask_at(magnus::exponential(P),
+                 b.vector(momentum_column) + detail::weighted(t.row(k + 1), F, k + 1));
+    }
+};
+
+/// The rotations for the torques that are known.
+template <class T>
+struct Solution {
+    Vec3<T> K[Tableau::most_implicit];
+    mask_t<T> found;
+
+    POLHODE_INLINE static Solution of(const torqued::Bodies<T>& b,
+                                      const Tableau& t,
+                                      const mask_t<T>& wanted,
+                                      const Vec3<T>& m,
+                                      const Vec3<T>* F) {
+        Solution r;
+        Vec3<T> L[Tableau::most_implicit];
+        for (int j = 0; j < t.stages; ++j) L[j] = m + detail::weighted(t.row(j), F, t.stages);
+        r.found = detail::solve_stages<T>(t, b.h() * b.body.inverse, L, wanted, r.K);
+        return r;
+    }
+};
+
+struct Begin {
+    template <class T>
+    static void run(torqued::Bodies<T>& b) {
+        using polhode::select;
+        const Tableau t = Tableau::of(b.a.data);
+        b.begin();
+        Vec3<T> F[Tableau::most_implicit];
+        for (int j = 0; j < t.stages; ++j) F[j] = b.h() * b.torque();
+        const auto s = Solution<T>::of(b, t, b.h() == b.h(), b.m, F);
+        b.keep(momentum_column, b.m);
+        b.keep(count_column, select(s.found, T(0.0), T(-1.0)));
+        for (int j = 0; j < t.stages; ++j) {
+            b.keep(implicit_slope(j), s.K[j]);
+            b.keep(implicit_force(j), F[j]);
+        }
+        const T lost = select(s.found, T(1.0), nan<T>());
+        const Vec3<T> P = lost * detail::weighted(t.row(0), s.K, t.stages);
+        b.ask_at(magnus::exponential(P), b.m + detail::weighted(t.row(0), F, t.stages));
+    }
+};
+
+/// The torque of stage j is there, the number of the stage in the list less 1.
+struct Repeat {
+    static constexpr int most_times = 200;
+
+    template <class T>
+    static bool run(torqued::Bodies<T>& b) {
+        using polhode::select;
+        const Tableau t = Tableau::of(b.a.data);
+        const int j = b.a.stage - 1, s = t.stages;
+        const T h = b.h();
+        const T times = b.number(count_column);
+        const mask_t<T> done_before = times < 0.0;
+        if (all(done_before)) return true;
+        const Vec3<T> m = b.vector(momentum_column);
+        Vec3<T> K[Tableau::most_implicit], F[Tableau::most_implicit];
+        for (int l = 0; l < s; ++l) {
+            K[l] = b.vector(implicit_slope(l));
+            F[l] = b.vector(implicit_force(l));
+        }
+        const Vec3<T> here = detail::weighted(t.row(j), K, s);
+        b.keep(found_force(j), turned(magnus::exponential(here), h * b.torque()));
+        if (j + 1 < s) {
+            const Quaternion<T> p = magnus::exponential(detail::weighted(t.row(j + 1), K, s));
+            b.leave(p, seen_from(p, m + detail::weighted(t.row(j + 1), F, s)), done_before);
+            return true;
+        }
+        // To a few rounding units of the impulse, which is as well as its attitude is known.
+        T change(0.0), size = detail::largest(m);
+        for (int l = 0; l < s; ++l) {
+            const Vec3<T> found = b.vector(found_force(l));
+            change = max(change, detail::largest(found - F[l]));
+            size = max(size, detail::largest(found));
+            F[l] = found;
+        }
+        const mask_t<T> settled = !(change > 8 * epsilon_v<T> * size);  // or NaN
+        const mask_t<T> gave_up = times >= static_cast<double>(most_times);
+        const auto solution = Solution<T>::of(b, t, !done_before, m, F);
+        const mask_t<T> done = settled | gave_up | (!solution.found);
+        const Vec3<T> end = detail::weighted(t.b, solution.K, s);
+        const Vec3<T> first = detail::weighted(t.row(0), solution.K, s);
+        const Vec3<T> end_L = m + detail::weighted(t.b, F, s);
+        const Vec3<T> first_L = m + detail::weighted(t.row(0), F, s);
+        const T lost = select(solution.found & (settled | (!gave_up)), T(1.0), nan<T>());
+        const Quaternion<T> p = magnus::exponential(lost * select<T>(done, end, first));
+        b.leave(p, seen_from(p, select<T>(done, end_L, first_L)), done_before);
+        for (int l = 0; l < s; ++l) {
+            b.keep(implicit_slope(l), solution.K[l]);
+            b.keep(implicit_force(l), F[l]);
+        }
+        b.keep(count_column, select(done_before | done, T(-1.0), times + 1.0));
+        return all(done_before | done);
+    }
+};
+
+/// The stages of a step with this tableau.
+inline TorquedStages stages(const double* data, TorquedStage* list) {
+    const Tableau t = Tableau::of(data);
+    int count = 0;
+    if (t.implicit) {
+        list[count++] = {torqued::stage<Begin>, 0.0, 1};
+        for (int k = 0; k < t.stages; ++k) list[count++] = {torqued::stage<Repeat>, t.c[k], 1};
+        list[count - 1].back = t.stages - 1;
+    } else {
+        for (int k = 0; k < t.stages; ++k) list[count++] = {torqued::stage<Explicit>, t.c[k], 1};
+    }
+    return {list, count};
+}
+
+/// @param columns  0: those of the tableau
+constexpr TorquedMethod row(const char* name, const double* data, int columns = 0) {
+    return {name,
+            columns > 0 ? columns : munthe_kaas::columns(Tableau::of(data)),
+            0,
+            1,
+            1,
+            {nullptr, 0},
+            nullptr,
+            0,
+            stages,
+            data};
+}
+/// Of any tableau.
+constexpr int most_columns = explicit_slope(Tableau::most_explicit);
+static_assert(implicit_slope(Tableau::most_implicit) <= most_columns && most_columns <= 96);
+
+}  // namespace munthe_kaas
+}  // namespace lie
+POLHODE_NAMESPACE_END

@@ -1,0 +1,132 @@
+"""Runge-Kutta methods of Munthe-Kaas, made of any Butcher tableau."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from polhode import _arrays
+from polhode._arrays import Array
+
+#: Stages that the core has room for.
+MOST_EXPLICIT, MOST_IMPLICIT = 13, 8
+#: By how much tableaus may be rounded.
+ROUNDED = 1e-9
+
+
+@dataclass(frozen=True)
+class MuntheKaas:
+    """A Runge-Kutta method on the rotation group: what `rkmk` makes and ``method=`` takes.
+
+    Attributes
+    ----------
+    a : tuple of tuples of float
+        Matrix of the tableau.
+    b, c : tuple of float
+        Its weights and nodes.
+    """
+
+    a: tuple[tuple[float, ...], ...]
+    b: tuple[float, ...]
+    c: tuple[float, ...]
+
+    @property
+    def stages(self) -> int:
+        """Number of stages."""
+        return len(self.b)
+
+    @property
+    def implicit(self) -> bool:
+        """Whether a stage depends on itself or on later ones."""
+        return bool(np.triu(np.array(self.a)).any())
+
+    def _coefficients(self) -> Array:
+        """As the core takes it: number of stages, a, b, c."""
+        return np.array([self.stages, *np.ravel(self.a), *self.b, *self.c], np.float64)
+
+
+def rkmk(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> MuntheKaas:
+    """The Runge-Kutta method of Munthe-Kaas with this Butcher tableau.
+
+    Parameters
+    ----------
+    a : array_like, shape (s, s)
+        Matrix of the tableau: explicit (zero on and above the diagonal, s at most 13) or implicit
+        (s at most 8).
+    b : array_like, shape (s,)
+        Weights; their sum is 1.
+    c : array_like, shape (s,)
+        Nodes, the sums of the rows of `a`.
+
+    Returns
+    -------
+    MuntheKaas
+        What ``method=`` of `step`, `integrate` and `flops` takes in place of a name.
+
+    Raises
+    ------
+    ValueError
+        Shapes that do not fit, numbers that are not finite, too many stages, or sums that are off
+        by more than 1e-9.
+
+    Notes
+    -----
+    Stage k turns the body by P_k = h sum_j a_kj dexp^-1(-P_j) omega_j from its attitude at the
+    start, dexp^-1 without truncation, and the momentum in space takes h sum_j a_kj of the torque
+    there ([MK98]; [Krysl07] Sec. 3.7). The order is that of the tableau; the momentum in space is
+    kept to rounding where there is no torque. `dexp` is singular at a whole turn, 2 pi, a step.
+
+    An implicit tableau is solved by Newton's method, followed from h = 0 on where the step is
+    long; a body without a root on that path comes out NaN, with a RuntimeWarning. Under torque the
+    torques at the stages are repeated until they change no more, at most 200 times, which takes
+    steps short of about 1 in h^2 |change of the torque by a radian| / I1.
+
+    Ready-made: "rkmk4" (classical), "rkmk_midpoint" (explicit), "rkmk_gauss2" and "rkmk_gauss4"
+    (Gauss, of orders 2 and 4; the first is "imidm").
+
+    Examples
+    --------
+    Heun's third-order method:
+
+    >>> import polhode as ph
+    >>> heun = ph.rkmk(
+    ...     [[0, 0, 0], [1 / 3, 0, 0], [0, 2 / 3, 0]], [1 / 4, 0, 3 / 4], [0, 1 / 3, 2 / 3]
+    ... )
+    >>> m, q = ph.step([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0], 0.1, method=heun)
+    >>> m.round(6)
+    array([0.291513, 0.512863, 0.795006])
+    """
+    matrix, weights, nodes = (
+        np.array(_arrays.real_array(name, x), np.float64)
+        for name, x in (("a", a), ("b", b), ("c", c))
+    )
+    s = weights.size
+    if s == 0 or weights.ndim != 1 or matrix.shape != (s, s) or nodes.shape != (s,):
+        raise ValueError(
+            "a tableau has a of shape (s, s), b and c of shape (s,), s at least 1, not "
+            f"{matrix.shape}, {weights.shape} and {nodes.shape}"
+        )
+    for name, array in (("a", matrix), ("b", weights), ("c", nodes)):
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} must be finite")
+    implicit = bool(np.triu(matrix).any())
+    most = MOST_IMPLICIT if implicit else MOST_EXPLICIT
+    if s > most:
+        kind = "implicit" if implicit else "explicit"
+        raise ValueError(f"an {kind} tableau may have {most} stages, not {s}")
+    if abs(weights.sum() - 1) > ROUNDED:
+        raise ValueError(f"the weights b must have the sum 1, not {weights.sum()}")
+    off = np.abs(matrix.sum(1) - nodes)
+    if off.max() > ROUNDED:
+        k = int(off.argmax())
+        raise ValueError(
+            f"the nodes c must be the sums of the rows of a; c[{k}] is {nodes[k]} and "
+            f"the sum {matrix[k].sum()}"
+        )
+    return MuntheKaas(
+        tuple(tuple(map(float, row)) for row in matrix),
+        tuple(map(float, weights)),
+        tuple(map(float, nodes)),
+    )
