@@ -140,9 +140,7 @@ def test_steps_are_those_of_the_box(name: str, force: Any) -> None:
     np.testing.assert_allclose(end.m[-1], m, rtol=0, atol=20 * EPS)
     np.testing.assert_allclose(end.q[-1], Q, rtol=0, atol=20 * EPS)
     if force is nothing:
-        m_free, Q_free = ph.step(
-            INERTIA, M0, ph.so3.to_matrix(Q0), h, n_steps=4, method=made(name)
-        )
+        m_free, Q_free = ph.step(INERTIA, M0, ph.so3.to_matrix(Q0), h, n_steps=4, method=made(name))
         np.testing.assert_allclose(m_free, m, rtol=0, atol=20 * EPS)
         np.testing.assert_allclose(Q_free, Q, rtol=0, atol=20 * EPS)
 
@@ -240,7 +238,7 @@ def test_momentum_in_space_is_kept(name: str) -> None:
 
 def test_only_the_midpoint_rule_of_gauss_is_symmetric() -> None:
     for name, symmetric in (("rkmk_gauss2", True), ("rkmk_gauss4", False)):
-        m, q = ph.step(INERTIA, *ph.step(INERTIA, M0, Q0, 0.4, method=name), -0.4, method=name)
+        m, _ = ph.step(INERTIA, *ph.step(INERTIA, M0, Q0, 0.4, method=name), -0.4, method=name)
         assert (np.abs(m - M0).max() < 8 * EPS) == symmetric
         (method,) = (x for x in ph.methods() if x.name == name)
         assert method.symmetric == symmetric

@@ -119,8 +119,8 @@ py::list torqued_stages(int torqued, std::ptrdiff_t step, const py::tuple& optio
     const TorquedStages list = method.stages(step, start_of(method, options), options, made);
     py::list stages;
     for (int k = 0; k < list.count; ++k) {
-        stages.append(py::make_tuple(
-            list.stages[k].time, list.stages[k].derivatives, list.stages[k].back));
+        stages.append(
+            py::make_tuple(list.stages[k].time, list.stages[k].derivatives, list.stages[k].back));
     }
     return stages;
 }

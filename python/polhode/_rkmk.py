@@ -91,12 +91,11 @@ def rkmk(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> MuntheKaas:
     Heun's third-order method:
 
     >>> import polhode as ph
-    >>> heun = ph.rkmk(
-    ...     [[0, 0, 0], [1 / 3, 0, 0], [0, 2 / 3, 0]], [1 / 4, 0, 3 / 4], [0, 1 / 3, 2 / 3]
-    ... )
+    >>> a = [[0, 0, 0], [1 / 3, 0, 0], [0, 2 / 3, 0]]
+    >>> heun = ph.rkmk(a, b=[1 / 4, 0, 3 / 4], c=[0, 1 / 3, 2 / 3])
     >>> m, q = ph.step([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0], 0.1, method=heun)
     >>> m.round(6)
-    array([0.291513, 0.512863, 0.795006])
+    array([0.291432, 0.512864, 0.795008])
     """
     matrix, weights, nodes = (
         np.array(_arrays.real_array(name, x), np.float64)

@@ -160,9 +160,20 @@ class Steps:
             if wanted:
                 evaluation.set_momentum(self.now)
                 torque = evaluation.derivatives(self.now, wanted)
-            arguments: tuple[Any, ...] = (run.m, run.q, matrix, torque, run.extra["own"], h, n)
             done = _core.torqued_stage(
-                run.row, run.torqued, k, run.inertia, *arguments, run.threads, run.options
+                run.row,
+                run.torqued,
+                k,
+                run.inertia,
+                run.m,
+                run.q,
+                matrix,
+                torque,
+                run.extra["own"],
+                h,
+                n,
+                run.threads,
+                run.options,
             )
             k += 1 if done else -back
         self.now = t_end

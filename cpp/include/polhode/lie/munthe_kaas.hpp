@@ -1,16 +1,16 @@
 #pragma once
 
 /// @file
-/// Runge-Kutta methods of Munthe-Kaas, [MK98] in the form of [Krysl07] Sec. 3.7: any Butcher tableau,
-/// explicit or implicit, applied to the rotation vector of the step.
+/// Runge-Kutta methods of Munthe-Kaas, [MK98] in the form of [Krysl07] Sec. 3.7: any Butcher
+/// tableau, explicit or implicit, applied to the rotation vector of the step.
 ///
 /// With omega_j = I^-1 m_j, f_j the torque at time t + c_j h, all seen from the body in stage j,
 ///
 ///     P_k = sum_j a_kj K_j,   K_j = h dexp^-1(-P_j) omega_j,      R_k = R0 exp(P_k)
 ///     m_k = exp(-P_k) (m0 + h sum_j a_kj F_j),   F_j = exp(P_j) f_j
 ///
-/// and the same with b in place of a_k for the end of the step, so that the momentum in space is kept
-/// without a torque.  The method has the order of its tableau.
+/// and the same with b in place of a_k for the end of the step, so that the momentum in space is
+/// kept without a torque.  The method has the order of its tableau.
 
 #include "polhode/lie/implicit.hpp"
 #include "polhode/torqued/bodies.hpp"
@@ -38,10 +38,9 @@ struct Tableau {
 };
 
 /// Classical, order 4.
-inline constexpr double rkmk4_tableau[] = {4,   0,   0,       0,       0,       0.5,     0,
-                                           0,   0,   0,       0.5,     0,       0,       0,
-                                           0,   1,   0,       1 / 6.0, 1 / 3.0, 1 / 3.0, 1 / 6.0,
-                                           0,   0.5, 0.5,     1};
+inline constexpr double rkmk4_tableau[] = {4,       0,       0,       0, 0,   0.5, 0, 0, 0,
+                                           0,       0.5,     0,       0, 0,   0,   1, 0, 1 / 6.0,
+                                           1 / 3.0, 1 / 3.0, 1 / 6.0, 0, 0.5, 0.5, 1};
 /// Explicit midpoint rule, order 2.
 inline constexpr double rkmk_midpoint_tableau[] = {2, 0, 0, 0.5, 0, 0, 1, 0, 0.5};
 /// Gauss's rules of one and two stages, orders 2 and 4.
@@ -59,8 +58,8 @@ inline constexpr double rkmk_gauss4_tableau[] = {2,
 
 namespace detail {
 
-/// dexp^-1(-z) v = v + z x v/2 + e z x (z x v), e = (1 - (theta/2) cot(theta/2))/theta^2; singular at
-/// a whole turn.
+/// dexp^-1(-z) v = v + z x v/2 + e z x (z x v), e = (1 - (theta/2) cot(theta/2))/theta^2; singular
+/// at a whole turn.
 template <class T>
 POLHODE_INLINE Vec3<T> dexp_inverse(const Turn<T>& t, const Vec3<T>& z, const Vec3<T>& v) {
     using polhode::select;
@@ -242,9 +241,9 @@ struct MuntheKaas {
     }
 };
 
-// Under torque.  An explicit method asks for the torque in one stage after another.  An implicit one
-// solves for the rotations with the torques that are known, asks for the torques there, and so on
-// until they change no more.
+// Under torque.  An explicit method asks for the torque in one stage after another.  An implicit
+// one solves for the rotations with the torques that are known, asks for the torques there, and so
+// on until they change no more.
 
 namespace munthe_kaas {
 
@@ -276,8 +275,7 @@ struct Explicit {
         } else {
             P = b.vector(rotation_column);
         }
-        b.keep(explicit_slope(k),
-               detail::dexp_inverse(detail::Turn<T>::of(P), P, h * b.omega()));
+        b.keep(explicit_slope(k), detail::dexp_inverse(detail::Turn<T>::of(P), P, h * b.omega()));
         b.keep(explicit_force(k), turned(magnus::exponential(P), h * b.torque()));
         Vec3<T> K[Tableau::most_explicit], F[Tableau::most_explicit];
         for (int j = 0; j <= k; ++j) {

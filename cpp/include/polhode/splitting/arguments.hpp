@@ -73,9 +73,9 @@ struct SplittingProblem {
     std::ptrdiff_t first_step, n_steps, total_steps, save_every;
     /// A method that takes the torque itself, in place of flow and stages; null: a splitting.
     const TorquedMethod* torqued = nullptr;
-    int start = 0;               ///< which of its ways to start
-    int energy_correction = 0;   ///< see energy::Correction
-    MutableView work = {};       ///< its columns
+    int start = 0;              ///< which of its ways to start
+    int energy_correction = 0;  ///< see energy::Correction
+    MutableView work = {};      ///< its columns
 };
 
 }  // namespace polhode

@@ -34,9 +34,9 @@ struct TorquedArguments {
     int stage = 0;       ///< number of the stage in the list
 };
 
-/// Works on bodies begin <= i < end.  False: the torque is wanted once more at the state that is now
-/// left, and the stage, or one `back` before it, is then run again; a body that is done stays bit
-/// for bit.
+/// Works on bodies begin <= i < end.  False: the torque is wanted once more at the state that is
+/// now left, and the stage, or one `back` before it, is then run again; a body that is done stays
+/// bit for bit.
 using TorquedFunction = bool (*)(const TorquedArguments& arguments,
                                  std::ptrdiff_t begin,
                                  std::ptrdiff_t end);
@@ -64,7 +64,8 @@ struct TorquedMethod {
     TorquedStages step;
     const TorquedStages* start;  ///< one list per value of its option `start`
     int starts;
-    /// The stages where they depend on `data`, written to `list` of `most_stages`; null: they do not.
+    /// The stages where they depend on `data`, written to `list` of `most_stages`; null: they do
+    /// not.
     TorquedStages (*make)(const double* data, TorquedStage* list) = nullptr;
     const double* data = nullptr;  ///< for TorquedArguments, unless the options have some
 
