@@ -95,7 +95,6 @@ def integrate(
     lost: numpy.typing.NDArray[numpy.float64] | None = None,
     torqued: typing.SupportsInt | typing.SupportsIndex = -1,
     work: numpy.typing.NDArray[numpy.float64] | None = None,
-    data: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
 ) -> None: ...
 def methods() -> list[typing.Any]: ...
 def motion_at(
@@ -160,7 +159,6 @@ def torqued_stage(
     step: typing.SupportsInt | typing.SupportsIndex,
     threads: typing.SupportsInt | typing.SupportsIndex,
     options: tuple[typing.Any, ...],
-    data: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
 ) -> bool: ...
 def torqued_stages(
     arg0: typing.SupportsInt | typing.SupportsIndex,
