@@ -14,6 +14,9 @@ namespace torqued {
 /// attitude at the start of the step.
 enum Column : int { target_column = 0, attitude_column = 1, first_free_column = 10 };
 
+/// What all stages share is compiled once: in line it would make up most of each.
+#define POLHODE_STAGE_PART [[gnu::noinline]]
+
 template <class T>
 struct Bodies {
     const TorquedArguments& a;
@@ -23,7 +26,7 @@ struct Bodies {
     Vec3<T> m;
     batch::Attitude<T> attitude;
 
-    POLHODE_INLINE Bodies(const TorquedArguments& arguments, std::ptrdiff_t first, int number)
+    POLHODE_STAGE_PART Bodies(const TorquedArguments& arguments, std::ptrdiff_t first, int number)
         : a(arguments),
           i(first),
           count(number) {
@@ -71,7 +74,7 @@ struct Bodies {
 
     /// The first stage of a step: the attitude is made unit and kept, m loses what a rod cannot
     /// have, and the first step of all sets the target energy.
-    POLHODE_INLINE void begin() {
+    POLHODE_STAGE_PART void begin() {
         T finite(0.0);
         int findings = all_valid;
         attitude.make_unit(finite, findings);
@@ -82,7 +85,7 @@ struct Bodies {
     }
     /// The state at which the torque is wanted next: the body turned by p since the start of the
     /// step, and the momentum l, seen along its axes at the start.
-    POLHODE_INLINE void ask_at(const Quaternion<T>& p, const Vec3<T>& l) {
+    POLHODE_STAGE_PART void ask_at(const Quaternion<T>& p, const Vec3<T>& l) {
         back_to_start();
         attitude.turn(p);
         m = seen_from(p, l);
@@ -90,7 +93,9 @@ struct Bodies {
     }
     /// The end of the step, given likewise, and the work done in it, with which the target energy
     /// moves.  Returns the turn of the whole step, correction included.
-    POLHODE_INLINE Quaternion<T> end_at(const Quaternion<T>& p, const Vec3<T>& l, const T& work) {
+    POLHODE_STAGE_PART Quaternion<T> end_at(const Quaternion<T>& p,
+                                            const Vec3<T>& l,
+                                            const T& work) {
         back_to_start();
         FreeStep<T> s{seen_from(p, l), p};
         const T target = number(target_column) + work;
@@ -105,13 +110,15 @@ struct Bodies {
     }
     /// The body turned by p since the start of the step, with the momentum m_now along its axes
     /// then; those of `but` stay as they are.
-    POLHODE_INLINE void leave(const Quaternion<T>& p, const Vec3<T>& m_now) {
+    POLHODE_STAGE_PART void leave(const Quaternion<T>& p, const Vec3<T>& m_now) {
         back_to_start();
         attitude.turn(p);
         m = m_now;
         store();
     }
-    POLHODE_INLINE void leave(const Quaternion<T>& p, const Vec3<T>& m_now, const mask_t<T>& but) {
+    POLHODE_STAGE_PART void leave(const Quaternion<T>& p,
+                                  const Vec3<T>& m_now,
+                                  const mask_t<T>& but) {
         const batch::Attitude<T> kept = attitude;
         const Vec3<T> kept_m = m;
         back_to_start();
@@ -120,7 +127,7 @@ struct Bodies {
         m = select<T>(but, kept_m, m_now);
         store();
     }
-    POLHODE_INLINE void store() const {
+    POLHODE_STAGE_PART void store() const {
         batch::store_vec3(a.m, i, count, m);
         attitude.store(a.attitude, i, count);
     }
