@@ -158,9 +158,9 @@ struct Exponential {
             h = h + T(0.5) * gw;  // to first order
         }
         // M = hat(h) + gz0 - c z g^T + third (g x z) z^T
-        const auto entry = [&](const T& zi, const T& gzi, const T& gj, const T& zj) {
-            return fma(third * gzi, zj, -(c * zi) * gj);
-        };
+        const auto entry =
+            [&](const T& zi, const T& gzi, const T& gj, const T& zj)
+                POLHODE_INLINE_LAMBDA { return fma(third * gzi, zj, -(c * zi) * gj); };
         Vec3<T> M[3] = {{entry(z.x, gz.x, g.x, z.x) + gz0,
                          entry(z.x, gz.x, g.y, z.y) - h.z,
                          entry(z.x, gz.x, g.z, z.z) + h.y},
@@ -199,7 +199,7 @@ struct Exponential {
                    (0.5 * (inverse_sinc * inverse_sinc - cot) * inverse_y - e) * inverse_y);
         const Vec3<T> zv = cross(z, v);
         const Vec3<T> zzv = cross(z, zv);
-        const auto D = [&](const Vec3<T>& x) {
+        const auto D = [&](const Vec3<T>& x) POLHODE_INLINE_LAMBDA {
             const Vec3<T> zx = cross(z, x);
             return x + (T(0.5) * zx + e * cross(z, zx));
         };
@@ -207,7 +207,9 @@ struct Exponential {
         // z x (z x v).
         Vec3<T> columns[3];
         for (int j = 0; j < 3; ++j) {
-            const auto of = [j](const Vec3<T>& x) { return j == 0 ? x.x : j == 1 ? x.y : x.z; };
+            const auto of = [j](const Vec3<T>& x) POLHODE_INLINE_LAMBDA {
+                return j == 0 ? x.x : j == 1 ? x.y : x.z;
+            };
             const Vec3<T> unit{T(j == 0 ? 1.0 : 0.0), T(j == 1 ? 1.0 : 0.0), T(j == 2 ? 1.0 : 0.0)};
             const Vec3<T> column{of(M[0]), of(M[1]), of(M[2])};
             const Vec3<T> uv = cross(unit, v);

@@ -99,7 +99,9 @@ struct ImplicitStages {
         const double enough = epsilon_v<T> * 0x1p-8;
         const int s = stages(), n = 3 * s;
         const Vec3<T> none{T(0.0), T(0.0), T(0.0)};
-        const auto of = [](const Vec3<T>& x, int i) { return i == 0 ? x.x : i == 1 ? x.y : x.z; };
+        const auto of = [](const Vec3<T>& x, int i) POLHODE_INLINE_LAMBDA {
+            return i == 0 ? x.x : i == 1 ? x.y : x.z;
+        };
         mask_t<T> busy = wanted, positive = wanted;
         for (int i = 0; i < most_iterations; ++i) {
             // K_j - v_j(P_j) and its derivative, 1 - a_jl dv_j/dP_j.

@@ -1,0 +1,278 @@
+"""What [Krysl07] claims of its methods, sections 3.2 to 3.7, and its misprints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import polhode as ph
+
+Array = NDArray[np.float64]
+EPS = 2.0**-52
+INERTIA = np.array([0.9144, 1.098, 1.66])
+M0 = INERTIA * [0.45549, 0.82623, 0.03476]
+Q0 = np.array([0.6, -0.48, 0.0, 0.64])
+SYMMETRIC = ("trap", "imid", "trapm", "imidm", "swc1", "akw", "bbtrap")
+NAMES = (*SYMMETRIC, "bbtrapwd")
+State = tuple[Array, Array, float]
+
+
+def torque(t: float, m: Array, q: Array) -> Array:
+    """Of a weight that grows with time, beside the third axis."""
+    pull = np.einsum("...ji,j->...i", ph.so3.to_matrix(q), [0.2, -0.3, 0.6])
+    return np.cross((1 + t) * pull, [0.1, 0.0, 1.0])
+
+
+def step(method: str, h: float, state: State, force: Any = torque, **options: Any) -> State:
+    m, q, t = state
+    end = ph.integrate(
+        INERTIA, m, q, h, 1, torque=force, method=method, splitting=None, t0=t, **options
+    )
+    return end.m[-1], end.q[-1], t + h
+
+
+def forward(h: float, state: State, form: str, force: Any = torque) -> State:
+    return step("euler_forward", h, state, force, form=form)
+
+
+def backward(h: float, state: State, form: str, force: Any = torque) -> State:
+    return step("euler_backward", h, state, force, form=form)
+
+
+def distance(a: State, b: State) -> float:
+    assert a[2] == pytest.approx(b[2], abs=1e-15)
+    return float(max(np.abs(a[0] - b[0]).max(), np.abs(a[1] - b[1]).max()))
+
+
+START: State = (M0, Q0, 0.25)
+# One or two implicit steps of |m| = 1, each solved to a few roundings.
+ROUNDING = 16 * EPS
+with_and_without = pytest.mark.parametrize("force", [None, torque])
+both_forms = pytest.mark.parametrize("form", ["rate", "momentum"])
+PAIRS = {"rate": ("trap", "imid"), "momentum": ("trapm", "imidm")}
+
+
+# Euler's two methods and what is made of them ----------------------------------------------------
+
+
+@with_and_without
+@both_forms
+def test_eulers_methods_are_adjoint(form: str, force: Any) -> None:
+    """Sec. 3.2: each undoes the other with the step reversed."""
+    there = forward(0.4, START, form, force)
+    assert distance(backward(-0.4, there, form, force), START) < ROUNDING
+    there = backward(0.4, START, form, force)
+    assert distance(forward(-0.4, there, form, force), START) < ROUNDING
+    assert distance(forward(-0.4, forward(0.4, START, form, force), form, force), START) > 1e-3
+
+
+@with_and_without
+@both_forms
+def test_trapezoid_and_midpoint_are_compositions(form: str, force: Any) -> None:
+    """Secs 3.3, 3.4 and 3.6: backward after forward, forward after backward, halves of the step."""
+    trapezoid, midpoint = PAIRS[form]
+    h = 0.5
+    one = backward(h / 2, forward(h / 2, START, form, force), form, force)
+    assert distance(one, step(trapezoid, h, START, force)) < ROUNDING
+    one = forward(h / 2, backward(h / 2, START, form, force), form, force)
+    assert distance(one, step(midpoint, h, START, force)) < ROUNDING
+
+
+@with_and_without
+@both_forms
+def test_trapezoid_and_midpoint_are_conjugate(form: str, force: Any) -> None:
+    """Secs 3.5 and 3.7: TRAP o bE = bE o IMID, over many steps."""
+    trapezoid, midpoint = PAIRS[form]
+    h = 0.5
+    one = backward(h / 2, START, form, force)
+    other = START
+    for _ in range(20):
+        one = step(trapezoid, h, one, force)
+        other = step(midpoint, h, other, force)
+    other = backward(h / 2, other, form, force)
+    # 20 steps, |m| up to 30 at the end.
+    assert distance(one, other) < 20 * ROUNDING * max(1.0, float(np.abs(one[0]).max()))
+    # Not so by the other form of Euler's method.
+    form = "momentum" if form == "rate" else "rate"
+    one = step(trapezoid, h, backward(h / 2, START, form, force), force)
+    other = backward(h / 2, step(midpoint, h, START, force), form, force)
+    assert distance(one, other) > 1e-4
+
+
+@with_and_without
+@pytest.mark.parametrize("method", SYMMETRIC)
+def test_symmetric_methods(method: str, force: Any) -> None:
+    there = step(method, 0.4, START, force)
+    assert distance(step(method, -0.4, there, force), START) < ROUNDING
+
+
+@with_and_without
+def test_bbtrapwd_is_not_symmetric(force: Any) -> None:
+    there = step("bbtrapwd", 0.4, START, force)
+    assert distance(step("bbtrapwd", -0.4, there, force), START) > 1e-5
+
+
+# What they keep ----------------------------------------------------------------------------------
+
+
+def relative_energy(m: Array) -> Array:
+    energy = ph.energy(INERTIA, m)
+    return energy / energy[0] - 1
+
+
+def free_run(method: str, h: float = 0.5, n: int = 2000) -> ph.Trajectory:
+    return ph.integrate(INERTIA, M0, Q0, h, n, method=method, splitting=None)
+
+
+def test_trap_keeps_the_energy_half_a_step_ahead() -> None:
+    """Sec. 3.5: of IMID's states, to which it is conjugate."""
+    traj = free_run("trap")
+    ahead, _ = ph.step(INERTIA, traj.m, traj.q, 0.25, method="euler_forward", form="rate")
+    # Rounding of 2000 steps.
+    assert np.ptp(relative_energy(ahead)) < 1e-13
+    assert np.ptp(relative_energy(traj.m)) > 1e-3
+    assert np.ptp(relative_energy(free_run("imid").m)) < 1e-13
+
+
+def test_energy_drifts_only_where_the_method_is_not_symmetric() -> None:
+    for method in NAMES:
+        energy = relative_energy(free_run(method, n=4000).m)
+        drift = abs(energy[-200:].mean() - energy[:200].mean())
+        assert drift > 1e-2 if method == "bbtrapwd" else drift < 1e-4, method
+
+
+def test_akw_keeps_the_energy_of_a_heavy_top() -> None:
+    top = ph.torques.HeavyTop(u0=[0.0, 0.0, 0.5])
+    for method in NAMES:
+        traj = ph.integrate(
+            [5.0, 5.0, 1.0], [0.5, 0.0, 5.0], Q0, 0.05, 1000, torque=top, method=method,
+            splitting=None,
+        )  # fmt: skip
+        energy = traj.energy()
+        spread = np.ptp(energy) / abs(energy[0])
+        assert spread < 1e-13 if method == "akw" else spread > 1e-9, method
+
+
+def poisson_defect(method: str, h: float) -> float:
+    """Of m -> m1: |D hat(m) D^T - hat(m1)|, D by central differences, good to 1e-10."""
+
+    def hat(v: Array) -> Array:
+        return np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
+
+    d = 1e-5
+    starts = np.concatenate([[M0], M0 + d * np.eye(3), M0 - d * np.eye(3)])
+    end, _ = ph.step(INERTIA, starts, Q0, h, method=method)
+    D = (end[1:4] - end[4:]).T / (2 * d)
+    return float(np.abs(D @ hat(M0) @ D.T - hat(end[0])).max())
+
+
+def test_none_is_symplectic() -> None:
+    """Sec. 3.7 surmises that IMIDM is; the defect is of the order of the local error, h^3."""
+    assert poisson_defect("exact", 0.8) < 1e-9
+    for method in NAMES:
+        coarse, fine = poisson_defect(method, 0.8), poisson_defect(method, 0.4)
+        assert fine > 1e-7, method
+        assert 2.4 < np.log2(coarse / fine) < 4.2, method
+
+
+# Misprints ---------------------------------------------------------------------------------------
+
+
+def test_equation_5_momentum_of_the_whole_step() -> None:
+    """Printed u + (h/2) p_mid/M, which moves half as far; right h p_mid/M."""
+    for factor, right in ((1.0, True), (0.5, False)):
+        u, p = 1.0, 0.0
+        h = 0.01
+        for _ in range(100):
+            # bE then fE of u' = p, p' = -u, halves of the step.
+            p_mid = (p - h / 2 * u) / (1 + h * h / 4)
+            u_mid = u + h / 2 * p_mid
+            u, p = u + factor * h * p_mid, p - h * u_mid
+        assert (abs(u - np.cos(1.0)) < 1e-4) == right
+
+
+def test_equation_9_and_the_inverse_with_the_sign_needed() -> None:
+    """dexp as printed; (dexp_{-v})^-1 x = x + v x x/2 + c v x (v x x)."""
+    v, x = np.array([0.7, -0.4, 1.1]), np.array([0.3, 0.9, -0.2])
+    S = np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
+    theta = float(np.linalg.norm(v))
+    series, term = np.eye(3), np.eye(3)
+    for k in range(2, 30):
+        term = term @ S / k
+        series += term
+    printed = (
+        np.eye(3)
+        + (1 - np.cos(theta)) / theta**2 * S
+        + (1 - np.sin(theta) / theta) * S @ S / theta**2
+    )
+    np.testing.assert_allclose(printed, series, rtol=0, atol=4 * EPS)
+    np.testing.assert_allclose(printed @ v, v, rtol=0, atol=4 * EPS)
+    np.testing.assert_allclose(printed.T @ v, v, rtol=0, atol=4 * EPS)
+    c = (1 - theta / 2 / np.tan(theta / 2)) / theta**2
+    y = x + np.cross(v, x) / 2 + c * np.cross(v, np.cross(v, x))
+    np.testing.assert_allclose(printed.T @ y, x, rtol=0, atol=8 * EPS)  # dexp_{-v}
+    assert np.abs(printed @ y - x).max() > 0.1
+
+
+def test_equation_13_turns_back() -> None:
+    """Printed R2 = R1 exp(h I^-1 Pi2), which goes on; right exp(-h I^-1 Pi2)."""
+    h = 0.4
+    m1, q1, _ = forward(h, START, "rate", None)
+    m2, q2, _ = backward(-h, (m1, q1, 0.0), "rate", None)
+    np.testing.assert_allclose(m2, M0, rtol=0, atol=ROUNDING)
+    for sign, right in ((-1, True), (1, False)):
+        q = ph.so3.multiply(q1, ph.so3.exp(sign * h * m2 / INERTIA))
+        assert (np.abs(q - Q0).max() < ROUNDING) == right
+    np.testing.assert_allclose(q2, Q0, rtol=0, atol=ROUNDING)
+
+
+@pytest.mark.parametrize("method", ["imid", "imidm"])
+def test_torque_at_the_middle_of_the_step(method: str) -> None:
+    """Printed t_n + h/2, half a step after the end; right t_{n-1} + h/2."""
+    exact = ph.integrate(INERTIA, M0, Q0, 1 / 100, 100, torque=torque, splitting="kahan_li8_17")
+
+    def error(n: int, late: float) -> float:
+        h = 1 / n
+
+        def force(t: float, m: Array, q: Array) -> Array:
+            return torque(t + late * h, m, q)
+
+        traj = ph.integrate(INERTIA, M0, Q0, h, n, torque=force, method=method, splitting=None)
+        return float(np.abs(traj.m[-1] - exact.m[-1]).max())
+
+    assert np.log2(error(32, 0.0) / error(64, 0.0)) == pytest.approx(2, abs=0.1)
+    assert np.log2(error(32, 1.0) / error(64, 1.0)) == pytest.approx(1, abs=0.1)
+
+
+def test_scaling_of_the_cayley_map_in_akw() -> None:
+    """cay(v) = (1 - v/2)^-1 (1 + v/2); without the halves, twice as far, AKW does not converge."""
+    _, exact = ph.step(INERTIA, M0, Q0, 1.0)
+
+    def error(n: int, half: float) -> float:
+        h, m, q = 1 / n, M0, Q0
+        for _ in range(n):
+            m1, own = ph.step(INERTIA, m, q, h, method="akw")
+            v = half * h * (m + m1) / 2 / INERTIA
+            turn = np.array([1.0, *v]) / np.sqrt(1 + v @ v)
+            q = ph.so3.multiply(q, turn)
+            m = m1
+            if half == 0.5:
+                np.testing.assert_allclose(own, q, rtol=0, atol=ROUNDING)
+                q = own
+        return float(np.abs(q - exact).max())
+
+    assert np.log2(error(16, 0.5) / error(32, 0.5)) == pytest.approx(2, abs=0.1)
+    assert min(error(16, 1.0), error(256, 1.0)) > 0.1
+
+
+@both_forms
+def test_composition_whose_adjoint_section_37_takes(form: str) -> None:
+    """Printed Phi*_{-h/2} o Phi_{h/2}, which is the identity; right Phi_{h/2} o Phi*_{h/2}."""
+    h = 0.4
+    printed = backward(-h / 2, forward(h / 2, START, form), form)
+    assert distance(printed, START) < ROUNDING
+    right = forward(h / 2, backward(h / 2, START, form), form)
+    assert distance(right, step(PAIRS[form][1], h, START)) < ROUNDING
