@@ -583,25 +583,27 @@ POLHODE_INLINE int step_with(const Method& method,
     const bool shared_body = arguments.inertia.body == 0;
     int findings = all_valid;
     const auto* prepared = static_cast<const Inertia<T>*>(arguments.bodies);
-    Inertia<T> body;
+    Inertia<T> own;
+    const Inertia<T>* at = &own;
     if (prepared != nullptr) {
-        body = prepared[shared_body ? 0 : begin / lanes];
+        at = prepared + (shared_body ? 0 : begin / lanes);
     } else {
         const Vec3<T> moments = load_vec3<T>(arguments.inertia, begin, 1);
         findings |= look_at_moments(moments);
-        body = Inertia<T>::of(moments);
+        own = Inertia<T>::of(moments);
     }
     for (std::ptrdiff_t i = begin; i < end; i += lanes) {
         const int count = end - i < lanes ? static_cast<int>(end - i) : lanes;
         if (!shared_body) {
             if (prepared != nullptr) {
-                body = prepared[i / lanes];
+                at = prepared + i / lanes;
             } else {
                 const Vec3<T> moments = load_vec3<T>(arguments.inertia, i, count);
                 findings |= look_at_moments(moments);
-                body = Inertia<T>::of(moments);
+                own = Inertia<T>::of(moments);
             }
         }
+        const Inertia<T>& body = *at;
         Vec3<T> m = load_vec3<T>(arguments.m, i, count);
         T h = load_scalar<T>(arguments.h, i, count);
         Attitude<T> attitude = Attitude<T>::load(arguments.attitude, arguments.matrix, i, count);
