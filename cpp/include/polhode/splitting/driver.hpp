@@ -266,13 +266,12 @@ class Block {
             select_term(a, i);
             problem_.terms[i].model->derivative(a, 0, padded_);
         }
-        for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
+        add_each_to_m(-2 * ch3, [this](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
             const Vec3<T> f = batch::load_vec3<T>(torque_.view(), i, lanes_v<T>);
             const Vec3<T> v = batch::load_vec3<T>(work_.view(), i, lanes_v<T>);
             const Vec3<T> d = batch::load_vec3<T>(derivative_.view(), i, lanes_v<T>);
-            batch::store_vec3<T>(work_.view(), i, lanes_v<T>, cross(f, v) - d);
-        }
-        add_to_m(-2 * ch3, work_.view());
+            return cross(f, v) - d;
+        });
     }
 
     /// One step of a method that takes the torque itself.
@@ -339,14 +338,28 @@ class Block {
 
     /// m += factor x.
     void add_to_m(double factor, const View& x) {
+        add_each_to_m(factor, [&x](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
+            return batch::load_vec3<T>(x, i, lanes_v<T>);
+        });
+    }
+    /// The same with a function that gives x of the bodies from i on.
+    template <class Vector>
+    void add_each_to_m(double factor, const Vector& x) {
+        const T s(factor);
         if (!compensated_) {
-            add_scaled<T>(m_.view(), factor, x, m_.view(), padded_);
+            for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
+                const Vec3<T> m = batch::load_vec3<T>(m_.view(), i, lanes_v<T>);
+                const Vec3<T> v = x(i);
+                batch::store_vec3<T>(m_.view(),
+                                     i,
+                                     lanes_v<T>,
+                                     {fma(s, v.x, m.x), fma(s, v.y, m.y), fma(s, v.z, m.z)});
+            }
             return;
         }
-        const T s(factor);
         for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
             const Vec3<T> m = batch::load_vec3<T>(m_.view(), i, lanes_v<T>);
-            const Vec3<T> v = batch::load_vec3<T>(x, i, lanes_v<T>);
+            const Vec3<T> v = x(i);
             const Vec3<T> lost = batch::load_vec3<T>(lost_.view(), i, lanes_v<T>);
             const Vec3<T> part{fma(s, v.x, lost.x), fma(s, v.y, lost.y), fma(s, v.z, lost.z)};
             const Vec3<T> sum = m + part;

@@ -63,9 +63,10 @@ void torque_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t 
 template <class M, bool Matrix, class T>
 void derivative_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     T p[M::parameters];
+    batch::load(a.parameters, begin, 1, p);
     for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
         const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
-        batch::load(a.parameters, i, count, p);
+        if (a.parameters.body != 0) batch::load(a.parameters, i, count, p);
         const Vec3<T> v = batch::load_vec3<T>(a.rotation, i, count);
         put(a, i, count, M::derivative(p, a.t, v, Frame<T, Matrix>::load(a.attitude, i, count)));
     }
