@@ -30,7 +30,9 @@ def test_a_signal_stops_it(name: str, left: str) -> None:
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         # Left alone each takes minutes, and a step of `endless_batch` half a minute; on a busy
-        # machine the second that is promised may become some, and the start may not be saved yet.
+        # machine the second that is promised may become some.
         output, _ = process.communicate(timeout=15)
-        assert output in (f"interrupted {left}\n", "interrupted 0\n")
+        # There the million bodies of `endless_batch` may not have started yet either.
+        early = ("0", "nothing") if name == "endless_batch" else ()
+        assert output.removeprefix("interrupted ").rstrip() in (left, *early)
         assert process.returncode == 0
