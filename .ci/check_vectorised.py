@@ -3,8 +3,9 @@
 Disassembles the installed extension and looks at the loop of each kernel named below, at the levels
 v3 (four doubles a register) and v4 (eight).  A kernel passes where its loop takes square roots,
 divides and fuses multiply-adds a register at a time, and holds no square root, division or fused
-multiply-add of a single double and no call but memcpy and the correction of the energy.  So a kernel that the compiler no longer
-vectorises fails here, and does not silently become five times slower.
+multiply-add of a single double and no call but memcpy and the correction of the energy.  So a
+kernel that the compiler no longer vectorises fails here, and does not silently become five times
+slower.
 """
 
 from __future__ import annotations
