@@ -510,3 +510,11 @@ def test_models_are_stored(tmp_path: Path, torque: Any, own_axes: bool) -> None:
     traj = ph.resume(tmp_path / "run")
     assert_same(traj, whole)
     np.testing.assert_array_equal(traj.energy(), whole.energy())
+
+
+@pytest.mark.parametrize("splitting", ph.splittings(), ids=lambda splitting: splitting.name)
+def test_splittings_come_back_as_they_were(splitting: ph.Splitting) -> None:
+    written = json.loads(json.dumps(_store.describe_splitting(splitting)))
+    read = _store.read_splitting(written)
+    assert read == splitting
+    assert hash(read) == hash(splitting)

@@ -284,7 +284,8 @@ def read_splitting(content: dict[str, Any]) -> Splitting:
     """The splitting that `describe_splitting` described."""
     known = {field.name for field in fields(Splitting)}
     values = {name: value for name, value in content.items() if name in known}
-    values["invariants"] = tuple(values["invariants"])
+    for name in ("invariants", "generalised_order"):
+        values[name] = tuple(values.get(name, ()))
     values["stages"] = tuple((str(kind), float(b), float(c)) for kind, b, c in values["stages"])
     return Splitting(**values)
 
