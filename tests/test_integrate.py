@@ -400,3 +400,50 @@ def test_splittings_are_frozen_dataclasses() -> None:
             scheme.name = "mine"  # type: ignore[misc]
         hash(scheme)
     assert {s.name: len(s.a) for s in schemes}["rkn6_14"] == 15
+
+
+def test_functions_may_give_back_the_same_array_each_time() -> None:
+    kept = np.zeros(3)
+
+    def damping(t: float, m: Any, q: Any) -> Any:
+        kept[...] = -0.1 * m
+        return kept
+
+    reused = ph.torques.Function(damping, depends_on_m=True)
+    fresh = ph.torques.Function(lambda t, m, q: -0.1 * m, depends_on_m=True)
+    np.testing.assert_array_equal(integrate(torque=reused).m, integrate(torque=fresh).m)
+
+    def part(*values: float) -> Any:
+        def torque(t: float, m: Any, q: Any) -> Any:
+            kept[...] = values
+            return kept
+
+        return torque
+
+    two = integrate(torque=[part(1.0, 0.0, 0.0), part(0.0, 1.0, 0.0)])
+    one = integrate(torque=lambda t, m, q: np.array([1.0, 1.0, 0.0]))
+    np.testing.assert_array_equal(two.m, one.m)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {
+                "torque": [
+                    ph.torques.Function(lambda t, m, q: 0 * m, W=lambda t, q: np.zeros(3)),
+                    ph.torques.HeavyTop([0.0, 0.0, 1.0]),
+                ],
+                "splitting": "chin4a",
+            },
+            "W of a sum",
+        ),
+        ({"torque": ph.torques.SpatialMomentum(lambda t: np.ones(3))}, "needs the torque"),
+    ],
+)
+def test_what_the_torque_cannot_serve_is_refused_before_any_work(
+    options: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        integrate(**options, save_to=tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -899,3 +899,41 @@ def test_bad_values(make: Callable[[], Any], message: str) -> None:
 def test_bad_types(make: Callable[[], Any], message: str) -> None:
     with pytest.raises(TypeError, match=message):
         make()
+
+
+def test_a_spline_holds_at_both_ends_of_its_interval() -> None:
+    interpolate = pytest.importorskip("scipy.interpolate")
+    spline = interpolate.CubicSpline([0.0, 1.0], [[1, 2, 3], [2, 0, 1]], extrapolate=False)
+    force = torques.Prescribed(spline)
+    for t in (0.0, 0.3, 1.0):
+        np.testing.assert_allclose(
+            force.torque(t, np.zeros(3), [1, 0, 0, 0]), spline(t), atol=1e-15
+        )
+    for t in (-0.01, 1.01):
+        assert np.isnan(force.torque(t, np.zeros(3), [1, 0, 0, 0])).all()
+    traj = ph.integrate([1, 2, 3], [0, 0, 1], [1, 0, 0, 0], 0.1, 10, torque=force)
+    assert np.isfinite(traj.m).all()
+
+
+def test_the_coupled_kick_errs_by_chance_only() -> None:
+    # No damping to speak of, in skew axes: the energy is that of the undamped ship.
+    axes = ph.so3.to_matrix(ph.so3.exp([0.3, -0.8, 0.5]))
+    ship = torques.Vessel(2.0, 0.1, 0.05, damping=[1e-30, 0.0, 0.0], axes=axes)
+    traj = ph.integrate(
+        [1.3, 2.1, 0.9], [0.4, -0.7, 1.1], [1, 0, 0, 0], 0.001, 10_000, torque=ship,
+        splitting="mclachlan6_9", save_every=1000,
+    )  # fmt: skip
+    # X X^-1 m in place of m erred by 8e-12, the same way each time.
+    assert np.abs(traj.energy() / traj.energy()[0] - 1).max() < 2e-13
+
+
+def test_a_null_pointer_is_refused() -> None:
+    import ctypes
+
+    double_p = ctypes.POINTER(ctypes.c_double)
+    kind = ctypes.CFUNCTYPE(
+        None, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_double, double_p, double_p,
+        double_p, ctypes.c_void_p,
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="null pointer"):
+        torques.Compiled(kind(0))

@@ -30,7 +30,7 @@ from polhode._splittings import Splitting, as_splitting
 from polhode._store import Store
 from polhode._torqued import NO_SPLITTING, Steps, check_terms, columns, torqued_index
 from polhode._trajectory import Trajectory
-from polhode.torques import Torque, TorqueLike, as_terms
+from polhode.torques import SpatialMomentum, Torque, TorqueLike, as_terms
 
 if TYPE_CHECKING:
     from polhode.bodies import RigidBody
@@ -131,7 +131,8 @@ def integrate(
     Notes
     -----
     A step applies free flows and kicks m += b h torque in turn; time runs with the free flow, and a
-    kick sees the time reached. Results do not depend on the other bodies, on `save_every` or on
+    kick sees the time reached. A torque about the axis of a rod has nothing to turn: what a kick
+    gives m there the next free flow drops, and a saved m may hold it. Results do not depend on the other bodies, on `save_every` or on
     `threads`, bit for bit. Units are any consistent set.
 
     Examples
@@ -489,6 +490,13 @@ def _check_scheme(scheme: Splitting, terms: Sequence[Torque]) -> None:
             raise ValueError(
                 f"splitting {scheme.name!r} has a modified potential and needs W; {term!r} has none"
             )
+        if scheme.b and isinstance(term, SpatialMomentum) and not term.derivatives:
+            raise ValueError(
+                "a splitting needs the torque, the first derivative of the momentum: "
+                "SpatialMomentum(L, dL)"
+            )
+    if scheme.modified and len(terms) > 1 and not all(term.in_core for term in terms):
+        raise ValueError("W of a sum with Python functions is not known: give one function")
 
 
 def _bar(progress: bool, count: int, done: int) -> Any:
@@ -555,7 +563,10 @@ class Run:
         """Times of all saves."""
         saves = self.rows(self.count)
         steps = np.minimum(np.arange(saves) * self.every, self.count)
-        return self.t0 + steps * float(self.h) if self.times is None else self.times[steps]
+        if self.times is not None:
+            return np.asarray(self.times[steps])
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.where(steps == 0, self.t0, self.t0 + steps * float(self.h))
 
     def rows(self, done: int) -> int:
         """How many saves there are after so many steps."""
@@ -743,18 +754,24 @@ class _Python:
     def _torque(self, t: float, m: Array) -> Array:
         terms = self.run.terms
         total = terms[0].torque(t, m, self.q)
-        for term in terms[1:]:
-            total = total + term.torque(t, m, self.q)
+        if len(terms) > 1:
+            # A function may give back the same array at each call.
+            total = np.array(total)
+            for term in terms[1:]:
+                total += term.torque(t, m, self.q)
         return total
 
     def _kick(self, t: float, s: float, ch3: float) -> None:
         m = self.run.m
         if self.depends_on_m:
-            k1 = self._torque(t, self.m)
-            k2 = self._torque(t, m + (s / 2) * k1)
-            k3 = self._torque(t, m + (s / 2) * k2)
-            k4 = self._torque(t, m + s * k3)
-            m += (s / 6) * (k1 + 2 * (k2 + k3) + k4)
+            # A function may give back the same array at each call: each is used up before the next.
+            k = self._torque(t, self.m)
+            total, stage = np.array(k), m + (s / 2) * k
+            k = self._torque(t, stage)
+            total, stage = total + 2 * k, m + (s / 2) * k
+            k = self._torque(t, stage)
+            total, stage = total + 2 * k, m + s * k
+            m += (s / 6) * (total + self._torque(t, stage))
             return
         # Two kicks with no flow between them see the same torque.
         if self.force is None or self.force[0] != t:

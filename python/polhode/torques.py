@@ -1003,7 +1003,11 @@ def _of_polynomial(polynomial: Any) -> tuple[Array, ...]:
     if extrapolate:
         return x[1:-1], x[:-1], table
     outside = np.full((1, *table.shape[1:]), np.nan)
-    return x, np.concatenate([x[:1], x]), np.concatenate([outside, table, outside])
+    # The last breakpoint belongs to the last piece, and times t0 + n h that come to it are rounded.
+    bounds = x.copy()
+    bounds[0] -= 8 * np.spacing(np.abs(x).max())
+    bounds[-1] += 8 * np.spacing(np.abs(x).max())
+    return bounds, np.concatenate([x[:1], x]), np.concatenate([outside, table, outside])
 
 
 def _to_body(attitude: NDArray[Any], v: Array) -> Array:
@@ -1260,7 +1264,8 @@ def _compiled(function: Any) -> tuple[int, int]:
     result = "void" if pointer.restype is None else _type_of(pointer.restype)
     _check_signature([result, *types], f"{result} ({', '.join(types)})")
     address = ctypes.cast(pointer, ctypes.c_void_p).value
-    assert address is not None
+    if address is None:
+        raise ValueError("the compiled torque is a null pointer")
     return address, 0
 
 

@@ -48,13 +48,22 @@ namespace detail {
 template <class T>
 struct Damping {
     Vec3<T> decay, weight;
+    Vec3<T> growth;  ///< decay - 1
+    T s;
 
     POLHODE_INLINE static Damping of(const T* k, double s) {
         Damping d;
-        along(k[0], s, d.decay.x, d.weight.x);
-        along(k[1], s, d.decay.y, d.weight.y);
-        along(k[2], s, d.decay.z, d.weight.z);
+        along(k[0], s, d.decay.x, d.weight.x, d.growth.x);
+        along(k[1], s, d.decay.y, d.weight.y, d.growth.y);
+        along(k[2], s, d.decay.z, d.weight.z, d.growth.z);
+        d.s = T(s);
         return d;
+    }
+    /// What the damping changes besides m <- m + s f: nothing where k = 0.
+    POLHODE_INLINE Vec3<T> change(const Vec3<T>& m, const Vec3<T>& f) const {
+        return {fma(growth.x, m.x, (weight.x - s) * f.x),
+                fma(growth.y, m.y, (weight.y - s) * f.y),
+                fma(growth.z, m.z, (weight.z - s) * f.z)};
     }
     POLHODE_INLINE Vec3<T> operator()(const Vec3<T>& m, const Vec3<T>& f) const {
         return {fma(decay.x, m.x, weight.x * f.x),
@@ -63,7 +72,7 @@ struct Damping {
     }
 
   private:
-    POLHODE_INLINE static void along(T k, double s, T& decay, T& weight) {
+    POLHODE_INLINE static void along(T k, double s, T& decay, T& weight, T& growth) {
         const T z = -s * k;
         const Exponential<T> e = exponential(z);
         const mask_t<T> still = z == 0.0;
@@ -71,6 +80,7 @@ struct Damping {
         // Beyond that e^z is no double, and what `exponential` gives means nothing.
         const mask_t<T> beyond = z > 709.0;
         decay = select(beyond, nan<T>(), e.exp);
+        growth = select(beyond, nan<T>(), select(still, T(0.0), e.expm1));
         weight = s * phi;
     }
 };
@@ -145,8 +155,12 @@ struct CoupledVessel {
                                        const detail::Damping<T>& damping,
                                        const Vec3<T>& m,
                                        const Frame& frame) {
-        const Vec3<T> f = times(p + 18, Restoring::torque(p, t, m, frame));
-        return times(p + 9, damping(times(p + 18, m), f));
+        // In changes of m: X X^-1 is 1 to rounding only, and would err the same way in every kick.
+        const Vec3<T> f = Restoring::torque(p, t, m, frame);
+        const Vec3<T> part = times(p + 9, damping.change(times(p + 18, m), times(p + 18, f)));
+        return {m.x + fma(damping.s, f.x, part.x),
+                m.y + fma(damping.s, f.y, part.y),
+                m.z + fma(damping.s, f.z, part.z)};
     }
     template <class T, class Frame>
     POLHODE_INLINE static T potential(const T* p, double t, const Frame& frame) {
