@@ -132,8 +132,8 @@ def integrate(
     -----
     A step applies free flows and kicks m += b h torque in turn; time runs with the free flow, and a
     kick sees the time reached. A torque about the axis of a rod has nothing to turn: what a kick
-    gives m there the next free flow drops, and a saved m may hold it. Results do not depend on the other bodies, on `save_every` or on
-    `threads`, bit for bit. Units are any consistent set.
+    gives m there the next free flow drops, and a saved m may hold it. Results do not depend on the
+    other bodies, on `save_every` or on `threads`, bit for bit. Units are any consistent set.
 
     Examples
     --------

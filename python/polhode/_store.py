@@ -285,7 +285,7 @@ def read_splitting(content: dict[str, Any]) -> Splitting:
     known = {field.name for field in fields(Splitting)}
     values = {name: value for name, value in content.items() if name in known}
     for name in ("invariants", "generalised_order"):
-        values[name] = tuple(values.get(name, ()))
+        values[name] = tuple(values[name])
     values["stages"] = tuple((str(kind), float(b), float(c)) for kind, b, c in values["stages"])
     return Splitting(**values)
 
