@@ -371,7 +371,7 @@ def test_order_of_multistep(name: str, start: str) -> None:
 )
 @pytest.mark.parametrize("way", [True, "buss"])
 def test_order_with_energy_correction(name: str, order: int, way: bool | str) -> None:
-    """Odd orders gain one, for a free body."""
+    """Odd orders gain one, for this free body at this time."""
     n = 3200 if order == 2 else 100 if name == "taylor5" else 200
     errors = [error(name, k, energy_correction=way) for k in (n, 2 * n)]
     assert math.log2(errors[0] / errors[1]) == pytest.approx(order, abs=0.35)
