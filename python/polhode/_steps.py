@@ -105,6 +105,7 @@ def step(
     implicit Munthe-Kaas methods solve an equation that may have several roots in long steps: taken
     is one near by where the step is short, and the one that a path of eight shorter steps leads to
     elsewhere; a body that loses its root on the way is NaN. Steps of up to about a radian have one.
+    Beyond |h| |m| / I1 = 3 the path may lose a root that is there, or end on another.
 
     Option ``energy_correction=True`` turns the body after each step by the least angle that brings
     its energy back to what it was at the start of the call, the momentum in space left as it is;
