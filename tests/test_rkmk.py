@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import polhode as ph
+from polhode import _core
 
 Array = NDArray[np.float64]
 EPS = 2.0**-52
@@ -369,3 +371,29 @@ def test_refused_tableaus() -> None:
     with pytest.raises(TypeError, match="no option 'axes'"):
         ph.step(INERTIA, M0, Q0, 0.1, method=made("heun3"), axes=(1, 2, 3))
     assert "rkmk" not in [method.name for method in ph.methods()]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"b": (1 / 40,) * 40}, "shape"),
+        ({"b": (1.0, 2.0)}, "shape"),
+        ({"b": (2.0,)}, "sum 1"),
+        ({"a": ((3.0,),)}, "sums of the rows"),
+        ({"c": (np.nan,)}, "finite"),
+    ],
+)
+def test_changed_tableaus_are_checked_like_new_ones(changes: dict[str, Any], message: str) -> None:
+    euler = ph.rkmk([[0.0]], [1.0], [0.0])
+    with pytest.raises(ValueError, match=message):
+        dataclasses.replace(euler, **changes)
+
+
+@pytest.mark.parametrize(
+    "numbers", [[], [1.0], [40.0, 0.0, 1.0, 0.0], [1.5, 0.0, 1.0, 0.0], [np.nan]]
+)
+def test_the_core_takes_no_coefficients_of_the_wrong_number(numbers: list[float]) -> None:
+    row = next(i for i, x in enumerate(_core.methods()) if x["name"] == "rkmk4")
+    arrays = [np.array(x, float) for x in ([1, 2, 3], [0.1, 0.2, 0.3], [1, 0, 0, 0], 0.1)]
+    with pytest.raises(ValueError, match="coefficients"):
+        _core.step(row, *arrays, None, None, 1, 1, False, (np.array(numbers),))

@@ -76,6 +76,13 @@ inline OptionValues read_options(const pybind11::tuple& values) {
             !PyArray_IS_C_CONTIGUOUS(coefficients.array)) {
             throw pybind11::value_error("coefficients that are no plain array");
         }
+        // Of a tableau: the number of stages s, then s^2 + 2 s numbers.
+        const std::ptrdiff_t count = coefficients.length(0);
+        const double stages = count > 0 ? coefficients.data[0] : 0.0;
+        if (!(stages >= 1 && stages <= OptionValues::most_stages) ||
+            static_cast<double>(count) != 1 + stages * (stages + 2)) {
+            throw pybind11::value_error("coefficients of the wrong number");
+        }
         options.data = coefficients.data;
         return options;
     }

@@ -33,9 +33,11 @@ class Method:
     kind : str
         Its family.
     invariants : tuple of str
-        What it keeps to rounding: "energy", "casimir" (|m|^2/2), "momentum_spatial" (Q m).
+        What it keeps to rounding with the defaults of its options: "energy", "casimir" (|m|^2/2),
+        "momentum_spatial" (Q m).
     symmetric : bool
-        Whether a step of -h undoes a step of h.
+        Whether a step of -h undoes a step of h; of methods that solve equations, in steps short
+        enough for one root.
     options : dict
         Names and defaults of the options it takes.
     source : str

@@ -32,6 +32,39 @@ class MuntheKaas:
     b: tuple[float, ...]
     c: tuple[float, ...]
 
+    def __post_init__(self) -> None:
+        matrix, weights, nodes = (
+            np.array(_arrays.real_array(name, x), np.float64)
+            for name, x in (("a", self.a), ("b", self.b), ("c", self.c))
+        )
+        s = weights.size
+        if s == 0 or weights.ndim != 1 or matrix.shape != (s, s) or nodes.shape != (s,):
+            raise ValueError(
+                "a tableau has a of shape (s, s), b and c of shape (s,), s at least 1, not "
+                f"{matrix.shape}, {weights.shape} and {nodes.shape}"
+            )
+        for name, array in (("a", matrix), ("b", weights), ("c", nodes)):
+            if not np.isfinite(array).all():
+                raise ValueError(f"{name} must be finite")
+        implicit = bool(np.triu(matrix).any())
+        most = MOST_IMPLICIT if implicit else MOST_EXPLICIT
+        if s > most:
+            kind = "implicit" if implicit else "explicit"
+            raise ValueError(f"an {kind} tableau may have {most} stages, not {s}")
+        if abs(weights.sum() - 1) > ROUNDED:
+            raise ValueError(f"the weights b must have the sum 1, not {weights.sum()}")
+        off = np.abs(matrix.sum(1) - nodes)
+        if off.max() > ROUNDED:
+            k = int(off.argmax())
+            raise ValueError(
+                f"the nodes c must be the sums of the rows of a; c[{k}] is {nodes[k]} and "
+                f"the sum {matrix[k].sum()}"
+            )
+        # The class is frozen.
+        object.__setattr__(self, "a", tuple(tuple(map(float, row)) for row in matrix))
+        object.__setattr__(self, "b", tuple(map(float, weights)))
+        object.__setattr__(self, "c", tuple(map(float, nodes)))
+
     @property
     def stages(self) -> int:
         """Number of stages."""
@@ -97,35 +130,4 @@ def rkmk(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> MuntheKaas:
     >>> m.round(6)
     array([0.291432, 0.512864, 0.795008])
     """
-    matrix, weights, nodes = (
-        np.array(_arrays.real_array(name, x), np.float64)
-        for name, x in (("a", a), ("b", b), ("c", c))
-    )
-    s = weights.size
-    if s == 0 or weights.ndim != 1 or matrix.shape != (s, s) or nodes.shape != (s,):
-        raise ValueError(
-            "a tableau has a of shape (s, s), b and c of shape (s,), s at least 1, not "
-            f"{matrix.shape}, {weights.shape} and {nodes.shape}"
-        )
-    for name, array in (("a", matrix), ("b", weights), ("c", nodes)):
-        if not np.isfinite(array).all():
-            raise ValueError(f"{name} must be finite")
-    implicit = bool(np.triu(matrix).any())
-    most = MOST_IMPLICIT if implicit else MOST_EXPLICIT
-    if s > most:
-        kind = "implicit" if implicit else "explicit"
-        raise ValueError(f"an {kind} tableau may have {most} stages, not {s}")
-    if abs(weights.sum() - 1) > ROUNDED:
-        raise ValueError(f"the weights b must have the sum 1, not {weights.sum()}")
-    off = np.abs(matrix.sum(1) - nodes)
-    if off.max() > ROUNDED:
-        k = int(off.argmax())
-        raise ValueError(
-            f"the nodes c must be the sums of the rows of a; c[{k}] is {nodes[k]} and "
-            f"the sum {matrix[k].sum()}"
-        )
-    return MuntheKaas(
-        tuple(tuple(map(float, row)) for row in matrix),
-        tuple(map(float, weights)),
-        tuple(map(float, nodes)),
-    )
+    return MuntheKaas(a, b, c)  # type: ignore[arg-type]  # it makes them tuples

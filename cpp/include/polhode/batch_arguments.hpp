@@ -28,6 +28,7 @@ struct MutableView {
 /// defaults.
 struct OptionValues {
     static constexpr int most = 8;
+    static constexpr int most_stages = 13;  ///< of a tableau in `data`
     int count = 0;
     double value[most] = {};
     const double* data = nullptr;  ///< coefficients that stand for a method; null: its own

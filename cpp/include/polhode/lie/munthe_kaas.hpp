@@ -20,7 +20,7 @@ namespace lie {
 
 /// A Butcher tableau, as numbers one after another: s, a (s rows of s), b, c.
 struct Tableau {
-    static constexpr int most_explicit = 13, most_implicit = 8;
+    static constexpr int most_explicit = OptionValues::most_stages, most_implicit = 8;
     int stages;
     bool implicit;  ///< some a_kj with j >= k is not 0
     const double *a, *b, *c;

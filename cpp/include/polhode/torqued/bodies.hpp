@@ -14,9 +14,7 @@ namespace torqued {
 /// attitude at the start of the step.
 enum Column : int { target_column = 0, attitude_column = 1, first_free_column = 10 };
 
-/// What all stages share is compiled once: in line it would make up most of each.
-#define POLHODE_STAGE_PART [[gnu::noinline]]
-
+/// One pack.  What all stages share is no inline code, of which it would make up most.
 template <class T>
 struct Bodies {
     const TorquedArguments& a;
@@ -26,7 +24,7 @@ struct Bodies {
     Vec3<T> m;
     batch::Attitude<T> attitude;
 
-    POLHODE_STAGE_PART Bodies(const TorquedArguments& arguments, std::ptrdiff_t first, int number)
+    [[gnu::noinline]] Bodies(const TorquedArguments& arguments, std::ptrdiff_t first, int number)
         : a(arguments),
           i(first),
           count(number) {
@@ -74,7 +72,7 @@ struct Bodies {
 
     /// The first stage of a step: the attitude is made unit and kept, m loses what a rod cannot
     /// have, and the first step of all sets the target energy.
-    POLHODE_STAGE_PART void begin() {
+    [[gnu::noinline]] void begin() {
         T finite(0.0);
         int findings = all_valid;
         attitude.make_unit(finite, findings);
@@ -85,7 +83,7 @@ struct Bodies {
     }
     /// The state at which the torque is wanted next: the body turned by p since the start of the
     /// step, and the momentum l, seen along its axes at the start.
-    POLHODE_STAGE_PART void ask_at(const Quaternion<T>& p, const Vec3<T>& l) {
+    [[gnu::noinline]] void ask_at(const Quaternion<T>& p, const Vec3<T>& l) {
         back_to_start();
         attitude.turn(p);
         m = seen_from(p, l);
@@ -93,9 +91,9 @@ struct Bodies {
     }
     /// The end of the step, given likewise, and the work done in it, with which the target energy
     /// moves.  Returns the turn of the whole step, correction included.
-    POLHODE_STAGE_PART Quaternion<T> end_at(const Quaternion<T>& p,
-                                            const Vec3<T>& l,
-                                            const T& work) {
+    [[gnu::noinline]] Quaternion<T> end_at(const Quaternion<T>& p,
+                                           const Vec3<T>& l,
+                                           const T& work) {
         back_to_start();
         FreeStep<T> s{seen_from(p, l), p};
         const T target = number(target_column) + work;
@@ -110,15 +108,15 @@ struct Bodies {
     }
     /// The body turned by p since the start of the step, with the momentum m_now along its axes
     /// then; those of `but` stay as they are.
-    POLHODE_STAGE_PART void leave(const Quaternion<T>& p, const Vec3<T>& m_now) {
+    [[gnu::noinline]] void leave(const Quaternion<T>& p, const Vec3<T>& m_now) {
         back_to_start();
         attitude.turn(p);
         m = m_now;
         store();
     }
-    POLHODE_STAGE_PART void leave(const Quaternion<T>& p,
-                                  const Vec3<T>& m_now,
-                                  const mask_t<T>& but) {
+    [[gnu::noinline]] void leave(const Quaternion<T>& p,
+                                 const Vec3<T>& m_now,
+                                 const mask_t<T>& but) {
         const batch::Attitude<T> kept = attitude;
         const Vec3<T> kept_m = m;
         back_to_start();
@@ -127,7 +125,7 @@ struct Bodies {
         m = select<T>(but, kept_m, m_now);
         store();
     }
-    POLHODE_STAGE_PART void store() const {
+    [[gnu::noinline]] void store() const {
         batch::store_vec3(a.m, i, count, m);
         attitude.store(a.attitude, i, count);
     }
