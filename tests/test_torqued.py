@@ -302,6 +302,64 @@ def test_nan_stays_in_its_body(name: str, where: str) -> None:
     assert np.isnan(got.q[-1][7]).all()
 
 
+# Momentum and moments times these powers of two; time goes as their quotient.
+UNITS = [(500, 490), (-650, -490), (520, 480), (-110, -155), (-300, 0), (0, 490), (0, -490)]
+
+
+@pytest.mark.parametrize("name", [n for n in TORQUED if n not in FAMILY or n in WITH_MODELS])
+@pytest.mark.parametrize("correction", [False, True, "buss"])
+def test_units_change_nothing(name: str, correction: bool | str) -> None:
+    """Powers of two come out as they went in, bit for bit, though squares of the momentum would
+    leave the range of numbers."""
+    options: dict[str, Any] = {}
+    if correction:
+        if "energy_correction" not in TORQUED[name].options:
+            pytest.skip("no energy correction")
+        options["energy_correction"] = correction
+
+    def end(c: float, d: float) -> Array:
+        pace = c / d
+        torque = ph.torques.HeavyTop(u0=c * pace * TOP.u0, axis=TOP.axis)
+        traj = ph.integrate(
+            INERTIA * d,
+            M0 * c,
+            Q0,
+            0.05 / pace,
+            12,
+            torque=torque,
+            method=name,
+            splitting=None,
+            save_every=12,
+            **options,
+        )
+        return np.concatenate([traj.m[-1] / c, traj.q[-1]])
+
+    expected = end(1.0, 1.0)
+    for c, d in UNITS:
+        np.testing.assert_array_equal(end(2.0**c, 2.0**d), expected)
+
+
+def test_units_of_a_body_at_rest() -> None:
+    """A molecule at rest that a torque sets in motion, in units of its own and in SI."""
+    for name in WITH_MODELS:
+        ends = []
+        for c, d in ((1.0, 1.0), (2.0**-560, 2.0**-490)):
+            torque = ph.torques.HeavyTop(u0=c * (c / d) * TOP.u0, axis=TOP.axis)
+            end = ph.integrate(
+                INERTIA * d,
+                [0.0] * 3,
+                Q0,
+                0.05 * d / c,
+                12,
+                torque=torque,
+                method=name,
+                splitting=None,
+                energy_correction=True,
+            )
+            ends.append(np.concatenate([end.m[-1] / c, end.q[-1]]))
+        np.testing.assert_allclose(ends[1], ends[0], rtol=1e-13, atol=1e-14)
+
+
 def test_rods_and_spheres() -> None:
     for name in WITH_MODELS:
         for inertia, m in (([0.0, 1.0, 1.0], [0.0, 1.0, 2.0]), ([2.0] * 3, [1.0, 2.0, 3.0])):

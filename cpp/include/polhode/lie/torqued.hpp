@@ -82,7 +82,9 @@ template <class T>
             H[k] = select<T>(first, H[k], b.vector(slope_column + 3 * k));
         }
         const Vec3<T> old = b.vector(best_column), old_defect = b.vector(defect_column);
-        const Vec3<T> d = tried - old, y = defect - old_defect;
+        // As impulses, whose squares stay in the range of numbers.
+        const T h = b.h();
+        const Vec3<T> d = h * (tried - old), y = h * (defect - old_defect);
         const Vec3<T> Hy{dot(H[0], y), dot(H[1], y), dot(H[2], y)};
         const Vec3<T> dH = d.x * H[0] + (d.y * H[1] + d.z * H[2]);
         const T slope = dot(d, Hy);
@@ -91,12 +93,13 @@ template <class T>
         H[0] = select<T>(usable, H[0] + (factor * (d.x - Hy.x)) * dH, H[0]);
         H[1] = select<T>(usable, H[1] + (factor * (d.y - Hy.y)) * dH, H[1]);
         H[2] = select<T>(usable, H[2] + (factor * (d.z - Hy.z)) * dH, H[2]);
-        const mask_t<T> better = first | (dot(defect, defect) < dot(old_defect, old_defect));
+        const Vec3<T> now = h * defect, before = h * old_defect;
+        const mask_t<T> better = first | (dot(now, now) < dot(before, before));
         best = select<T>(better, tried, old);
         best_defect = select<T>(better, defect, old_defect);
         length = select(better, T(1.0), 0.5 * b.number(length_column));
         // A steep torque magnifies the rounding of the attitude: it comes no nearer.
-        stalled = (!better) & (abs(b.h()) * detail::largest(old_defect) <= 0x1p-36 * size);
+        stalled = (!better) & (detail::largest(before) <= 0x1p-36 * size);
     }
     const mask_t<T> settled = exact | stalled;
     const mask_t<T> lost = none_to_find | ((!settled) & (times >= static_cast<double>(most_times)));
