@@ -157,8 +157,8 @@ struct Bodies {
         T largest = max(max(abs(m.x), abs(m.y)), abs(m.z));
         const Vec3<T> f = T(a.h) * batch::load_vec3<T>(a.torque, i, count);
         largest = select(largest == 0.0, max(max(abs(f.x), abs(f.y)), abs(f.z)), largest);
-        const mask_t<T> unusual = ((largest > 0.0) & (largest < 0x1p-20)) |
-                                  ((largest > 0x1p20) & is_finite(largest));
+        const mask_t<T> unusual =
+            ((largest > 0.0) & (largest < 0x1p-20)) | ((largest > 0x1p20) & is_finite(largest));
         const T power = min(max(power_of_two_below(largest), 0x1p-1022), 0x1p1022);
         unit = select(unit == 0.0, select(unusual, power, T(1.0)), unit);
         keep(unit_column, unit);
