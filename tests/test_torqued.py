@@ -30,7 +30,7 @@ TOP = ph.torques.HeavyTop(u0=[0.1, 0.2, 0.4], axis=[0.1, 0.0, 1.0])
 TIME = 4.0
 
 
-def run(name: str, n: int, torque: Any = TOP, **options: Any) -> ph.Trajectory:
+def run(name: Any, n: int, torque: Any = TOP, **options: Any) -> ph.Trajectory:
     arguments: dict[str, Any] = {"torque": torque, "save_every": n, **options}
     return ph.integrate(INERTIA, M0, Q0, TIME / n, n, method=name, splitting=None, **arguments)
 
@@ -230,6 +230,37 @@ def test_energy_under_torque(name: str) -> None:
     assert slope(drifts) > min(order, 4) - 0.4
 
 
+#: With a tableau of the user's own: Heun's third order.
+OTHERS: list[Any] = [n for n, m in TORQUED.items() if n not in FAMILY]
+CORRECTED: list[Any] = [n for n in OTHERS if "energy_correction" in TORQUED[n].options]
+CORRECTED.append(
+    ph.rkmk([[0] * 3, [1 / 3, 0, 0], [0, 2 / 3, 0]], [1 / 4, 0, 3 / 4], [0, 1 / 3, 2 / 3])
+)
+
+
+@pytest.mark.parametrize("method", CORRECTED, ids=lambda m: m if isinstance(m, str) else "heun")
+@pytest.mark.parametrize("way", [True, "buss"])
+def test_correction_of_other_methods_under_torque(method: Any, way: bool | str) -> None:
+    """The work is taken at the order of the method, which stays, by the energy too."""
+    order = TORQUED[method].order if isinstance(method, str) else 3
+    errors, drifts = [], []
+    n = {1: 400, 2: 200, 3: 100}.get(order or 0, 50)
+    for k in (n, 2 * n):
+        traj = run(method, k, save_every=k // 10, energy_correction=way)
+        errors.append(float(np.abs(state(traj) - top_end()).max()))
+        drifts.append(float(np.abs(traj.energy() - traj.energy()[0]).max()))
+    assert slope(errors) == pytest.approx(order, abs=0.15)
+    assert slope(drifts) == pytest.approx(order, abs=0.15)
+
+    def f(t: float, m: Array, q: Array) -> Array:
+        return np.asarray(TOP.torque(t, m, q))
+
+    in_core, in_python = (run(method, 60, torque, energy_correction=way) for torque in (TOP, f))
+    np.testing.assert_array_equal(state(in_core), state(in_python))
+    plain = run(method, 60)
+    assert np.abs(state(plain) - state(in_core)).max() > 1e-10
+
+
 # --- batches ---
 
 
@@ -243,7 +274,7 @@ def batch(count: int) -> tuple[Array, Array, Array]:
     )
 
 
-@pytest.mark.parametrize("name", WITH_MODELS)
+@pytest.mark.parametrize("name", [*WITH_MODELS, "bbtrapwd", "imidm", "rkmk4", "rkmk_gauss4"])
 @pytest.mark.parametrize("correction", [False, True])
 @pytest.mark.parametrize("matrix", [False, True])
 def test_a_body_does_not_depend_on_its_neighbours(

@@ -47,7 +47,26 @@ template <class T>
     b.keep(count_column, T(0.0));
     const ImplicitStep<T> s = given_step(scheme, b.body.inverse, b.m, b.h(), f, f);
     const FreeStep<T>& to = wants_torque_at_middle(scheme) ? s.middle : s.end;
-    b.leave(to.dq, to.m);
+    if (wants_torque_at_middle(scheme) || wants_torque_at_end(scheme)) {
+        b.leave(to.dq, to.m);
+        return;
+    }
+    const T one(1.0);
+    b.leave_or_end(to.dq, to.m, one != one, one == one, dot(b.h() * b.omega(), f));
+}
+
+/// The work of a step: the middle by itself, the ends by the trapezoidal rule.
+template <class T>
+POLHODE_INLINE T work_of(Scheme scheme,
+                         const Vec3<T>& rate,
+                         const Vec3<T>& m,
+                         const Vec3<T>& start,
+                         const ImplicitStep<T>& s,
+                         const Vec3<T>& f) {
+    if (wants_torque_at_middle(scheme)) return dot(times(rate, s.middle.m), f);
+    const T end = dot(times(rate, s.end.m), f);
+    if (scheme == Scheme::euler_backward || scheme == Scheme::euler_backward_rate) return end;
+    return 0.5 * (dot(times(rate, m), start) + end);
 }
 
 /// The torque at the middle or the end is there.
@@ -120,7 +139,8 @@ template <class T>
     b.keep(best_column, best);
     b.keep(defect_column, best_defect);
     for (int k = 0; k < 3; ++k) b.keep(slope_column + 3 * k, H[k]);
-    b.leave(to.dq, to.m, done_before);
+    const T work = work_of<T>(scheme, b.h() * b.body.inverse, m, start, s, next);
+    b.leave_or_end(to.dq, to.m, done_before, done, work);
     b.keep(tried_column, next);
     b.keep(count_column, select(done_before | done, T(-1.0), times + 1.0));
     return all(done_before | done);

@@ -146,6 +146,24 @@ struct Bodies {
         m = select<T>(but, kept_m, m_now);
         store();
     }
+    /// The same of a method that repeats stages: the bodies of `ends` have come to the end of the
+    /// step, in which `work` was done, and are corrected.
+    POLHODE_STAGE_PART void leave_or_end(Quaternion<T> p,
+                                         Vec3<T> m_now,
+                                         const mask_t<T>& but,
+                                         const mask_t<T>& ends,
+                                         const T& work) {
+        if (a.energy_correction != energy::none) {
+            const mask_t<T> now = ends & !but;
+            const T before = number(target_column), target = before + work;
+            keep(target_column, select(now, target, before));
+            FreeStep<T> s{m_now, p};
+            energy::correct(body, s, 2.0 * target / dot(s.m, s.m), a.energy_correction);
+            m_now = select<T>(now, s.m, m_now);
+            p = select(now, s.dq, p);
+        }
+        leave(p, m_now, but);
+    }
     POLHODE_STAGE_PART void store() const {
         batch::store_vec3(a.m, i, count, scales ? unit * m : m);
         attitude.store(a.attitude, i, count);
