@@ -30,7 +30,7 @@ TOP = ph.torques.HeavyTop(u0=[0.1, 0.2, 0.4], axis=[0.1, 0.0, 1.0])
 TIME = 4.0
 
 
-def run(name: str, n: int, torque: Any = TOP, **options: Any) -> ph.Trajectory:
+def run(name: Any, n: int, torque: Any = TOP, **options: Any) -> ph.Trajectory:
     arguments: dict[str, Any] = {"torque": torque, "save_every": n, **options}
     return ph.integrate(INERTIA, M0, Q0, TIME / n, n, method=name, splitting=None, **arguments)
 
@@ -230,6 +230,37 @@ def test_energy_under_torque(name: str) -> None:
     assert slope(drifts) > min(order, 4) - 0.4
 
 
+#: With a tableau of the user's own: Heun's third order.
+OTHERS: list[Any] = [n for n, m in TORQUED.items() if n not in FAMILY]
+CORRECTED: list[Any] = [n for n in OTHERS if "energy_correction" in TORQUED[n].options]
+CORRECTED.append(
+    ph.rkmk([[0] * 3, [1 / 3, 0, 0], [0, 2 / 3, 0]], [1 / 4, 0, 3 / 4], [0, 1 / 3, 2 / 3])
+)
+
+
+@pytest.mark.parametrize("method", CORRECTED, ids=lambda m: m if isinstance(m, str) else "heun")
+@pytest.mark.parametrize("way", [True, "buss"])
+def test_correction_of_other_methods_under_torque(method: Any, way: bool | str) -> None:
+    """The work is taken at the order of the method, which stays, by the energy too."""
+    order = TORQUED[method].order if isinstance(method, str) else 3
+    errors, drifts = [], []
+    n = {1: 400, 2: 200, 3: 100}.get(order or 0, 50)
+    for k in (n, 2 * n):
+        traj = run(method, k, save_every=k // 10, energy_correction=way)
+        errors.append(float(np.abs(state(traj) - top_end()).max()))
+        drifts.append(float(np.abs(traj.energy() - traj.energy()[0]).max()))
+    assert slope(errors) == pytest.approx(order, abs=0.15)
+    assert slope(drifts) == pytest.approx(order, abs=0.15)
+
+    def f(t: float, m: Array, q: Array) -> Array:
+        return np.asarray(TOP.torque(t, m, q))
+
+    in_core, in_python = (run(method, 60, torque, energy_correction=way) for torque in (TOP, f))
+    np.testing.assert_array_equal(state(in_core), state(in_python))
+    plain = run(method, 60)
+    assert np.abs(state(plain) - state(in_core)).max() > 1e-10
+
+
 # --- batches ---
 
 
@@ -243,7 +274,7 @@ def batch(count: int) -> tuple[Array, Array, Array]:
     )
 
 
-@pytest.mark.parametrize("name", WITH_MODELS)
+@pytest.mark.parametrize("name", [*WITH_MODELS, "bbtrapwd", "imidm", "rkmk4", "rkmk_gauss4"])
 @pytest.mark.parametrize("correction", [False, True])
 @pytest.mark.parametrize("matrix", [False, True])
 def test_a_body_does_not_depend_on_its_neighbours(
@@ -300,6 +331,64 @@ def test_nan_stays_in_its_body(name: str, where: str) -> None:
     np.testing.assert_array_equal(got.q[-1][others], expected.q[-1][others])
     assert np.isnan(got.m[-1][7]).all()
     assert np.isnan(got.q[-1][7]).all()
+
+
+# Momentum and moments times these powers of two; time goes as their quotient.
+UNITS = [(500, 490), (-650, -490), (520, 480), (-110, -155), (-300, 0), (0, 490), (0, -490)]
+
+
+@pytest.mark.parametrize("name", [n for n in TORQUED if n not in FAMILY or n in WITH_MODELS])
+@pytest.mark.parametrize("correction", [False, True, "buss"])
+def test_units_change_nothing(name: str, correction: bool | str) -> None:
+    """Powers of two come out as they went in, bit for bit, though squares of the momentum would
+    leave the range of numbers."""
+    options: dict[str, Any] = {}
+    if correction:
+        if "energy_correction" not in TORQUED[name].options:
+            pytest.skip("no energy correction")
+        options["energy_correction"] = correction
+
+    def end(c: float, d: float) -> Array:
+        pace = c / d
+        torque = ph.torques.HeavyTop(u0=c * pace * TOP.u0, axis=TOP.axis)
+        traj = ph.integrate(
+            INERTIA * d,
+            M0 * c,
+            Q0,
+            0.05 / pace,
+            12,
+            torque=torque,
+            method=name,
+            splitting=None,
+            save_every=12,
+            **options,
+        )
+        return np.concatenate([traj.m[-1] / c, traj.q[-1]])
+
+    expected = end(1.0, 1.0)
+    for c, d in UNITS:
+        np.testing.assert_array_equal(end(2.0**c, 2.0**d), expected)
+
+
+def test_units_of_a_body_at_rest() -> None:
+    """A molecule at rest that a torque sets in motion, in units of its own and in SI."""
+    for name in WITH_MODELS:
+        ends = []
+        for c, d in ((1.0, 1.0), (2.0**-560, 2.0**-490)):
+            torque = ph.torques.HeavyTop(u0=c * (c / d) * TOP.u0, axis=TOP.axis)
+            end = ph.integrate(
+                INERTIA * d,
+                [0.0] * 3,
+                Q0,
+                0.05 * d / c,
+                12,
+                torque=torque,
+                method=name,
+                splitting=None,
+                energy_correction=True,
+            )
+            ends.append(np.concatenate([end.m[-1] / c, end.q[-1]]))
+        np.testing.assert_allclose(ends[1], ends[0], rtol=1e-13, atol=1e-14)
 
 
 def test_rods_and_spheres() -> None:

@@ -67,10 +67,12 @@ inline bool read_number_or_array(PyObject* object, Operand& operand) {
     return read_array(object, 0, operand);
 }
 
-/// The values of a method's options, or one array of coefficients, which the tuple keeps alive.
+/// The values of a method's options, after one array of coefficients, which the tuple keeps alive,
+/// where they stand for the method.
 inline OptionValues read_options(const pybind11::tuple& values) {
     OptionValues options;
-    if (values.size() == 1 && PyArray_Check(PyTuple_GET_ITEM(values.ptr(), 0))) {
+    std::size_t first = 0;
+    if (values.size() > 0 && PyArray_Check(PyTuple_GET_ITEM(values.ptr(), 0))) {
         Operand coefficients;
         if (!read_array(PyTuple_GET_ITEM(values.ptr(), 0), 1, coefficients) ||
             !PyArray_IS_C_CONTIGUOUS(coefficients.array)) {
@@ -84,11 +86,11 @@ inline OptionValues read_options(const pybind11::tuple& values) {
             throw pybind11::value_error("coefficients of the wrong number");
         }
         options.data = coefficients.data;
-        return options;
+        first = 1;
     }
-    if (values.size() > OptionValues::most) throw pybind11::value_error("too many options");
-    for (const pybind11::handle value : values) {
-        options.value[options.count++] = value.cast<double>();
+    if (values.size() - first > OptionValues::most) throw pybind11::value_error("too many options");
+    for (std::size_t i = first; i < values.size(); ++i) {
+        options.value[options.count++] = values[i].cast<double>();
     }
     return options;
 }

@@ -128,7 +128,9 @@ def history(row: int) -> int:
 
 def corrects_energy(row: int, values: tuple[Any, ...]) -> bool:
     """Whether the energy is corrected with these values of the options."""
-    return "energy_correction" in _METHODS[row].options and bool(values) and values[-1] != 0
+    if "energy_correction" not in _METHODS[row].options or not values:
+        return False
+    return isinstance(values[-1], float) and values[-1] != 0
 
 
 def unknown_name(what: str, name: object, known: list[str]) -> ValueError:
@@ -182,10 +184,11 @@ def option_values(
 ) -> tuple[Any, ...]:
     """All options of a method as the core takes them; () where none is given.
 
-    Of one that `rkmk` made, its coefficients.
+    Of one that `rkmk` made, its coefficients first.
     """
     if isinstance(method, MuntheKaas):
-        return (method._coefficients(),)
+        values: dict[str, Any] = {k: _choice(k, value) for k, value in options.items()}
+        return (method._coefficients(), *(_as_number(k, value) for k, value in values.items()))
     if not options:
         return ()
     info = _METHODS[row]

@@ -211,6 +211,9 @@ template <lie::Scheme S>
 struct Krysl {
     static constexpr bool is_euler =
         S == lie::Scheme::euler_forward || S == lie::Scheme::euler_backward;
+    /// Those that keep the momentum in space and not the energy.
+    static constexpr bool corrects = is_euler || S == lie::Scheme::trapm ||
+                                     S == lie::Scheme::imidm || S == lie::Scheme::bbtrapwd;
     static constexpr const char* names[] = {"euler_forward",
                                             "euler_backward",
                                             "",
@@ -234,9 +237,12 @@ struct Krysl {
                                      "implicit Lie",
                                      invariants,
                                      !is_euler && S != lie::Scheme::bbtrapwd,
-                                     is_euler ? "form='momentum'" : "",
+                                     is_euler   ? "form='momentum' energy_correction=False"
+                                     : corrects ? "energy_correction=False"
+                                                : "",
                                      "[Krysl07] Sec. 3",
-                                     S != lie::Scheme::euler_forward};
+                                     S != lie::Scheme::euler_forward,
+                                     corrects};
     static constexpr lie::Kernel kernel{S};
 };
 
@@ -259,9 +265,10 @@ struct MuntheKaas {
                                      "Munthe-Kaas Runge-Kutta",
                                      "casimir momentum_spatial",
                                      Which == Rkmk::gauss2,
-                                     "",
+                                     "energy_correction=False",
                                      "[MK98]; [Krysl07] Sec. 3.7",
-                                     is_implicit || Which == Rkmk::any};
+                                     is_implicit || Which == Rkmk::any,
+                                     true};
     static constexpr lie::MuntheKaas kernel{tableaus[which]};
 };
 

@@ -386,12 +386,14 @@ POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
 struct Kernel {
     Scheme scheme;
     static constexpr bool may_lack_root = true;
+    static constexpr bool corrects_energy = true;
 
-    /// Value 0 of the option `form` is the momentum, 1 the rates.
+    /// Of Euler's methods value 0 of the option `form` is the momentum, 1 the rates.
     Kernel with(const OptionValues& options) const {
         if (options.value[0] == 0) return *this;
-        return {scheme == Scheme::euler_forward ? Scheme::euler_forward_rate
-                                                : Scheme::euler_backward_rate};
+        if (scheme == Scheme::euler_forward) return {Scheme::euler_forward_rate};
+        if (scheme == Scheme::euler_backward) return {Scheme::euler_backward_rate};
+        return *this;
     }
     template <class T>
     POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {

@@ -208,6 +208,7 @@ template <class T>
 struct MuntheKaas {
     const double* tableau;
     static constexpr bool may_lack_root = true;
+    static constexpr bool corrects_energy = true;
 
     MuntheKaas with(const OptionValues& options) const {
         return {options.data != nullptr ? options.data : tableau};
@@ -251,11 +252,12 @@ namespace munthe_kaas {
 
 /// Columns after the common ones: those of explicit methods, then of implicit ones.
 constexpr int momentum_column = torqued::first_free_column;
-constexpr int rotation_column = momentum_column + 3;
+constexpr int work_column = momentum_column + 3;  ///< weighted sum of the powers so far
+constexpr int rotation_column = work_column + 1;
 constexpr int explicit_slope(int j) { return rotation_column + 3 + 6 * j; }
 constexpr int explicit_force(int j) { return explicit_slope(j) + 3; }
 
-constexpr int count_column = momentum_column + 3;  ///< of sweeps; -1: the step is done
+constexpr int count_column = work_column + 1;  ///< of sweeps; -1: the step is done
 constexpr int implicit_slope(int j) { return count_column + 1 + 9 * j; }
 constexpr int implicit_force(int j) { return implicit_slope(j) + 3; }
 constexpr int found_force(int j) { return implicit_slope(j) + 6; }
@@ -284,10 +286,18 @@ struct Explicit {
             K[j] = b.vector(explicit_slope(j));
             F[j] = b.vector(explicit_force(j));
         }
+        T work = t.b[k] * dot(h * b.omega(), b.torque());
+        if (k > 0) work = b.number(work_column) + work;
         P = detail::weighted(t.row(k + 1), K, k + 1);
-        b.keep(rotation_column, P);
-        b.ask_at(magnus::exponential(P),
-                 b.vector(momentum_column) + detail::weighted(t.row(k + 1), F, k + 1));
+        const Quaternion<T> p = magnus::exponential(P);
+        const Vec3<T> l = b.vector(momentum_column) + detail::weighted(t.row(k + 1), F, k + 1);
+        if (k + 1 < t.stages) {
+            b.keep(work_column, work);
+            b.keep(rotation_column, P);
+            b.ask_at(p, l);
+        } else {
+            b.end_at(p, l, work);
+        }
     }
 };
 
@@ -350,6 +360,9 @@ struct Repeat {
             K[l] = b.vector(implicit_slope(l));
             F[l] = b.vector(implicit_force(l));
         }
+        T work = t.b[j] * dot(h * b.omega(), b.torque());
+        if (j > 0) work = b.number(work_column) + work;
+        b.keep(work_column, work);
         const Vec3<T> here = detail::weighted(t.row(j), K, s);
         b.keep(found_force(j), turned(magnus::exponential(here), h * b.torque()));
         if (j + 1 < s) {
@@ -375,7 +388,7 @@ struct Repeat {
         const Vec3<T> first_L = m + detail::weighted(t.row(0), F, s);
         const T lost = select(solution.found & (settled | (!gave_up)), T(1.0), nan<T>());
         const Quaternion<T> p = magnus::exponential(lost * select<T>(done, end, first));
-        b.leave(p, seen_from(p, select<T>(done, end_L, first_L)), done_before);
+        b.leave_or_end(p, seen_from(p, select<T>(done, end_L, first_L)), done_before, done, work);
         for (int l = 0; l < s; ++l) {
             b.keep(implicit_slope(l), solution.K[l]);
             b.keep(implicit_force(l), F[l]);

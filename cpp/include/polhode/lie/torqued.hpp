@@ -47,7 +47,26 @@ template <class T>
     b.keep(count_column, T(0.0));
     const ImplicitStep<T> s = given_step(scheme, b.body.inverse, b.m, b.h(), f, f);
     const FreeStep<T>& to = wants_torque_at_middle(scheme) ? s.middle : s.end;
-    b.leave(to.dq, to.m);
+    if (wants_torque_at_middle(scheme) || wants_torque_at_end(scheme)) {
+        b.leave(to.dq, to.m);
+        return;
+    }
+    const T one(1.0);
+    b.leave_or_end(to.dq, to.m, one != one, one == one, dot(b.h() * b.omega(), f));
+}
+
+/// The work of a step: the middle by itself, the ends by the trapezoidal rule.
+template <class T>
+POLHODE_INLINE T work_of(Scheme scheme,
+                         const Vec3<T>& rate,
+                         const Vec3<T>& m,
+                         const Vec3<T>& start,
+                         const ImplicitStep<T>& s,
+                         const Vec3<T>& f) {
+    if (wants_torque_at_middle(scheme)) return dot(times(rate, s.middle.m), f);
+    const T end = dot(times(rate, s.end.m), f);
+    if (scheme == Scheme::euler_backward || scheme == Scheme::euler_backward_rate) return end;
+    return 0.5 * (dot(times(rate, m), start) + end);
 }
 
 /// The torque at the middle or the end is there.
@@ -82,7 +101,9 @@ template <class T>
             H[k] = select<T>(first, H[k], b.vector(slope_column + 3 * k));
         }
         const Vec3<T> old = b.vector(best_column), old_defect = b.vector(defect_column);
-        const Vec3<T> d = tried - old, y = defect - old_defect;
+        // As impulses, whose squares stay in the range of numbers.
+        const T h = b.h();
+        const Vec3<T> d = h * (tried - old), y = h * (defect - old_defect);
         const Vec3<T> Hy{dot(H[0], y), dot(H[1], y), dot(H[2], y)};
         const Vec3<T> dH = d.x * H[0] + (d.y * H[1] + d.z * H[2]);
         const T slope = dot(d, Hy);
@@ -91,12 +112,13 @@ template <class T>
         H[0] = select<T>(usable, H[0] + (factor * (d.x - Hy.x)) * dH, H[0]);
         H[1] = select<T>(usable, H[1] + (factor * (d.y - Hy.y)) * dH, H[1]);
         H[2] = select<T>(usable, H[2] + (factor * (d.z - Hy.z)) * dH, H[2]);
-        const mask_t<T> better = first | (dot(defect, defect) < dot(old_defect, old_defect));
+        const Vec3<T> now = h * defect, before = h * old_defect;
+        const mask_t<T> better = first | (dot(now, now) < dot(before, before));
         best = select<T>(better, tried, old);
         best_defect = select<T>(better, defect, old_defect);
         length = select(better, T(1.0), 0.5 * b.number(length_column));
         // A steep torque magnifies the rounding of the attitude: it comes no nearer.
-        stalled = (!better) & (abs(b.h()) * detail::largest(old_defect) <= 0x1p-36 * size);
+        stalled = (!better) & (detail::largest(before) <= 0x1p-36 * size);
     }
     const mask_t<T> settled = exact | stalled;
     const mask_t<T> lost = none_to_find | ((!settled) & (times >= static_cast<double>(most_times)));
@@ -117,7 +139,8 @@ template <class T>
     b.keep(best_column, best);
     b.keep(defect_column, best_defect);
     for (int k = 0; k < 3; ++k) b.keep(slope_column + 3 * k, H[k]);
-    b.leave(to.dq, to.m, done_before);
+    const T work = work_of<T>(scheme, b.h() * b.body.inverse, m, start, s, next);
+    b.leave_or_end(to.dq, to.m, done_before, done, work);
     b.keep(tried_column, next);
     b.keep(count_column, select(done_before | done, T(-1.0), times + 1.0));
     return all(done_before | done);

@@ -181,10 +181,10 @@ struct AbamCorrect {
             f[k + 2] = b.vector(torque_column + 3 * k);
         }
         T power[4];
-        for (int k = 0; k < 4; ++k) power[k] = dot(w[k], f[k]);
+        for (int k = 0; k < 4; ++k) power[k] = dot(h * w[k], f[k]);
         const Quaternion<T> dq = turn_by(moulton(w[0], w[1], w[2], w[3], h));
         const Vec3<T> l = b.vector(momentum_now) + moulton(f[0], f[1], f[2], f[3], h);
-        carry_abam(b, b.end_at(dq, l, moulton(power[0], power[1], power[2], power[3], h)));
+        carry_abam(b, b.end_at(dq, l, moulton(power[0], power[1], power[2], power[3], T(1.0))));
     }
 };
 /// Stage k of a step of the classical Runge-Kutta method.
@@ -212,7 +212,7 @@ POLHODE_INLINE void substep(torqued::Bodies<T>& b, const End& end) {
     const T h = b.h() / static_cast<double>(n);
     const Quaternion<T> step = turn_by(h * b.omega());
     const Vec3<T> torque = b.torque();
-    T work = h * dot(b.omega(), torque);
+    T work = dot(h * b.omega(), torque);
     Quaternion<T> p = step;
     Vec3<T> l = sum(b.m, h, torque);
     if constexpr (k == 0) {
@@ -293,7 +293,7 @@ struct SimoWongFinish {
         const Quaternion<T> p = b.quaternion(sw_turn);
         const Vec3<T> start = b.vector(sw_torque), nu = b.vector(nu_now);
         const Vec3<T> end = b.torque();
-        const T work = half * (dot(nu, start) + dot(b.omega(), end));
+        const T work = dot(half * nu, start) + dot(half * b.omega(), end);
         b.keep(nu_column, nu);
         b.end_at(p, sum(b.vector(sw_momentum), half, start + turned(p, end)), work);
     }

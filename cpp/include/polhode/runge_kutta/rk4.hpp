@@ -123,7 +123,7 @@ POLHODE_INLINE void stage(torqued::Bodies<T>& b, const End& end) {
     const Vec3<T> omega = b.omega(), torque = b.torque();
     const Slope slope = Way::slope(p, omega);
     const Vec3<T> force = turned(Way::rotation(p), torque);
-    const T power = dot(omega, torque);
+    const T power = dot(h * omega, torque);  // times h
     Slope slopes;
     Vec3<T> start, impulse;
     T work;
@@ -151,7 +151,9 @@ POLHODE_INLINE void stage(torqued::Bodies<T>& b, const End& end) {
         b.ask_at(Way::rotation(next), sum(start, ahead, force));
     } else {
         const T sixth = ratio<T>(1, 6) * h;
-        end(Way::rotation(Way::turn(sixth * slopes)), sum(start, sixth, impulse), sixth * work);
+        end(Way::rotation(Way::turn(sixth * slopes)),
+            sum(start, sixth, impulse),
+            ratio<T>(1, 6) * work);
     }
 }
 

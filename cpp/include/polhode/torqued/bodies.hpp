@@ -10,11 +10,20 @@
 POLHODE_NAMESPACE_BEGIN
 namespace torqued {
 
-/// Columns of `work` that every method has: the energy that the correction aims at, and the
-/// attitude at the start of the step.
-enum Column : int { target_column = 0, attitude_column = 1, first_free_column = 10 };
+/// Columns of `work` that every method has: the energy that the correction aims at, the attitude
+/// at the start of the step, the unit of momentum.
+enum Column : int {
+    target_column = 0,
+    attitude_column = 1,
+    unit_column = attitude_column + 9,
+    first_free_column = unit_column + 1
+};
 
 /// One pack.  What all stages share is no inline code, of which it would make up most.
+///
+/// What a stage reads and writes is in a unit of momentum of the body's own, a power of two of
+/// the size of its first momentum, so that no square of a momentum leaves the range of numbers: with
+/// m = unit u and time s = unit t, du/ds = u x u/I + torque/unit^2 is the same equation.
 template <class T>
 struct Bodies {
     const TorquedArguments& a;
@@ -23,11 +32,13 @@ struct Bodies {
     Inertia<T> body;
     Vec3<T> m;
     batch::Attitude<T> attitude;
+    T unit;
+    bool scales;  ///< whether the unit of a body is not 1
 
-    [[gnu::noinline]] Bodies(const TorquedArguments& arguments, std::ptrdiff_t first, int number)
+    [[gnu::noinline]] Bodies(const TorquedArguments& arguments, std::ptrdiff_t first, int bodies)
         : a(arguments),
           i(first),
-          count(number) {
+          count(bodies) {
         const bool shared = a.inertia.body == 0;
         if (a.bodies != nullptr) {
             body = static_cast<const Inertia<T>*>(a.bodies)[shared ? 0 : i / lanes_v<T>];
@@ -36,16 +47,25 @@ struct Bodies {
         }
         m = batch::load_vec3<T>(a.m, i, count);
         attitude = batch::Attitude<T>::load(a.attitude, a.matrix, i, count);
+        unit = number(unit_column);
+        if (any(unit == 0.0)) choose_unit();
+        scales = any(unit != 1.0);
+        if (scales) m = power_of_two_reciprocal(unit) * m;
     }
 
     /// L' (k = 0), L'' (k = 1) ... seen from the body.
     POLHODE_INLINE Vec3<T> torque(int k = 0) const {
         View v = a.torque;
         v.data += 3 * k * v.component;
-        return body.own_momentum(batch::load_vec3<T>(v, i, count));
+        Vec3<T> f = body.own_momentum(batch::load_vec3<T>(v, i, count));
+        if (scales) {
+            const T shrink = power_of_two_reciprocal(unit);
+            for (int power = 0; power < k + 2; ++power) f = shrink * f;
+        }
+        return f;
     }
     POLHODE_INLINE Vec3<T> omega() const { return times(body.inverse, m); }
-    POLHODE_INLINE T h() const { return T(a.h); }
+    POLHODE_INLINE T h() const { return a.h * unit; }
 
     POLHODE_INLINE T number(int column) const {
         return batch::load_scalar<T>(at(column), i, count);
@@ -125,12 +145,41 @@ struct Bodies {
         m = select<T>(but, kept_m, m_now);
         store();
     }
+    /// The same of a method that repeats stages: the bodies of `ends` have come to the end of the
+    /// step, in which `work` was done, and are corrected.
+    [[gnu::noinline]] void leave_or_end(Quaternion<T> p,
+                                         Vec3<T> m_now,
+                                         const mask_t<T>& but,
+                                         const mask_t<T>& ends,
+                                         const T& work) {
+        if (a.energy_correction != energy::none) {
+            const mask_t<T> now = ends & !but;
+            const T before = number(target_column), target = before + work;
+            keep(target_column, select(now, target, before));
+            FreeStep<T> s{m_now, p};
+            energy::correct(body, s, 2.0 * target / dot(s.m, s.m), a.energy_correction);
+            m_now = select<T>(now, s.m, m_now);
+            p = select(now, s.dq, p);
+        }
+        leave(p, m_now, but);
+    }
     [[gnu::noinline]] void store() const {
-        batch::store_vec3(a.m, i, count, m);
+        batch::store_vec3(a.m, i, count, scales ? unit * m : m);
         attitude.store(a.attitude, i, count);
     }
 
   private:
+    /// Before the first step: of the size of m, or of what the torque makes of it in the step.
+    [[gnu::noinline]] void choose_unit() {
+        T largest = max(max(abs(m.x), abs(m.y)), abs(m.z));
+        const Vec3<T> f = T(a.h) * batch::load_vec3<T>(a.torque, i, count);
+        largest = max(largest, max(max(abs(f.x), abs(f.y)), abs(f.z)));
+        const mask_t<T> unusual =
+            ((largest > 0.0) & (largest < 0x1p-20)) | ((largest > 0x1p20) & is_finite(largest));
+        const T power = min(max(power_of_two_below(largest), 0x1p-1022), 0x1p1022);
+        unit = select(unit == 0.0, select(unusual, power, T(1.0)), unit);
+        keep(unit_column, unit);
+    }
     POLHODE_INLINE MutableView at(int column) const {
         MutableView v = a.work;
         v.data += column * v.component;
