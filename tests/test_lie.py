@@ -276,3 +276,52 @@ def test_composition_whose_adjoint_section_37_takes(form: str) -> None:
     assert distance(printed, START) < ROUNDING
     right = forward(h / 2, backward(h / 2, START, form), form)
     assert distance(right, step(PAIRS[form][1], h, START)) < ROUNDING
+
+
+# Roots -------------------------------------------------------------------------------------------
+
+
+def turned(v: Array, x: Array) -> Array:
+    """exp(v) x."""
+    theta = np.linalg.norm(v, axis=-1, keepdims=True)
+    vx = np.cross(v, x)
+    return x + np.sinc(theta / np.pi) * vx + 0.5 * np.sinc(theta / 2 / np.pi) ** 2 * np.cross(v, vx)
+
+
+def followed(inertia: Array, m: Array, h: Array, parts: int) -> tuple[Array, Array]:
+    """Momentum after swc1 by the root connected with h = 0, and where there is one."""
+    d, z, before = 1e-6, np.zeros_like(m), np.zeros_like(m)
+    there = np.ones(len(m), bool)
+    for k in range(1, parts + 1):
+        s = h[:, None] * (0.5 * k / parts)
+        guess = x = 2 * z - before
+        for _ in range(3):
+            # At x and beside it, for the derivative.
+            F = [
+                y - s * (m + turned(-y, m)) / inertia
+                for y in (x, *(x + e for e in d * np.eye(3)), *(x - e for e in d * np.eye(3)))
+            ]
+            J = np.stack([(F[1 + j] - F[4 + j]) / (2 * d) for j in range(3)], axis=-1)
+            det = np.linalg.det(J)
+            J[np.abs(det) < 1e-12] = np.eye(3)
+            step = np.linalg.solve(J, F[0][..., None])[..., 0]
+            x = x - step
+        there &= (det > 0) & (np.abs(step).max(1) < 1e-7)
+        there &= np.abs(x - guess).max(1) < 40 / parts
+        before, z = z, np.where(there[:, None], x, z)
+    return turned(-z, m), there
+
+
+def test_the_root_is_that_connected_with_no_step_or_none() -> None:
+    """Others solve the equation too; the path to the right one may fold back before."""
+    rng = np.random.default_rng(5)
+    inertia, m = rng.uniform(1, 3, (100, 3)), rng.standard_normal((100, 3))
+    m /= np.linalg.norm(m, axis=1)[:, None]
+    h = 5 * inertia.min(1)
+    right, there = followed(inertia, m, h, 4000)
+    assert 50 < there.sum() < 95
+    for method in ("swc1", "bbtrap"):
+        with pytest.warns(RuntimeWarning, match="found no root"):
+            end, _ = ph.step(inertia, m, Q0, h, method=method)
+        np.testing.assert_array_equal(np.isfinite(end).all(1), there)
+        np.testing.assert_allclose(end[there], right[there], rtol=0, atol=1e-9)

@@ -103,11 +103,8 @@ def step(
 
     "trap", "imid", "trapm", "imidm", "swc1", "akw", "bbtrap", "bbtrapwd", "euler_backward" and
     implicit Munthe-Kaas methods solve an equation that may have several roots in long steps: taken
-    is one near by where the step is short, and the one that a path of eight shorter steps leads to
-    elsewhere; a body that loses its root on the way is NaN. Up to |h| |m| / I1 = 1.5 no random
-    body did (``benchmarks/implicit_roots.py``), up to 3 none by "trap", "imid", "trapm", "imidm"
-    and "akw"; beyond, the path may lose a root that is there. From 3 on it may also end on another,
-    silently, and a step back then need not return.
+    is one near by where the step is short, and the one that a path from a step of length 0 leads to
+    elsewhere; a body whose path folds back before is NaN. Steps of up to about a radian have one.
 
     Option ``energy_correction=True`` turns the body after each step by the least angle that brings
     its energy back to what it was at the start of the call, the momentum in space left as it is;

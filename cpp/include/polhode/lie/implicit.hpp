@@ -113,7 +113,7 @@ struct Quadratic {
     Vec3<T> k;            ///< s (1/I3 - 1/I2), ...
 
     /// The equation at a part of the step.
-    POLHODE_INLINE Quadratic part(double tau) const { return {base, T(tau) * slope, T(tau) * k}; }
+    POLHODE_INLINE Quadratic part(const T& tau) const { return {base, tau * slope, tau * k}; }
     POLHODE_INLINE Vec3<T> start() const {
         const Vec3<T> c = base + slope;
         return {fma(k.x, c.y * c.z, c.x), fma(k.y, c.z * c.x, c.y), fma(k.z, c.x * c.y, c.z)};
@@ -135,41 +135,25 @@ struct Exponential {
     Vec3<T> p, w, r, d;
     bool any_w, dexp;
 
-    POLHODE_INLINE Exponential part(double tau) const {
-        return {T(tau) * a, p, w, r, T(tau) * d, any_w, dexp};
+    POLHODE_INLINE Exponential part(const T& tau) const {
+        return {tau * a, p, w, r, tau * d, any_w, dexp};
     }
     POLHODE_INLINE Vec3<T> start() const { return d + times(a, p + w + r); }
     POLHODE_INLINE Linearised<T> at(const Vec3<T>& z) const {
         const Turn<T> t = Turn<T>::of(z);
         const Vec3<T> g = p + t.change(z, p);
         Vec3<T> u = g + r;
-        // The derivative of exp(-z) p is hat(g) dexp(-z), dexp(-z) = 1 - versine Z + third Z^2,
-        // Z = hat(z), Z^2 = z z^T - y.
-        const T third = t.third();
-        const T b = fma(-third, t.y, T(1.0));  // of hat(g)
-        const T c = t.versine;                 // of -hat(g) Z = (g.z) - z g^T
-        const Vec3<T> gz = cross(g, z);
-        const T gz0 = c * dot(g, z);
-        Vec3<T> h = b * g;  // hat(h) is the antisymmetric part
+        Vec3<T> M[3];
+        derivative_of_turned(t, z, g, M);
         if (any_w) {
             const Vec3<T> half_z = T(0.5) * z;
-            const Vec3<T> gw = turned_back(half_z, w);
+            const Turn<T> half = Turn<T>::of(half_z);
+            const Vec3<T> gw = w + half.change(half_z, w);
             u = u + gw;
-            h = h + T(0.5) * gw;  // to first order
+            Vec3<T> N[3];
+            derivative_of_turned(half, half_z, gw, N);
+            for (int j = 0; j < 3; ++j) M[j] = M[j] + T(0.5) * N[j];
         }
-        // M = hat(h) + gz0 - c z g^T + third (g x z) z^T
-        const auto entry =
-            [&](const T& zi, const T& gzi, const T& gj, const T& zj)
-                POLHODE_INLINE_LAMBDA { return fma(third * gzi, zj, -(c * zi) * gj); };
-        Vec3<T> M[3] = {{entry(z.x, gz.x, g.x, z.x) + gz0,
-                         entry(z.x, gz.x, g.y, z.y) - h.z,
-                         entry(z.x, gz.x, g.z, z.z) + h.y},
-                        {entry(z.y, gz.y, g.x, z.x) + h.z,
-                         entry(z.y, gz.y, g.y, z.y) + gz0,
-                         entry(z.y, gz.y, g.z, z.z) - h.x},
-                        {entry(z.z, gz.z, g.x, z.x) - h.y,
-                         entry(z.z, gz.z, g.y, z.y) + h.x,
-                         entry(z.z, gz.z, g.z, z.z) + gz0}};
         Vec3<T> v = times(a, u);
         M[0] = a.x * M[0];
         M[1] = a.y * M[1];
@@ -179,6 +163,31 @@ struct Exponential {
                 {{1.0 - M[0].x, -M[0].y, -M[0].z},
                  {-M[1].x, 1.0 - M[1].y, -M[1].z},
                  {-M[2].x, -M[2].y, 1.0 - M[2].z}}};
+    }
+    /// M of g = exp(-z) p: hat(g) dexp(-z), dexp(-z) = 1 - versine Z + third Z^2, Z = hat(z),
+    /// Z^2 = z z^T - y.
+    POLHODE_INLINE static void derivative_of_turned(const Turn<T>& t,
+                                                    const Vec3<T>& z,
+                                                    const Vec3<T>& g,
+                                                    Vec3<T> (&M)[3]) {
+        const T third = t.third();
+        const T c = t.versine;  // of -hat(g) Z = (g.z) - z g^T
+        const Vec3<T> gz = cross(g, z);
+        const T gz0 = c * dot(g, z);
+        const Vec3<T> h = fma(-third, t.y, T(1.0)) * g;  // hat(h) is the antisymmetric part
+        // M = hat(h) + gz0 - c z g^T + third (g x z) z^T
+        const auto entry =
+            [&](const T& zi, const T& gzi, const T& gj, const T& zj)
+                POLHODE_INLINE_LAMBDA { return fma(third * gzi, zj, -(c * zi) * gj); };
+        M[0] = {entry(z.x, gz.x, g.x, z.x) + gz0,
+                entry(z.x, gz.x, g.y, z.y) - h.z,
+                entry(z.x, gz.x, g.z, z.z) + h.y};
+        M[1] = {entry(z.y, gz.y, g.x, z.x) + h.z,
+                entry(z.y, gz.y, g.y, z.y) + gz0,
+                entry(z.y, gz.y, g.z, z.z) - h.x};
+        M[2] = {entry(z.z, gz.z, g.x, z.x) - h.y,
+                entry(z.z, gz.z, g.y, z.y) + h.x,
+                entry(z.z, gz.z, g.z, z.z) + gz0};
     }
     /// v := D v, M := D M + (dD) v with D v = v + z x v/2 + e z x (z x v),
     /// e = (1 - (theta/2) cot(theta/2)) / theta^2   [Krysl07] eq. (9) and its inverse.
@@ -223,37 +232,41 @@ struct Exponential {
     }
 };
 
-/// The root that is connected with that of h = 0: of one eighth of the step after another.
+/// The root that is connected with that of h = 0: followed over parts of the step, each from the
+/// root before.
 template <class T, class Problem>
 [[gnu::noinline]] mask_t<T> follow(const Problem& problem,
                                    const mask_t<T>& wanted,
-                                   Vec3<T>& x,
-                                   bool exact) {
-    constexpr int parts = 8;
-    mask_t<T> found = wanted;
-    x = select<T>(wanted, problem.part(1.0 / parts).start(), x);
-    for (int k = 1; k <= parts; ++k) {
-        found = newton<T>(problem.part(static_cast<double>(k) / parts), found, x, exact);
-        if (!any(found)) break;
+                                   const T& size,
+                                   Vec3<T>& x) {
+    using polhode::select;
+    PathLength<T> path(wanted, size);
+    Vec3<T> here = problem.part(T(0.0)).start();
+    while (any(path.busy)) {
+        Vec3<T> there = here;
+        const mask_t<T> found = path.next(
+            newton<T>(problem.part(path.done + path.part), path.busy, path.shrink, there));
+        here = select<T>(found, there, here);
     }
-    return found;
+    x = select<T>(path.arrived, here, x);
+    return path.arrived;
 }
 
 /// @param size  of the rotation or of the relative change in the step, over the whole of s
 template <class T, class Problem>
-POLHODE_INLINE mask_t<T> solve(const Problem& problem, const T& size, bool exact, Vec3<T>& x) {
+POLHODE_INLINE mask_t<T> solve(const Problem& problem, const T& size, Vec3<T>& x) {
     using polhode::select;
     x = problem.start();
     const Vec3<T> first = x;
     const mask_t<T> is_short = size < 1.5;
-    mask_t<T> found = newton<T>(problem, is_short, x, exact);
+    mask_t<T> found = newton<T>(problem, is_short, 1.0 / 16.0, x).found;
     const Vec3<T> moved = x - first;
     // A root near by, where contraction makes it the only one.
     found = found & (dot(moved, moved) <= 0.0625 * dot(first, first));
     const mask_t<T> far = (!found) & (size < 0x1p40);
     if (any(far)) {
         Vec3<T> followed = x;
-        const mask_t<T> there = follow<T>(problem, far, followed, exact);
+        const mask_t<T> there = follow<T>(problem, far, size, followed);
         x = select<T>(there, followed, x);
         found = found | there;
     }
@@ -312,7 +325,7 @@ POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
                                             s * (inverse.y - inverse.x)}};
         const T size = detail::largest(problem.k) * detail::largest(m + problem.slope);
         Vec3<T> x;
-        found = detail::solve<T>(problem, size, true, x);
+        found = detail::solve<T>(problem, size, x);
         const Vec3<T> wx = times(inverse, x);
         const Vec3<T> rate = detail::euler(inverse, x);
         if (scheme == Scheme::trap) {
@@ -352,7 +365,7 @@ POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
                                              scheme == Scheme::bbtrapwd};
         Vec3<T> z;
         const T size = detail::largest(problem.start());
-        found = detail::solve<T>(problem, size, !swc1, z);
+        found = detail::solve<T>(problem, size, z);
         const detail::Turn<T> turn = detail::Turn<T>::of(z);
         const Vec3<T> back = change0 + turn.change(z, p);  // exp(-z) p = m + back
         if (scheme == Scheme::imidm) {

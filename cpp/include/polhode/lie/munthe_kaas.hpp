@@ -90,10 +90,13 @@ struct ImplicitStages {
     const Vec3<T>* L;
 
     POLHODE_INLINE int stages() const { return Known > 0 ? Known : tableau.stages; }
-    POLHODE_INLINE Vec3<T> at_rest(int j, double tau) const { return times(T(tau) * a, L[j]); }
+    POLHODE_INLINE Vec3<T> at_rest(int j) const { return times(a, L[j]); }
 
     /// Newton's iteration at a part of the step, from K, in the lanes `wanted`; see newton.hpp.
-    POLHODE_INLINE mask_t<T> newton(const mask_t<T>& wanted, double tau, Vec3<T>* K) const {
+    POLHODE_INLINE Root<T> newton(const mask_t<T>& wanted,
+                                  const T& tau,
+                                  double shrink,
+                                  Vec3<T>* K) const {
         using polhode::select;
         constexpr int most_iterations = 24;
         const double enough = epsilon_v<T> * 0x1p-8;
@@ -102,14 +105,16 @@ struct ImplicitStages {
         const auto of = [](const Vec3<T>& x, int i) POLHODE_INLINE_LAMBDA {
             return i == 0 ? x.x : i == 1 ? x.y : x.z;
         };
-        mask_t<T> busy = wanted, positive = wanted;
+        mask_t<T> busy = wanted;
+        Root<T> root{wanted & !wanted, T(1.0)};
+        T before = T(0x1p1000);
         for (int i = 0; i < most_iterations; ++i) {
             // K_j - v_j(P_j) and its derivative, 1 - a_jl dv_j/dP_j.
             T J[3 * most][3 * most + 1];
             for (int j = 0; j < s; ++j) {
                 const Vec3<T> P = weighted(tableau.row(j), K, s);
                 const Linearised<T> f =
-                    Exponential<T>{T(tau) * a, L[j], none, none, P, false, true}.at(P);
+                    Exponential<T>{tau * a, L[j], none, none, P, false, true}.at(P);
                 const Vec3<T> defect = K[j] + f.F;
                 for (int r = 0; r < 3; ++r) {
                     const T diagonal[3] = {
@@ -145,46 +150,48 @@ struct ImplicitStages {
                 size = size + dot(next, next);
                 K[j] = select<T>(busy, next, K[j]);
             }
-            positive = positive & ((!busy) | (determinant > 0.0));
-            busy = busy & !(moved <= enough * size);
+            busy = busy & (determinant > 0.0) & (moved <= shrink * before);
+            const mask_t<T> ends = busy & (moved <= enough * size);
+            root.found = root.found | ends;
+            root.determinant = select(ends, determinant, root.determinant);
+            busy = busy & !ends;
+            before = moved;
             if (!any(busy)) break;
         }
-        return wanted & positive & (!busy);
+        return root;
     }
 
     /// As solve() in implicit.hpp: the root near by of a short step, else the one that is connected
     /// with that of h = 0.
     mask_t<T> solve(const mask_t<T>& wanted, Vec3<T>* K) const {
         using polhode::select;
-        constexpr int parts = 8;
         const int s = stages();
         T size(0.0);
         for (int j = 0; j < s; ++j) {
-            K[j] = at_rest(j, 1.0);
+            K[j] = at_rest(j);
             size = max(size, largest(K[j]));
         }
-        mask_t<T> found = newton(wanted & (size < 1.5), 1.0, K);
+        mask_t<T> found = newton(wanted & (size < 1.5), T(1.0), 1.0 / 16.0, K).found;
         T moved(0.0), whole(0.0);
         for (int j = 0; j < s; ++j) {
-            const Vec3<T> first = at_rest(j, 1.0), d = K[j] - first;
+            const Vec3<T> first = at_rest(j), d = K[j] - first;
             moved = moved + dot(d, d);
             whole = whole + dot(first, first);
         }
         found = found & (moved <= 0.0625 * whole);
         const mask_t<T> far = wanted & (!found) & (size < 0x1p40);
         if (any(far)) {
-            Vec3<T> followed[most];
-            mask_t<T> there = far;
-            for (int j = 0; j < s; ++j) followed[j] = at_rest(j, 1.0 / parts);
-            for (int k = 1; k <= parts; ++k) {
-                if (k > 1) {
-                    for (int j = 0; j < s; ++j) followed[j] = T(k / (k - 1.0)) * followed[j];
-                }
-                there = newton(there, static_cast<double>(k) / parts, followed);
-                if (!any(there)) break;
+            PathLength<T> path(far, size);
+            Vec3<T> here[most], there[most];
+            for (int j = 0; j < s; ++j) here[j] = Vec3<T>{T(0.0), T(0.0), T(0.0)};
+            while (any(path.busy)) {
+                for (int j = 0; j < s; ++j) there[j] = here[j];
+                const mask_t<T> on =
+                    path.next(newton(path.busy, path.done + path.part, path.shrink, there));
+                for (int j = 0; j < s; ++j) here[j] = select<T>(on, there[j], here[j]);
             }
-            for (int j = 0; j < s; ++j) K[j] = select<T>(there, followed[j], K[j]);
-            found = found | there;
+            for (int j = 0; j < s; ++j) K[j] = select<T>(path.arrived, here[j], K[j]);
+            found = found | path.arrived;
         }
         return found;
     }

@@ -16,24 +16,33 @@ struct Linearised {
     Vec3<T> row[3];
 };
 
+/// Where a root was found, and the determinant of the derivative there.
+template <class T>
+struct Root {
+    mask_t<T> found;
+    T determinant;
+};
+
 /// Solves F(x) = 0 by Newton's iteration from x, in the lanes `wanted`; the others keep x.
 ///
 /// @param problem  problem.at(x) is a Linearised<T>
-/// @param exact    whether its derivative is exact, so that a correction below 2^-30 |x| is the
-///                 last
-/// @return         where it has come to an end with a positive determinant, as on every root that
-///                 is connected with that of a step of length 0, where the derivative is 1
+/// @param shrink   |d|^2 <= shrink |d before|^2 for corrections d one after another
+/// @return         where it has come to an end with corrections that shrink from the first on, so
+///                 that the root is the one next to x, and with a positive determinant, as on
+///                 every root that is connected with that of a step of length 0, where the
+///                 derivative is 1
 template <class T, class Problem>
-POLHODE_INLINE mask_t<T> newton(const Problem& problem,
-                                const mask_t<T>& wanted,
-                                Vec3<T>& x,
-                                bool exact) {
+POLHODE_INLINE Root<T> newton(const Problem& problem,
+                              const mask_t<T>& wanted,
+                              double shrink,
+                              Vec3<T>& x) {
     using polhode::select;
     constexpr int most_iterations = 24;
-    // |d|^2 <= enough |x|^2
-    const double enough = exact ? epsilon_v<T> * 0x1p-8 : 16 * epsilon_v<T> * epsilon_v<T>;
+    // A correction below 2^-30 |x| is the last.
+    const double enough = epsilon_v<T> * 0x1p-8;
     mask_t<T> busy = wanted;
-    mask_t<T> positive = wanted;
+    Root<T> root{wanted & !wanted, T(1.0)};
+    T before = T(0x1p1000);
     for (int i = 0; i < most_iterations; ++i) {
         const Linearised<T> f = problem.at(x);
         const Vec3<T> c1 = cross(f.row[1], f.row[2]);
@@ -46,12 +55,52 @@ POLHODE_INLINE mask_t<T> newton(const Problem& problem,
                         fma(c1.z, s.x, fma(c2.z, s.y, c3.z * s.z))};
         const Vec3<T> next = x - d;
         x = select<T>(busy, next, x);
-        positive = positive & ((!busy) | (determinant > 0.0));
-        busy = busy & !(dot(d, d) <= enough * dot(next, next));
+        const T dd = dot(d, d), xx = dot(next, next);
+        busy = busy & (determinant > 0.0) & (dd <= shrink * before);
+        const mask_t<T> ends = busy & (dd <= enough * xx);
+        root.found = root.found | ends;
+        root.determinant = select(ends, determinant, root.determinant);
+        busy = busy & !ends;
+        before = dd;
         if (!any(busy)) break;
     }
-    return wanted & positive & !busy;
+    return root;
 }
+
+/// How far a root has been followed, from 0 to 1; lanes go their own way.
+template <class T>
+struct PathLength {
+    static constexpr double shrink = 1.0 / 64.0;
+    T done, part;  ///< the part is what is tried next
+    T longest, determinant;
+    mask_t<T> busy, arrived;
+
+    /// @param size  of the whole: of what turns, in radians
+    POLHODE_INLINE PathLength(const mask_t<T>& wanted, const T& size)
+        : done(0.0),
+          longest(max(T(0x1p-8), min(T(0x1p-3), 0.5 / size))),
+          determinant(1.0),
+          busy(wanted),
+          arrived(wanted & !wanted) {
+        part = longest;
+    }
+    /// Goes on to a root at done + part, where there is one next to the last one; a
+    /// determinant that is far from the last one tells of a fold between, where the path ends.
+    ///
+    /// @return  where it went on
+    POLHODE_INLINE mask_t<T> next(const Root<T>& root) {
+        using polhode::select;
+        const T ratio = root.determinant / determinant;
+        const mask_t<T> found = root.found & (ratio > 0.25);
+        determinant = select(found, root.determinant, determinant);
+        done = select(found, done + part, done);
+        part = select(found, min(min(2.0 * part, longest), 1.0 - done), 0.5 * part);
+        const mask_t<T> there = busy & (done >= 1.0);
+        arrived = arrived | there;
+        busy = busy & (!there) & (found | (part >= 0x1p-10 * longest));
+        return found;
+    }
+};
 
 }  // namespace lie
 POLHODE_NAMESPACE_END
