@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -315,6 +316,28 @@ def test_sweeps_that_do_not_end_are_nan_and_counted() -> None:
             INERTIA, M0, Q0, 0.5, 1, torque=top, splitting=None, method="rkmk_gauss4"
         )
     assert np.isnan(traj.m[-1]).all()
+
+
+def test_explicit_methods_lack_no_root() -> None:
+    """Steps too long for any number are NaN, but not for want of a root."""
+    heun = ph.rkmk([[0.0, 0.0], [1.0, 0.0]], [0.5, 0.5], [0.0, 1.0])
+    h = 1e300
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for method in ("rkmk4", "rkmk_midpoint", "euler_forward", heun):
+            m, _ = ph.step(INERTIA, 1e10 * M0, Q0, h, method=method)
+            assert np.isnan(m).any()
+            ph.integrate(INERTIA, 1e10 * M0, Q0, h, 1, method=method, splitting=None)
+    with pytest.warns(RuntimeWarning, match="found no root in a step: 1 body"):
+        ph.step(INERTIA, 1e10 * M0, Q0, h, method="rkmk_gauss2")
+
+
+def test_a_torque_that_is_not_finite_is_named_beside_the_root() -> None:
+    def torque(t: float, m: Array, q: Array) -> Array:
+        return np.full_like(m, np.nan)
+
+    with pytest.warns(RuntimeWarning, match="or was given a torque that is not finite: 1 body"):
+        ph.integrate(INERTIA, M0, Q0, 0.1, 2, torque=torque, method="imidm", splitting=None)
 
 
 def test_where_a_method_may_stand() -> None:

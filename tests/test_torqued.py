@@ -334,7 +334,16 @@ def test_nan_stays_in_its_body(name: str, where: str) -> None:
 
 
 # Momentum and moments times these powers of two; time goes as their quotient.
-UNITS = [(500, 490), (-650, -490), (520, 480), (-110, -155), (-300, 0), (0, 490), (0, -490)]
+UNITS = [
+    (500, 490),
+    (-650, -490),
+    (520, 480),
+    (-110, -155),
+    (-300, 0),
+    (0, 490),
+    (0, -490),
+    (700, 700),
+]
 
 
 @pytest.mark.parametrize("name", [n for n in TORQUED if n not in FAMILY or n in WITH_MODELS])

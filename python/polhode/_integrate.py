@@ -366,10 +366,10 @@ def carry_out(
             error.trajectory = trajectory  # type: ignore[attr-defined]
         raise
     trajectory = saved.trajectory()
-    if may_lack_root(run.row):
+    if may_lack_root(run.row, run.options):
         lost = np.isnan(trajectory.m[-1, ..., 0]) & np.isfinite(trajectory.m[0]).all(-1)
         if lost.any():
-            warn_without_root(run.row, int(np.count_nonzero(lost)))
+            warn_without_root(run.row, int(np.count_nonzero(lost)), torque=bool(run.terms))
     return trajectory
 
 

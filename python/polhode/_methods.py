@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from polhode import _core
-from polhode._rkmk import MuntheKaas
+from polhode._rkmk import MuntheKaas, is_implicit
 
 
 @dataclass(frozen=True)
@@ -140,9 +140,9 @@ def unknown_name(what: str, name: object, known: list[str]) -> ValueError:
     return ValueError(f"unknown {what} {name!r}{hint}")
 
 
-def may_lack_root(row: int) -> bool:
-    """Whether the method in this row solves equations that may have no root."""
-    return _MAY_LACK_ROOT[row]
+def may_lack_root(row: int, values: tuple[Any, ...]) -> bool:
+    """Whether the method, with these values of its options, solves equations without a root."""
+    return is_implicit(values[0]) if row == _MADE_ROW else _MAY_LACK_ROOT[row]
 
 
 def _levels_to_the_user() -> int:
@@ -153,11 +153,12 @@ def _levels_to_the_user() -> int:
     return level
 
 
-def warn_without_root(row: int, count: int) -> None:
-    """One warning a call for the bodies whose step has no root."""
+def warn_without_root(row: int, count: int, torque: bool = False) -> None:
+    """One warning a call for the bodies whose step has no root, or that a torque made NaN."""
     bodies = "1 body is" if count == 1 else f"{count} bodies are"
+    by_torque = ", or was given a torque that is not finite" if torque else ""
     warnings.warn(
-        f"method {_METHODS[row].name!r} found no root in a step: {bodies} NaN; "
+        f"method {_METHODS[row].name!r} found no root in a step{by_torque}: {bodies} NaN; "
         "shorter steps have one",
         RuntimeWarning,
         stacklevel=_levels_to_the_user(),

@@ -73,11 +73,17 @@ class MuntheKaas:
     @property
     def implicit(self) -> bool:
         """Whether a stage depends on itself or on later ones."""
-        return bool(np.triu(np.array(self.a)).any())
+        return is_implicit(self._coefficients())
 
     def _coefficients(self) -> Array:
         """As the core takes it: number of stages, a, b, c."""
         return np.array([self.stages, *np.ravel(self.a), *self.b, *self.c], np.float64)
+
+
+def is_implicit(coefficients: Array) -> bool:
+    """Whether a tableau is, given as the core takes it."""
+    s = int(coefficients[0])
+    return bool(np.triu(coefficients[1 : 1 + s * s].reshape(s, s)).any())
 
 
 def rkmk(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> MuntheKaas:

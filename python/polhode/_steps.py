@@ -104,7 +104,9 @@ def step(
     "trap", "imid", "trapm", "imidm", "swc1", "akw", "bbtrap", "bbtrapwd", "euler_backward" and
     implicit Munthe-Kaas methods solve an equation that may have several roots in long steps: taken
     is one near by where the step is short, and the one that a path from a step of length 0 leads to
-    elsewhere; a body whose path folds back before is NaN. Steps of up to about a radian have one.
+    elsewhere; a body whose path folds back before is NaN. Of 300,000 random bodies none was up to
+    |h| |m| / I1 = 2, and up to 5 none by "trap", "imid", "trapm", "imidm" and "akw"
+    (``benchmarks/implicit_roots.py``).
 
     Option ``energy_correction=True`` turns the body after each step by the least angle that brings
     its energy back to what it was at the start of the call, the momentum in space left as it is;

@@ -656,8 +656,10 @@ POLHODE_INLINE int step_with(const Method& method,
                 attitude.turn(s.dq);
             }
         }
-        if constexpr (requires { Method::may_lack_root; }) {
-            if (any(is_nan(m.x))) count_without_root(arguments, i, count, m.x);
+        if constexpr (requires { method.may_lack_root(); }) {
+            if (method.may_lack_root() && any(is_nan(m.x))) {
+                count_without_root(arguments, i, count, m.x);
+            }
         }
         store_vec3(arguments.m_out, i, count, m);
         attitude.store(arguments.attitude_out, i, count);

@@ -398,7 +398,9 @@ POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
 /// A method of the family as a kernel of a free body.
 struct Kernel {
     Scheme scheme;
-    static constexpr bool may_lack_root = true;
+    constexpr bool may_lack_root() const {
+        return scheme != Scheme::euler_forward && scheme != Scheme::euler_forward_rate;
+    }
     static constexpr bool corrects_energy = true;
 
     /// Of Euler's methods value 0 of the option `form` is the momentum, 1 the rates.

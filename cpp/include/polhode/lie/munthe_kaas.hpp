@@ -214,7 +214,7 @@ template <class T>
 /// A method of the family as a kernel of a free body.
 struct MuntheKaas {
     const double* tableau;
-    static constexpr bool may_lack_root = true;
+    constexpr bool may_lack_root() const { return Tableau::of(tableau).implicit; }
     static constexpr bool corrects_energy = true;
 
     MuntheKaas with(const OptionValues& options) const {

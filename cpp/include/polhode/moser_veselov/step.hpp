@@ -108,7 +108,7 @@ struct Kernel {
     int half_order;
     bool midpoint;  ///< alpha = 1 in (14) and in m'
 
-    static constexpr bool may_lack_root = true;
+    static constexpr bool may_lack_root() { return true; }
 
     /// One step of a free body.
     ///

@@ -113,7 +113,7 @@ struct Predict {
         const T h = b.h();
         Vec3<T> A[n + 1];
         A[0] = b.m;
-        for (int k = 1; k <= n; ++k) A[k] = scaled(b, k);
+        for (int k = 1; k <= n; ++k) A[k] = b.change_of_momentum(k);
         const auto series = Series<Kind, T>::of(b.body.inverse, h, A);
         const Quaternion<T> p = turn_by(rotation<Kind>(series.nu));
         b.keep(turn_column, p);
@@ -132,13 +132,6 @@ struct Predict {
             b.ask_at(p, l);
         }
     }
-    /// h^k L^(k).
-    template <class T>
-    POLHODE_INLINE static Vec3<T> scaled(const torqued::Bodies<T>& b, int k) {
-        Vec3<T> x = b.torque(k - 1);
-        for (int power = 0; power < k; ++power) x = b.h() * x;
-        return x;
-    }
 };
 
 /// The momentum at the end.
@@ -155,7 +148,7 @@ struct Finish {
         Vec3<T> l[used + 1];
         end.L[0] = b.m;
         for (int k = 1; k <= used; ++k) {
-            end.L[k] = Predict<Kind>::scaled(b, k);
+            end.L[k] = b.change_of_momentum(k);
             l[k] = turned(p, end.L[k]);
         }
         const Vec3<T> change = hermite<used, T>(start.L + 1, l + 1);

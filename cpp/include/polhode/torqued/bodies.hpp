@@ -22,8 +22,8 @@ enum Column : int {
 /// One pack.  What all stages share is no inline code, of which it would make up most.
 ///
 /// What a stage reads and writes is in a unit of momentum of the body's own, a power of two of
-/// the size of its first momentum, so that no square of a momentum leaves the range of numbers: with
-/// m = unit u and time s = unit t, du/ds = u x u/I + torque/unit^2 is the same equation.
+/// the size of its first momentum, so that no square of a momentum leaves the range of numbers:
+/// with m = unit u and time s = unit t, du/ds = u x u/I + torque/unit^2 is the same equation.
 template <class T>
 struct Bodies {
     const TorquedArguments& a;
@@ -53,16 +53,17 @@ struct Bodies {
         if (scales) m = power_of_two_reciprocal(unit) * m;
     }
 
-    /// L' (k = 0), L'' (k = 1) ... seen from the body.
-    POLHODE_INLINE Vec3<T> torque(int k = 0) const {
-        View v = a.torque;
-        v.data += 3 * k * v.component;
-        Vec3<T> f = body.own_momentum(batch::load_vec3<T>(v, i, count));
-        if (scales) {
-            const T shrink = power_of_two_reciprocal(unit);
-            for (int power = 0; power < k + 2; ++power) f = shrink * f;
-        }
+    /// Seen from the body.
+    POLHODE_INLINE Vec3<T> torque() const {
+        Vec3<T> f = given(1);
+        if (scales) f = power_of_two_reciprocal(unit) * (power_of_two_reciprocal(unit) * f);
         return f;
+    }
+    /// h^k L^(k), seen from the body, k >= 1; L' is the torque.
+    POLHODE_INLINE Vec3<T> change_of_momentum(int k) const {
+        Vec3<T> f = given(k);
+        for (int power = 0; power < k; ++power) f = T(a.h) * f;
+        return scales ? power_of_two_reciprocal(unit) * f : f;
     }
     POLHODE_INLINE Vec3<T> omega() const { return times(body.inverse, m); }
     POLHODE_INLINE T h() const { return a.h * unit; }
@@ -148,10 +149,10 @@ struct Bodies {
     /// The same of a method that repeats stages: the bodies of `ends` have come to the end of the
     /// step, in which `work` was done, and are corrected.
     [[gnu::noinline]] void leave_or_end(Quaternion<T> p,
-                                         Vec3<T> m_now,
-                                         const mask_t<T>& but,
-                                         const mask_t<T>& ends,
-                                         const T& work) {
+                                        Vec3<T> m_now,
+                                        const mask_t<T>& but,
+                                        const mask_t<T>& ends,
+                                        const T& work) {
         if (a.energy_correction != energy::none) {
             const mask_t<T> now = ends & !but;
             const T before = number(target_column), target = before + work;
@@ -179,6 +180,12 @@ struct Bodies {
         const T power = min(max(power_of_two_below(largest), 0x1p-1022), 0x1p1022);
         unit = select(unit == 0.0, select(unusual, power, T(1.0)), unit);
         keep(unit_column, unit);
+    }
+    /// L^(k) as the caller has it.
+    POLHODE_INLINE Vec3<T> given(int k) const {
+        View v = a.torque;
+        v.data += 3 * (k - 1) * v.component;
+        return body.own_momentum(batch::load_vec3<T>(v, i, count));
     }
     POLHODE_INLINE MutableView at(int column) const {
         MutableView v = a.work;
