@@ -7,6 +7,7 @@
 #include "polhode/energy_correction.hpp"
 #include "polhode/inertia.hpp"
 #include "polhode/mat3.hpp"
+#include "polhode/momentum_unit.hpp"
 #include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/pack.hpp"
 
@@ -416,19 +417,17 @@ POLHODE_INLINE FreeStep<T> advance(const Method& method,
                                    const Inertia<T>& body,
                                    const Vec3<T>& m,
                                    T h) {
-    const T largest = max(max(abs(m.x), abs(m.y)), abs(m.z));
+    const T largest = largest_component(m);
     // Each body decides for itself: beside a large component a subnormal one would lose its last
     // bits.
-    const mask_t<T> in_range = (largest >= 0x1p-20) & (largest <= 0x1p20);
-    const bool scales = any(!in_range);
+    const bool scales = any(!is_usual(largest));
     Vec3<T> scaled_m = m;
     T scaled_h = h;
-    T scale(1.0);
+    T unit(1.0);
     if (scales) {
-        const T power = min(max(power_of_two_below(largest), 0x1p-1022), 0x1p1022);
-        scale = select(in_range, T(1.0), power);
-        scaled_m = power_of_two_reciprocal(scale) * m;
-        scaled_h = select(is_finite(largest), h * scale, nan<T>());
+        unit = momentum_unit(largest);
+        scaled_m = power_of_two_reciprocal(unit) * m;
+        scaled_h = select(is_finite(largest), h * unit, nan<T>());
     }
     FreeStep<T> s;
     if constexpr (requires { Method::user_axes; }) {
@@ -438,7 +437,7 @@ POLHODE_INLINE FreeStep<T> advance(const Method& method,
         s.m = body.order.from_sorted(s.m);
         s.dq = body.order.from_sorted(s.dq);
     }
-    if (scales) s.m = scale * s.m;
+    if (scales) s.m = unit * s.m;
     return s;
 }
 /// The same with a kernel that is shared by several methods and told apart by its data.
@@ -553,11 +552,7 @@ struct Carried {
             return c;
         }
         c.target = energy::per_momentum(body, m);
-        const T largest = max(max(abs(m.x), abs(m.y)), abs(m.z));
-        const mask_t<T> in_range = (largest >= 0x1p-20) & (largest <= 0x1p20);
-        c.unit = select(in_range | (largest == 0.0),
-                        T(1.0),
-                        min(max(power_of_two_below(largest), 0x1p-1022), 0x1p1022));
+        c.unit = momentum_unit(largest_component(m));
         for (int k = 0; k < numbers; ++k) c.own[k] = T(0.0);
         return c;
     }

@@ -8,6 +8,7 @@
 /// equations has the target energy on the right.
 
 #include "polhode/inertia.hpp"
+#include "polhode/momentum_unit.hpp"
 #include "polhode/rotation_step.hpp"
 #include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/elementary.hpp"
@@ -21,11 +22,10 @@ enum Correction : int { none = 0, robust = 1, buss = 2 };
 /// 2 E / |m|^2, which has the same value whatever the size of m; 0 for a body at rest.
 template <class T>
 POLHODE_INLINE T per_momentum(const Inertia<T>& body, const Vec3<T>& m) {
-    const T size = max(max(abs(m.x), abs(m.y)), abs(m.z));
+    const T size = largest_component(m);
     const mask_t<T> rests = size == 0.0;
-    const T scale = power_of_two_reciprocal(
-        min(max(power_of_two_below(select(rests, T(1.0), size)), 0x1p-1022), 0x1p1022));
-    const Vec3<T> u = body.own_momentum(scale * m);
+    const T unit = power_of_two_near(select(rests, T(1.0), size));
+    const Vec3<T> u = body.own_momentum(power_of_two_reciprocal(unit) * m);
     return select(rests, T(0.0), dot(times(u, body.inverse), u) / dot(u, u));
 }
 
@@ -127,9 +127,8 @@ POLHODE_INLINE FreeStep<T> corrected(const Inertia<T>& body,
                                      const FreeStep<T>& s,
                                      const T& target,
                                      int way) {
-    const T size = max(max(abs(s.m.x), abs(s.m.y)), abs(s.m.z));
-    const T scale =
-        min(max(power_of_two_below(select(size > 0.0, size, T(1.0))), 0x1p-1022), 0x1p1022);
+    const T size = largest_component(s.m);
+    const T scale = power_of_two_near(select(size > 0.0, size, T(1.0)));
     const Vec3<T> l = body.own_momentum(power_of_two_reciprocal(scale) * s.m);
     const T largest = max(max(body.inverse.x, body.inverse.y), body.inverse.z);
     const T unit = 1.0 / largest;

@@ -19,6 +19,25 @@ POLHODE_INLINE Vec3<T> column(const Mat3<T>& m, int j) {
     return {m.a[0][j], m.a[1][j], m.a[2][j]};
 }
 
+/// Three rows and what solves equations with them, by cofactors.
+template <class T>
+struct Cofactors {
+    Vec3<T> c1, c2, c3;
+    T determinant;
+
+    POLHODE_INLINE static Cofactors of(const Vec3<T>& r1, const Vec3<T>& r2, const Vec3<T>& r3) {
+        const Vec3<T> c1 = cross(r2, r3);
+        return {c1, cross(r3, r1), cross(r1, r2), dot(r1, c1)};
+    }
+    /// x with (r1 . x, r2 . x, r3 . x) = b.
+    POLHODE_INLINE Vec3<T> solve(const T& inverse_determinant, const Vec3<T>& b) const {
+        const Vec3<T> s = inverse_determinant * b;
+        return {fma(c1.x, s.x, fma(c2.x, s.y, c3.x * s.z)),
+                fma(c1.y, s.x, fma(c2.y, s.y, c3.y * s.z)),
+                fma(c1.z, s.x, fma(c2.z, s.y, c3.z * s.z))};
+    }
+};
+
 // The matrices of packs are large: they are changed in place, entry by entry with constant indices,
 // so that the compiler need not keep copies in memory.
 

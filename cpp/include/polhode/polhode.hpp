@@ -22,6 +22,7 @@
 #include "polhode/magnus/free_body.hpp"
 #include "polhode/magnus/scheme.hpp"
 #include "polhode/mat3.hpp"
+#include "polhode/momentum_unit.hpp"
 #include "polhode/method_info.hpp"
 #include "polhode/methods.hpp"
 #include "polhode/moser_veselov/preprocessing.hpp"

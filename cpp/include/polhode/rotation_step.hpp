@@ -8,18 +8,20 @@
 
 POLHODE_NAMESPACE_BEGIN
 
-/// The unit quaternion of a rotation vector, so3::exp for vectors of moderate size.
+/// exp of the quaternion (0, v/2), [Gus10] Theorem 2.2: the turn by |v| about v; v = 0 gives 1.
 ///
-/// @param v  radians; NaN from |v| = 2^51 on; below 2^-500 its square is lost, and v counts as 0
+/// @param v  radians; NaN from |v| = 2^51 on
 /// @return   within eps (2 + |v|), of unit norm within 2 eps
 template <class T>
+POLHODE_INLINE Quaternion<T> quaternion_exp(const Vec3<T>& v) {
+    const SinCos<T> half = cos_sinc_of_root(0.25 * dot(v, v));
+    const T s = 0.5 * half.sin;
+    return {half.cos, s * v.x, s * v.y, s * v.z};
+}
+/// The same, of unit norm within eps.
+template <class T>
 POLHODE_INLINE Quaternion<T> turn_by(const Vec3<T>& v) {
-    const T size2 = dot(v, v);
-    const T size = sqrt(size2);
-    const SinCos<T> half = sincos(0.5 * size);
-    const mask_t<T> still = size2 < 0x1p-1000;
-    const T ratio = select(still, T(0.5), half.sin / select(still, T(1.0), size));
-    return kept_unit(Quaternion<T>{half.cos, ratio * v.x, ratio * v.y, ratio * v.z}, 0.0);
+    return kept_unit(quaternion_exp(v), 0.0);
 }
 
 /// v of space along the axes of a body of attitude q, |q| = 1: q^-1 v q.

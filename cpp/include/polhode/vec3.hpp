@@ -51,6 +51,11 @@ template <class T>
 POLHODE_INLINE mask_t<T> is_finite(const Vec3<T>& a) {
     return is_finite(a.x) & is_finite(a.y) & is_finite(a.z);
 }
+/// Largest of the three sizes; of components that are numbers.
+template <class T>
+POLHODE_INLINE T largest_component(const Vec3<T>& a) {
+    return max(max(abs(a.x), abs(a.y)), abs(a.z));
+}
 /// Largest of the three sizes; NaN or infinite where a component is.
 template <class T>
 POLHODE_INLINE T max_abs(const Vec3<T>& a) {

@@ -25,7 +25,6 @@
 
 #include "polhode/inertia.hpp"
 #include "polhode/lie/newton.hpp"
-#include "polhode/magnus/scheme.hpp"
 #include "polhode/rotation_step.hpp"
 #include "polhode/scalar/sincos.hpp"
 
@@ -58,11 +57,6 @@ constexpr bool wants_torque_at_end(Scheme s) {
 
 namespace detail {
 
-template <class T>
-POLHODE_INLINE T largest(const Vec3<T>& v) {
-    return max(max(abs(v.x), abs(v.y)), abs(v.z));
-}
-
 /// m x I^-1 m, by differences of 1/I.
 template <class T>
 POLHODE_INLINE Vec3<T> euler(const Vec3<T>& inverse, const Vec3<T>& m) {
@@ -91,13 +85,37 @@ struct Turn {
         const Vec3<T> zp = cross(z, p);
         return versine * cross(z, zp) - sine * zp;
     }
-    /// (1 - sin/theta)/theta^2; not its best digits, for derivatives.
+    /// (1 - sin/theta)/theta^2; loses digits for short turns, good enough for derivatives.
     POLHODE_INLINE T third() const {
         using polhode::select;
         const mask_t<T> short_ = y < small;
         return select(short_, T(1.0 / 6.0), (1.0 - sine) / select(short_, T(1.0), y));
     }
     static constexpr double small = epsilon_v<T> < 0x1p-60 ? 0x1p-56 : 0x1p-26;
+};
+
+/// D = dexp^-1(-z): D v = v + z x v/2 + e z x (z x v), e = (1 - (theta/2) cot(theta/2))/theta^2,
+/// [Krysl07] eq. (9) and its inverse; singular at a whole turn.
+template <class T>
+struct DexpInverse {
+    T e, de_dy;
+
+    POLHODE_INLINE static DexpInverse of(const Turn<T>& t) {
+        using polhode::select;
+        const mask_t<T> short_ = t.y < Turn<T>::small;
+        const T inverse_y = 1.0 / select(short_, T(1.0), t.y);
+        const T inverse_sinc = 1.0 / t.half.sin;
+        const T cot = t.half.cos * inverse_sinc;  // (theta/2) cot(theta/2)
+        const T e = select(short_, T(1.0 / 12.0), (1.0 - cot) * inverse_y);
+        return {e,
+                select(short_,
+                       T(1.0 / 720.0),
+                       (0.5 * (inverse_sinc * inverse_sinc - cot) * inverse_y - e) * inverse_y)};
+    }
+    POLHODE_INLINE Vec3<T> times(const Vec3<T>& z, const Vec3<T>& v) const {
+        const Vec3<T> zv = cross(z, v);
+        return v + (T(0.5) * zv + e * cross(z, zv));
+    }
 };
 
 /// exp(-z) p.
@@ -128,15 +146,24 @@ struct Quadratic {
 };
 
 /// z = s D(z) I^-1 (exp(-z) p + exp(-z/2) w + r) + d, all that is implicit in a rotation vector;
-/// D = dexp^-1(-z) or 1.
+/// D = dexp^-1(-z) or 1; p = exp(-y) (m + k).
 template <class T>
 struct Exponential {
     Vec3<T> a;  ///< s / I
     Vec3<T> p, w, r, d;
-    bool any_w, dexp;
+    Vec3<T> m, k, y;
+    bool any_w, dexp, any_y;
 
+    /// The equation at a part of the step.
     POLHODE_INLINE Exponential part(const T& tau) const {
-        return {tau * a, p, w, r, tau * d, any_w, dexp};
+        Exponential e = *this;
+        e.a = tau * a;
+        e.w = tau * w;
+        e.r = tau * r;
+        e.d = tau * d;
+        e.p = m + tau * k;
+        if (any_y) e.p = turned_back(tau * y, e.p);
+        return e;
     }
     POLHODE_INLINE Vec3<T> start() const { return d + times(a, p + w + r); }
     POLHODE_INLINE Linearised<T> at(const Vec3<T>& z) const {
@@ -189,31 +216,16 @@ struct Exponential {
                 entry(z.z, gz.z, g.y, z.y) + h.x,
                 entry(z.z, gz.z, g.z, z.z) + gz0};
     }
-    /// v := D v, M := D M + (dD) v with D v = v + z x v/2 + e z x (z x v),
-    /// e = (1 - (theta/2) cot(theta/2)) / theta^2   [Krysl07] eq. (9) and its inverse.
+    /// v := D v, M := D M + (dD) v.
     POLHODE_INLINE static void with_dexp(const Turn<T>& t,
                                          const Vec3<T>& z,
                                          Vec3<T>& v,
                                          Vec3<T> (&M)[3]) {
-        using polhode::select;
-        const mask_t<T> short_ = t.y < Turn<T>::small;
-        const T inverse_y = 1.0 / select(short_, T(1.0), t.y);
-        const T inverse_sinc = 1.0 / t.half.sin;
-        const T cot = t.half.cos * inverse_sinc;  // (theta/2) cot(theta/2)
-        const T e = select(short_, T(1.0 / 12.0), (1.0 - cot) * inverse_y);
-        // de/dy
-        const T e1 =
-            select(short_,
-                   T(1.0 / 720.0),
-                   (0.5 * (inverse_sinc * inverse_sinc - cot) * inverse_y - e) * inverse_y);
+        const auto D = DexpInverse<T>::of(t);
         const Vec3<T> zv = cross(z, v);
         const Vec3<T> zzv = cross(z, zv);
-        const auto D = [&](const Vec3<T>& x) POLHODE_INLINE_LAMBDA {
-            const Vec3<T> zx = cross(z, x);
-            return x + (T(0.5) * zx + e * cross(z, zx));
-        };
-        // Column by column; the change of D: d x v/2 + e (d x (z x v) + z x (d x v)) + 2 e1 (z.d)
-        // z x (z x v).
+        // Column by column; the change of D: d x v/2 + e (d x (z x v) + z x (d x v)) + 2 de/dy
+        // (z.d) z x (z x v).
         Vec3<T> columns[3];
         for (int j = 0; j < 3; ++j) {
             const auto of = [j](const Vec3<T>& x) POLHODE_INLINE_LAMBDA {
@@ -222,10 +234,11 @@ struct Exponential {
             const Vec3<T> unit{T(j == 0 ? 1.0 : 0.0), T(j == 1 ? 1.0 : 0.0), T(j == 2 ? 1.0 : 0.0)};
             const Vec3<T> column{of(M[0]), of(M[1]), of(M[2])};
             const Vec3<T> uv = cross(unit, v);
-            columns[j] = D(column) + (T(0.5) * uv + e * (cross(unit, zv) + cross(z, uv))) +
-                         ((2.0 * e1) * of(z)) * zzv;
+            columns[j] = D.times(z, column) +
+                         (T(0.5) * uv + D.e * (cross(unit, zv) + cross(z, uv))) +
+                         ((2.0 * D.de_dy) * of(z)) * zzv;
         }
-        v = D(v);
+        v = D.times(z, v);
         M[0] = {columns[0].x, columns[1].x, columns[2].x};
         M[1] = {columns[0].y, columns[1].y, columns[2].y};
         M[2] = {columns[0].z, columns[1].z, columns[2].z};
@@ -252,19 +265,26 @@ template <class T, class Problem>
     return path.arrived;
 }
 
-/// @param size  of the rotation or of the relative change in the step, over the whole of s
+/// The root of a problem.
+///
+/// @param size  estimate of the rotation in the step (radians) or of |change of m| / |m|
+/// @return      where one was found
 template <class T, class Problem>
 POLHODE_INLINE mask_t<T> solve(const Problem& problem, const T& size, Vec3<T>& x) {
     using polhode::select;
     x = problem.start();
     const Vec3<T> first = x;
-    const mask_t<T> is_short = size < 1.5;
-    mask_t<T> found = newton<T>(problem, is_short, 1.0 / 16.0, x).found;
+    mask_t<T> found = newton<T>(problem, size < short_step, direct_shrink, x).found;
     const Vec3<T> moved = x - first;
     // A root near by, where contraction makes it the only one.
-    found = found & (dot(moved, moved) <= 0.0625 * dot(first, first));
-    const mask_t<T> far = (!found) & (size < 0x1p40);
+    found = found & (dot(moved, moved) <= near_by * dot(first, first));
+    mask_t<T> far = (!found) & (size < endless);
     if (any(far)) {
+        const Vec3<T> F = problem.at(first).F;
+        const mask_t<T> stays = far & (dot(F, F) <= no_defect<T> * dot(first, first));
+        x = select<T>(stays, first, x);
+        found = found | stays;
+        far = far & !stays;
         Vec3<T> followed = x;
         const mask_t<T> there = follow<T>(problem, far, size, followed);
         x = select<T>(there, followed, x);
@@ -297,15 +317,13 @@ POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
                                              T h,
                                              const Vec3<T>& f0,
                                              const Vec3<T>& f) {
-    using detail::turned_back;
-    using magnus::exponential;
     const T half = 0.5 * h;
     const Vec3<T> w0 = times(inverse, m);
     ImplicitStep<T> r;
     mask_t<T> found = h == h;
     if (scheme == Scheme::euler_forward || scheme == Scheme::euler_forward_rate) {
         const Vec3<T> turn = h * w0;
-        r.end.dq = exponential(turn);
+        r.end.dq = quaternion_exp(turn);
         if (scheme == Scheme::euler_forward) {
             const Vec3<T> p = m + h * f0;
             r.end.m = m + (h * f0 + detail::Turn<T>::of(turn).change(turn, p));
@@ -323,14 +341,14 @@ POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
                                            {s * (inverse.z - inverse.y),
                                             s * (inverse.x - inverse.z),
                                             s * (inverse.y - inverse.x)}};
-        const T size = detail::largest(problem.k) * detail::largest(m + problem.slope);
+        const T size = largest_component(problem.k) * largest_component(m + problem.slope);
         Vec3<T> x;
         found = detail::solve<T>(problem, size, x);
         const Vec3<T> wx = times(inverse, x);
         const Vec3<T> rate = detail::euler(inverse, x);
         if (scheme == Scheme::trap) {
             r.end.m = m + s * (slope + rate);
-            r.end.dq = exponential(s * w0) * exponential(s * wx);
+            r.end.dq = quaternion_exp(s * w0) * quaternion_exp(s * wx);
         } else if (scheme == Scheme::akw) {
             r.end.m = m + h * (rate + slope);
             const Vec3<T> v = s * wx;
@@ -338,22 +356,19 @@ POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
             r.end.dq = {inverse_size, inverse_size * v.x, inverse_size * v.y, inverse_size * v.z};
         } else {
             r.end.m = m + h * (rate + slope);
-            r.end.dq = exponential(h * wx);
-            r.middle = {x, exponential(half * wx)};
+            r.end.dq = quaternion_exp(h * wx);
+            r.middle = {x, quaternion_exp(half * wx)};
         }
     } else {
         const Vec3<T> zero{T(0.0), T(0.0), T(0.0)};
         const bool swc1 = scheme == Scheme::swc1;
         const bool blended = scheme == Scheme::bbtrap || scheme == Scheme::bbtrapwd;
         const T s = scheme == Scheme::euler_backward ? h : half;
-        Vec3<T> change0 = zero;  // p = m + change0
+        const bool trapm = scheme == Scheme::trapm;
         const Vec3<T> turn0 = s * w0;
-        if (scheme == Scheme::trapm) {
-            const Vec3<T> kick = s * f0;
-            change0 = kick + detail::Turn<T>::of(turn0).change(turn0, m + kick);
-        } else if (blended) {
-            change0 = s * f0;
-        }
+        const Vec3<T> kick0 = trapm || blended ? s * f0 : zero;
+        Vec3<T> change0 = kick0;  // p = m + change0
+        if (trapm) change0 = kick0 + detail::Turn<T>::of(turn0).change(turn0, m + kick0);
         const Vec3<T> p = m + change0;
         const Vec3<T> kick = s * f;
         const detail::Exponential<T> problem{s * inverse,
@@ -361,10 +376,14 @@ POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
                                              swc1 ? h * f : zero,
                                              swc1 ? zero : kick,
                                              swc1 || blended ? turn0 : zero,
+                                             m,
+                                             kick0,
+                                             trapm ? turn0 : zero,
                                              swc1,
-                                             scheme == Scheme::bbtrapwd};
+                                             scheme == Scheme::bbtrapwd,
+                                             trapm};
         Vec3<T> z;
-        const T size = detail::largest(problem.start());
+        const T size = largest_component(problem.start());
         found = detail::solve<T>(problem, size, z);
         const detail::Turn<T> turn = detail::Turn<T>::of(z);
         const Vec3<T> back = change0 + turn.change(z, p);  // exp(-z) p = m + back
@@ -372,19 +391,19 @@ POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
             const Vec3<T> middle = m + (back + kick);
             const Vec3<T> pushed = m + (back + (kick + kick));
             r.end.m = m + ((back + (kick + kick)) + turn.change(z, pushed));
-            r.end.dq = exponential(z + z);
-            r.middle = {middle, exponential(z)};
+            r.end.dq = quaternion_exp(z + z);
+            r.middle = {middle, quaternion_exp(z)};
         } else if (swc1) {
             const Vec3<T> half_z = T(0.5) * z;
             const detail::Turn<T> half_turn = detail::Turn<T>::of(half_z);
-            const Vec3<T> push = turned_back(half_z, h * f);
-            r.end.m = m + (back + push);
-            r.end.dq = exponential(z);
-            r.middle = {m + (half_turn.change(half_z, m) + half * f), exponential(half_z)};
+            const Vec3<T> push = h * f;
+            r.end.m = m + (back + (push + half_turn.change(half_z, push)));
+            r.end.dq = quaternion_exp(z);
+            r.middle = {m + (half_turn.change(half_z, m) + half * f), quaternion_exp(half_z)};
         } else {
             r.end.m = m + (back + kick);
-            r.end.dq = exponential(z);
-            if (scheme == Scheme::trapm) r.end.dq = exponential(turn0) * r.end.dq;
+            r.end.dq = quaternion_exp(z);
+            if (trapm) r.end.dq = quaternion_exp(turn0) * r.end.dq;
         }
     }
     if (!all(found)) {

@@ -58,16 +58,10 @@ inline constexpr double rkmk_gauss4_tableau[] = {2,
 
 namespace detail {
 
-/// dexp^-1(-z) v = v + z x v/2 + e z x (z x v), e = (1 - (theta/2) cot(theta/2))/theta^2; singular
-/// at a whole turn.
+/// dexp^-1(-z) v, t the turn of z.
 template <class T>
 POLHODE_INLINE Vec3<T> dexp_inverse(const Turn<T>& t, const Vec3<T>& z, const Vec3<T>& v) {
-    using polhode::select;
-    const mask_t<T> short_ = t.y < Turn<T>::small;
-    const T cot = t.half.cos / t.half.sin;
-    const T e = select(short_, T(1.0 / 12.0), (1.0 - cot) / select(short_, T(1.0), t.y));
-    const Vec3<T> zv = cross(z, v);
-    return v + (T(0.5) * zv + e * cross(z, zv));
+    return DexpInverse<T>::of(t).times(z, v);
 }
 
 /// sum_j weight_j v_j, j < n.
@@ -91,6 +85,20 @@ struct ImplicitStages {
 
     POLHODE_INLINE int stages() const { return Known > 0 ? Known : tableau.stages; }
     POLHODE_INLINE Vec3<T> at_rest(int j) const { return times(a, L[j]); }
+    /// How far the slopes at rest are from solving the equations, squared.
+    POLHODE_INLINE T defect_at_rest() const {
+        Vec3<T> K[most];
+        for (int j = 0; j < stages(); ++j) K[j] = at_rest(j);
+        T sum(0.0);
+        for (int j = 0; j < stages(); ++j) {
+            const Vec3<T> P = weighted(tableau.row(j), K, stages());
+            const Turn<T> turn = Turn<T>::of(P);
+            const Vec3<T> d =
+                K[j] - dexp_inverse(turn, P, times(a, L[j] + turn.change(P, L[j])));
+            sum = sum + dot(d, d);
+        }
+        return sum;
+    }
 
     /// Newton's iteration at a part of the step, from K, in the lanes `wanted`; see newton.hpp.
     POLHODE_INLINE Root<T> newton(const mask_t<T>& wanted,
@@ -98,15 +106,13 @@ struct ImplicitStages {
                                   double shrink,
                                   Vec3<T>* K) const {
         using polhode::select;
-        constexpr int most_iterations = 24;
-        const double enough = epsilon_v<T> * 0x1p-8;
         const int s = stages(), n = 3 * s;
         const Vec3<T> none{T(0.0), T(0.0), T(0.0)};
         const auto of = [](const Vec3<T>& x, int i) POLHODE_INLINE_LAMBDA {
             return i == 0 ? x.x : i == 1 ? x.y : x.z;
         };
         mask_t<T> busy = wanted;
-        Root<T> root{wanted & !wanted, T(1.0)};
+        Root<T> root{mask_t<T>(wanted & !wanted), T(1.0)};
         T before = T(0x1p1000);
         for (int i = 0; i < most_iterations; ++i) {
             // K_j - v_j(P_j) and its derivative, 1 - a_jl dv_j/dP_j.
@@ -114,7 +120,9 @@ struct ImplicitStages {
             for (int j = 0; j < s; ++j) {
                 const Vec3<T> P = weighted(tableau.row(j), K, s);
                 const Linearised<T> f =
-                    Exponential<T>{tau * a, L[j], none, none, P, false, true}.at(P);
+                    Exponential<T>{
+                        tau * a, L[j], none, none, P, L[j], none, none, false, true, false}
+                        .at(P);
                 const Vec3<T> defect = K[j] + f.F;
                 for (int r = 0; r < 3; ++r) {
                     const T diagonal[3] = {
@@ -151,7 +159,7 @@ struct ImplicitStages {
                 K[j] = select<T>(busy, next, K[j]);
             }
             busy = busy & (determinant > 0.0) & (moved <= shrink * before);
-            const mask_t<T> ends = busy & (moved <= enough * size);
+            const mask_t<T> ends = busy & (moved <= last_correction<T> * size);
             root.found = root.found | ends;
             root.determinant = select(ends, determinant, root.determinant);
             busy = busy & !ends;
@@ -169,18 +177,22 @@ struct ImplicitStages {
         T size(0.0);
         for (int j = 0; j < s; ++j) {
             K[j] = at_rest(j);
-            size = max(size, largest(K[j]));
+            size = max(size, largest_component(K[j]));
         }
-        mask_t<T> found = newton(wanted & (size < 1.5), T(1.0), 1.0 / 16.0, K).found;
+        mask_t<T> found = newton(wanted & (size < short_step), T(1.0), direct_shrink, K).found;
         T moved(0.0), whole(0.0);
         for (int j = 0; j < s; ++j) {
             const Vec3<T> first = at_rest(j), d = K[j] - first;
             moved = moved + dot(d, d);
             whole = whole + dot(first, first);
         }
-        found = found & (moved <= 0.0625 * whole);
-        const mask_t<T> far = wanted & (!found) & (size < 0x1p40);
+        found = found & (moved <= near_by * whole);
+        mask_t<T> far = wanted & (!found) & (size < endless);
         if (any(far)) {
+            const mask_t<T> stays = far & (defect_at_rest() <= no_defect<T> * whole);
+            for (int j = 0; j < s; ++j) K[j] = select<T>(stays, at_rest(j), K[j]);
+            found = found | stays;
+            far = far & !stays;
             PathLength<T> path(far, size);
             Vec3<T> here[most], there[most];
             for (int j = 0; j < s; ++j) here[j] = Vec3<T>{T(0.0), T(0.0), T(0.0)};
@@ -241,7 +253,7 @@ struct MuntheKaas {
             }
         }
         const Vec3<T> P = detail::weighted(t.b, K, t.stages);
-        FreeStep<T> r{m + Turn<T>::of(P).change(P, m), magnus::exponential(P)};
+        FreeStep<T> r{m + Turn<T>::of(P).change(P, m), quaternion_exp(P)};
         if (!all(found)) {
             const T lost = select(found, T(1.0), nan<T>());
             r.m = lost * r.m;
@@ -287,7 +299,7 @@ struct Explicit {
             P = b.vector(rotation_column);
         }
         b.keep(explicit_slope(k), detail::dexp_inverse(detail::Turn<T>::of(P), P, h * b.omega()));
-        b.keep(explicit_force(k), turned(magnus::exponential(P), h * b.torque()));
+        b.keep(explicit_force(k), turned(quaternion_exp(P), h * b.torque()));
         Vec3<T> K[Tableau::most_explicit], F[Tableau::most_explicit];
         for (int j = 0; j <= k; ++j) {
             K[j] = b.vector(explicit_slope(j));
@@ -296,7 +308,7 @@ struct Explicit {
         T work = t.b[k] * dot(h * b.omega(), b.torque());
         if (k > 0) work = b.number(work_column) + work;
         P = detail::weighted(t.row(k + 1), K, k + 1);
-        const Quaternion<T> p = magnus::exponential(P);
+        const Quaternion<T> p = quaternion_exp(P);
         const Vec3<T> l = b.vector(momentum_column) + detail::weighted(t.row(k + 1), F, k + 1);
         if (k + 1 < t.stages) {
             b.keep(work_column, work);
@@ -344,7 +356,7 @@ struct Begin {
         }
         const T lost = select(s.found, T(1.0), nan<T>());
         const Vec3<T> P = lost * detail::weighted(t.row(0), s.K, t.stages);
-        b.ask_at(magnus::exponential(P), b.m + detail::weighted(t.row(0), F, t.stages));
+        b.ask_at(quaternion_exp(P), b.m + detail::weighted(t.row(0), F, t.stages));
     }
 };
 
@@ -371,18 +383,18 @@ struct Repeat {
         if (j > 0) work = b.number(work_column) + work;
         b.keep(work_column, work);
         const Vec3<T> here = detail::weighted(t.row(j), K, s);
-        b.keep(found_force(j), turned(magnus::exponential(here), h * b.torque()));
+        b.keep(found_force(j), turned(quaternion_exp(here), h * b.torque()));
         if (j + 1 < s) {
-            const Quaternion<T> p = magnus::exponential(detail::weighted(t.row(j + 1), K, s));
+            const Quaternion<T> p = quaternion_exp(detail::weighted(t.row(j + 1), K, s));
             b.leave(p, seen_from(p, m + detail::weighted(t.row(j + 1), F, s)), done_before);
             return true;
         }
         // To a few rounding units of the impulse, which is as well as its attitude is known.
-        T change(0.0), size = detail::largest(m);
+        T change(0.0), size = largest_component(m);
         for (int l = 0; l < s; ++l) {
             const Vec3<T> found = b.vector(found_force(l));
-            change = max(change, detail::largest(found - F[l]));
-            size = max(size, detail::largest(found));
+            change = max(change, largest_component(found - F[l]));
+            size = max(size, largest_component(found));
             F[l] = found;
         }
         const mask_t<T> settled = !(change > 8 * epsilon_v<T> * size);  // or NaN
@@ -394,7 +406,7 @@ struct Repeat {
         const Vec3<T> end_L = m + detail::weighted(t.b, F, s);
         const Vec3<T> first_L = m + detail::weighted(t.row(0), F, s);
         const T lost = select(solution.found & (settled | (!gave_up)), T(1.0), nan<T>());
-        const Quaternion<T> p = magnus::exponential(lost * select<T>(done, end, first));
+        const Quaternion<T> p = quaternion_exp(lost * select<T>(done, end, first));
         b.leave_or_end(p, seen_from(p, select<T>(done, end_L, first_L)), done_before, done, work);
         for (int l = 0; l < s; ++l) {
             b.keep(implicit_slope(l), solution.K[l]);

@@ -23,6 +23,22 @@ struct Root {
     T determinant;
 };
 
+/// Newton's iterations at most, and the correction |d| that is the last: below sqrt(eps)/16 |x|, for
+/// the next would be below eps.
+inline constexpr int most_iterations = 24;
+template <class T>
+inline constexpr double last_correction = epsilon_v<T> * 0x1p-8;  ///< of the squares
+
+/// A step is short where the rotation is below `short_step` radians; there a root is taken at once
+/// if corrections shrink by `direct_shrink` or more (squares) and the root is within a quarter of
+/// the first guess, `near_by` (squares).  Steps from `endless` on have none.
+inline constexpr double short_step = 1.5, direct_shrink = 1.0 / 16.0, near_by = 1.0 / 16.0,
+                        endless = 0x1p40;
+/// A guess whose defect is below this, relative and squared, is a root: that of a body which turns
+/// about its momentum, as long as the step may be.
+template <class T>
+inline constexpr double no_defect = 0x1p12 * (epsilon_v<T> * epsilon_v<T>);
+
 /// Solves F(x) = 0 by Newton's iteration from x, in the lanes `wanted`; the others keep x.
 ///
 /// @param problem  problem.at(x) is a Linearised<T>
@@ -37,29 +53,20 @@ POLHODE_INLINE Root<T> newton(const Problem& problem,
                               double shrink,
                               Vec3<T>& x) {
     using polhode::select;
-    constexpr int most_iterations = 24;
-    // A correction below 2^-30 |x| is the last.
-    const double enough = epsilon_v<T> * 0x1p-8;
     mask_t<T> busy = wanted;
-    Root<T> root{wanted & !wanted, T(1.0)};
+    Root<T> root{mask_t<T>(wanted & !wanted), T(1.0)};
     T before = T(0x1p1000);
     for (int i = 0; i < most_iterations; ++i) {
         const Linearised<T> f = problem.at(x);
-        const Vec3<T> c1 = cross(f.row[1], f.row[2]);
-        const Vec3<T> c2 = cross(f.row[2], f.row[0]);
-        const Vec3<T> c3 = cross(f.row[0], f.row[1]);
-        const T determinant = dot(f.row[0], c1);
-        const Vec3<T> s = (1.0 / determinant) * f.F;
-        const Vec3<T> d{fma(c1.x, s.x, fma(c2.x, s.y, c3.x * s.z)),
-                        fma(c1.y, s.x, fma(c2.y, s.y, c3.y * s.z)),
-                        fma(c1.z, s.x, fma(c2.z, s.y, c3.z * s.z))};
+        const auto J = Cofactors<T>::of(f.row[0], f.row[1], f.row[2]);
+        const Vec3<T> d = J.solve(1.0 / J.determinant, f.F);
         const Vec3<T> next = x - d;
         x = select<T>(busy, next, x);
         const T dd = dot(d, d), xx = dot(next, next);
-        busy = busy & (determinant > 0.0) & (dd <= shrink * before);
-        const mask_t<T> ends = busy & (dd <= enough * xx);
+        busy = busy & (J.determinant > 0.0) & (dd <= shrink * before);
+        const mask_t<T> ends = busy & (dd <= last_correction<T> * xx);
         root.found = root.found | ends;
-        root.determinant = select(ends, determinant, root.determinant);
+        root.determinant = select(ends, J.determinant, root.determinant);
         busy = busy & !ends;
         before = dd;
         if (!any(busy)) break;
@@ -70,7 +77,7 @@ POLHODE_INLINE Root<T> newton(const Problem& problem,
 /// How far a root has been followed, from 0 to 1; lanes go their own way.
 template <class T>
 struct PathLength {
-    static constexpr double shrink = 1.0 / 64.0;
+    static constexpr double shrink = 1.0 / 64.0, shortest = 0x1p-30;
     T done, part;  ///< the part is what is tried next
     T longest, determinant;
     mask_t<T> busy, arrived;
@@ -97,7 +104,7 @@ struct PathLength {
         part = select(found, min(min(2.0 * part, longest), 1.0 - done), 0.5 * part);
         const mask_t<T> there = busy & (done >= 1.0);
         arrived = arrived | there;
-        busy = busy & (!there) & (found | (part >= 0x1p-10 * longest));
+        busy = busy & (!there) & (found | (part >= shortest * longest));
         return found;
     }
 };

@@ -3,7 +3,12 @@
 /// @file
 /// Krysl's methods under torque.  The torque f at the middle or the end of a step belongs to an
 /// attitude that depends on it: f = F(f), F the torque where a step with f leads to.  Broyden's
-/// method, which begins as f := F(f), finds the f that changes no more; F is asked for once a time.
+/// method [Bro65], which begins as f := F(f), finds the f that changes no more; F is asked for once
+/// a time.
+///
+/// Roots are not unique.  One near by is taken at once where every correction leaves at most a
+/// quarter of the defect; elsewhere the root is followed from a step of length 0 on, by parts of the step at each of
+/// which it leaves at most half (as PathLength in newton.hpp does for torques that are known).
 
 #include "polhode/lie/implicit.hpp"
 #include "polhode/torqued/bodies.hpp"
@@ -15,13 +20,58 @@ namespace lie {
 enum Column : int {
     momentum_column = torqued::first_free_column,  ///< at the start, and the torque there
     start_column = momentum_column + 3,
-    tried_column = start_column + 3,  ///< the last f
-    best_column = tried_column + 3,   ///< the f with the least F(f) - f, and that
-    defect_column = best_column + 3,
-    slope_column = defect_column + 3,  ///< inverse of the derivative of F(f) - f, as far as known
-    length_column = slope_column + 9,  ///< how much of Broyden's step was tried last
-    count_column = length_column + 1,  ///< how often F was asked for; -1: the step is done
+    tried_column = start_column + 3,     ///< the last f
+    before_column = tried_column + 3,    ///< the f before, and F(f) - f of it
+    defect_column = before_column + 3,
+    slope_column = defect_column + 3,    ///< inverse of the derivative of F(f) - f, as far as known
+    root_column = slope_column + 9,      ///< f and that inverse where the path has come to
+    root_slope_column = root_column + 3,
+    path_column = root_slope_column + 9,  ///< how far that is, from 0 to 1; -1: tried at once
+    part_column = path_column + 1,        ///< what is tried next
+    fresh_column = part_column + 1,       ///< 1: no defect there yet
+    count_column = fresh_column + 1,      ///< how often F was asked for; -1: the step is done
     columns = count_column + 1
+};
+/// Parts of a path under torque, and how often F is asked for in a step.
+inline constexpr double longest_part = 0x1p-3, shortest_part = 0x1p-20;
+inline constexpr double most_times = 1000.0;
+
+/// A 3 by 3 matrix by rows, of numbers that a body keeps.
+template <class T>
+struct Rows {
+    Vec3<T> row[3];
+
+    /// -1, with which Broyden's method begins as f := F(f).
+    POLHODE_INLINE static Rows minus_one() {
+        const T minus(-1.0), none(0.0);
+        return {{{minus, none, none}, {none, minus, none}, {none, none, minus}}};
+    }
+    POLHODE_INLINE static Rows load(const torqued::Bodies<T>& b, int column) {
+        return {{b.vector(column), b.vector(column + 3), b.vector(column + 6)}};
+    }
+    POLHODE_INLINE void keep(const torqued::Bodies<T>& b, int column) const {
+        for (int k = 0; k < 3; ++k) b.keep(column + 3 * k, row[k]);
+    }
+    POLHODE_INLINE static Rows chosen(const mask_t<T>& where, const Rows& a, const Rows& b) {
+        return {{select(where, a.row[0], b.row[0]),
+                 select(where, a.row[1], b.row[1]),
+                 select(where, a.row[2], b.row[2])}};
+    }
+    POLHODE_INLINE Vec3<T> times(const Vec3<T>& v) const {
+        return {dot(row[0], v), dot(row[1], v), dot(row[2], v)};
+    }
+    POLHODE_INLINE T determinant() const { return dot(row[0], cross(row[1], row[2])); }
+    /// [Bro65]: the inverse that takes the change y of the defect to the change d, nearest to this.
+    POLHODE_INLINE Rows updated(const mask_t<T>& where, const Vec3<T>& d, const Vec3<T>& y) const {
+        const Vec3<T> Hy = times(y);
+        const Vec3<T> dH = d.x * row[0] + (d.y * row[1] + d.z * row[2]);
+        const T slope = dot(d, Hy);
+        const mask_t<T> usable = where & (abs(slope) > 0x1p-20 * dot(d, d)) & is_finite(Hy);
+        const T factor = 1.0 / select(usable, slope, T(1.0));
+        return {{select(usable, row[0] + (factor * (d.x - Hy.x)) * dH, row[0]),
+                 select(usable, row[1] + (factor * (d.y - Hy.y)) * dH, row[1]),
+                 select(usable, row[2] + (factor * (d.z - Hy.z)) * dH, row[2])}};
+    }
 };
 
 /// One step for given torques, compiled once.
@@ -43,7 +93,10 @@ template <class T>
     b.keep(momentum_column, b.m);
     b.keep(start_column, f);
     b.keep(tried_column, f);
-    b.keep(length_column, T(1.0));
+    Rows<T>::minus_one().keep(b, slope_column);
+    b.keep(path_column, T(-1.0));
+    b.keep(part_column, T(1.0));
+    b.keep(fresh_column, T(1.0));
     b.keep(count_column, T(0.0));
     const ImplicitStep<T> s = given_step(scheme, b.body.inverse, b.m, b.h(), f, f);
     const FreeStep<T>& to = wants_torque_at_middle(scheme) ? s.middle : s.end;
@@ -51,11 +104,14 @@ template <class T>
         b.leave(to.dq, to.m);
         return;
     }
+    // The torque of space, at both ends.
     const T one(1.0);
-    b.leave_or_end(to.dq, to.m, one != one, one == one, dot(b.h() * b.omega(), f));
+    const Vec3<T> rate = b.h() * b.body.inverse;
+    const T work = 0.5 * (dot(times(rate, b.m), f) + dot(times(rate, to.m), seen_from(to.dq, f)));
+    b.leave_or_end(to.dq, to.m, one != one, one == one, work);
 }
 
-/// The work of a step: the middle by itself, the ends by the trapezoidal rule.
+/// The work of a step: the middle by itself, both ends by the trapezoidal rule.
 template <class T>
 POLHODE_INLINE T work_of(Scheme scheme,
                          const Vec3<T>& rate,
@@ -64,69 +120,77 @@ POLHODE_INLINE T work_of(Scheme scheme,
                          const ImplicitStep<T>& s,
                          const Vec3<T>& f) {
     if (wants_torque_at_middle(scheme)) return dot(times(rate, s.middle.m), f);
-    const T end = dot(times(rate, s.end.m), f);
-    if (scheme == Scheme::euler_backward || scheme == Scheme::euler_backward_rate) return end;
-    return 0.5 * (dot(times(rate, m), start) + end);
+    return 0.5 * (dot(times(rate, m), start) + dot(times(rate, s.end.m), f));
 }
 
 /// The torque at the middle or the end is there.
 template <class T>
 [[gnu::noinline]] bool repeat(torqued::Bodies<T>& b, Scheme scheme) {
     using polhode::select;
-    constexpr int most_times = 200;
     const T times = b.number(count_column);
     const mask_t<T> done_before = times < 0.0;
     if (all(done_before)) return true;
-    const Vec3<T> m = b.vector(momentum_column), tried = b.vector(tried_column);
-    const Vec3<T> F = b.torque();
+    const T h = b.h();
+    const Vec3<T> m = b.vector(momentum_column), start = b.vector(start_column);
+    const Vec3<T> tried = b.vector(tried_column), F = b.torque();
     const Vec3<T> defect = F - tried;
+    const mask_t<T> fresh = b.number(fresh_column) == 1.0;
+    const T path = b.number(path_column), part = b.number(part_column);
+    const mask_t<T> follows = path >= 0.0;
+
+    // As impulses, whose squares stay in the range of numbers.
+    const Vec3<T> f_before = b.vector(before_column), defect_before = b.vector(defect_column);
+    const Vec3<T> now = h * defect, before = h * defect_before;
+    const T size = max(largest_component(m), largest_component(h * F));
+    Rows<T> H = Rows<T>::load(b, slope_column);
+    // Not from what is mostly rounding.
+    const mask_t<T> tells = (!fresh) & (largest_component(before) > 0x1p-30 * size);
+    H = H.updated(tells, h * (tried - f_before), now - before);
+
     // To a few rounding units of the torque, which is as well as its attitude is known; the
-    // step itself is then nearer.
-    const T size = max(detail::largest(m), abs(b.h()) * detail::largest(F));
-    const T change = abs(b.h()) * detail::largest(defect);
-    const mask_t<T> exact = change <= 8 * epsilon_v<T> * size;
+    // step itself is then nearer.  A steep torque magnifies the rounding of the attitude: it comes
+    // no nearer then, and the f before is the answer.
+    const mask_t<T> exact = largest_component(now) <= 8 * epsilon_v<T> * size;
+    const mask_t<T> better =
+        dot(now, now) <= select(follows, T(0.25), T(0.0625)) * dot(before, before);
+    const mask_t<T> stalled =
+        (!fresh) & (!exact) & (!better) & (largest_component(before) <= 0x1p-36 * size);
+    const Vec3<T> answer = select<T>(exact, F, f_before);
+
+    // A determinant that is far from that of the last root tells of a fold between.
+    const Vec3<T> root = b.vector(root_column);
+    const Rows<T> root_H = Rows<T>::load(b, root_slope_column);
+    const mask_t<T> folds =
+        follows & !((root_H.determinant() / H.determinant()) > 0.25);
+    // Near by: the impulse differs from that of the torque at the start by a quarter at most.
+    const Vec3<T> first = h * start, moved = h * answer - first;
+    const mask_t<T> near =
+        largest_component(moved) <= 0.25 * max(largest_component(m), largest_component(first));
+    const mask_t<T> found = exact | stalled;
+    const mask_t<T> settled = found & (!folds) & (near | follows);
+    const mask_t<T> converges = is_finite(defect) & (fresh | better);
+    const mask_t<T> fails = (found & !settled) | !(found | converges);
+    const mask_t<T> goes_on = !(settled | fails);
+
+    // Where a root is found, the next part; where none is, a shorter one, first of all of a path.
+    const T new_path = select(settled & follows, path + part, select(fails & !follows, T(0.0), path));
+    const mask_t<T> arrived = settled & (!follows | (new_path >= 1.0));
+    T new_part = select(settled, min(min(2.0 * part, T(longest_part)), 1.0 - new_path), part);
+    new_part = select(fails, select(follows, 0.5 * part, T(longest_part)), new_part);
     // A body without a state or a torque has no step either.
-    const Vec3<T> start = b.vector(start_column);
-    const mask_t<T> none_to_find = !(is_finite(m) & is_finite(start));
+    const mask_t<T> lost = (!arrived) & (!(is_finite(m) & is_finite(start)) |
+                                         (new_part < shortest_part) | (times >= most_times));
+    const mask_t<T> done = arrived | lost;
+    const Rows<T> first_H = Rows<T>::minus_one();
+    const mask_t<T> begins = fails & !follows;
+    const Vec3<T> new_root = select<T>(settled, answer, select<T>(begins, start, root));
+    const Rows<T> new_root_H =
+        Rows<T>::chosen(settled, H, Rows<T>::chosen(begins, first_H, root_H));
+    const Vec3<T> next = select<T>(goes_on, tried - H.times(defect), new_root);
+    H = Rows<T>::chosen(goes_on, H, new_root_H);
 
-    // [Bro65], from the best f so far; half as far where the last f was no better, or none.
-    const mask_t<T> first = times == 0.0;
-    const T minus(-1.0), none(0.0);
-    Vec3<T> H[3] = {{minus, none, none}, {none, minus, none}, {none, none, minus}};
-    Vec3<T> best = tried, best_defect = defect;
-    T length(1.0);
-    mask_t<T> stalled = !(times == times);
-    if (!all(first)) {
-        for (int k = 0; k < 3; ++k) {
-            H[k] = select<T>(first, H[k], b.vector(slope_column + 3 * k));
-        }
-        const Vec3<T> old = b.vector(best_column), old_defect = b.vector(defect_column);
-        // As impulses, whose squares stay in the range of numbers.
-        const T h = b.h();
-        const Vec3<T> d = h * (tried - old), y = h * (defect - old_defect);
-        const Vec3<T> Hy{dot(H[0], y), dot(H[1], y), dot(H[2], y)};
-        const Vec3<T> dH = d.x * H[0] + (d.y * H[1] + d.z * H[2]);
-        const T slope = dot(d, Hy);
-        const mask_t<T> usable = (!first) & (abs(slope) > 0x1p-20 * dot(d, d)) & is_finite(Hy);
-        const T factor = 1.0 / select(usable, slope, T(1.0));
-        H[0] = select<T>(usable, H[0] + (factor * (d.x - Hy.x)) * dH, H[0]);
-        H[1] = select<T>(usable, H[1] + (factor * (d.y - Hy.y)) * dH, H[1]);
-        H[2] = select<T>(usable, H[2] + (factor * (d.z - Hy.z)) * dH, H[2]);
-        const Vec3<T> now = h * defect, before = h * old_defect;
-        const mask_t<T> better = first | (dot(now, now) < dot(before, before));
-        best = select<T>(better, tried, old);
-        best_defect = select<T>(better, defect, old_defect);
-        length = select(better, T(1.0), 0.5 * b.number(length_column));
-        // A steep torque magnifies the rounding of the attitude: it comes no nearer.
-        stalled = (!better) & (detail::largest(before) <= 0x1p-36 * size);
-    }
-    const mask_t<T> settled = exact | stalled;
-    const mask_t<T> lost = none_to_find | ((!settled) & (times >= static_cast<double>(most_times)));
-    const mask_t<T> done = settled | lost;
-    const Vec3<T> step{dot(H[0], best_defect), dot(H[1], best_defect), dot(H[2], best_defect)};
-    const Vec3<T> next = select<T>(exact, F, select<T>(stalled, best, best - length * step));
-
-    const ImplicitStep<T> s = given_step(scheme, b.body.inverse, m, b.h(), start, next);
+    const T tau = select(done | (new_path < 0.0), T(1.0), new_path + new_part);
+    const ImplicitStep<T> s = given_step(scheme, b.body.inverse, m, tau * h, start, next);
     FreeStep<T> to = s.end;
     if (wants_torque_at_middle(scheme)) {
         to.m = select<T>(done, s.end.m, s.middle.m);
@@ -135,11 +199,15 @@ template <class T>
     const T or_nan = select(lost, nan<T>(), T(1.0));
     to.m = or_nan * to.m;
     to.dq = or_nan * to.dq;
-    b.keep(length_column, length);
-    b.keep(best_column, best);
-    b.keep(defect_column, best_defect);
-    for (int k = 0; k < 3; ++k) b.keep(slope_column + 3 * k, H[k]);
-    const T work = work_of<T>(scheme, b.h() * b.body.inverse, m, start, s, next);
+    H.keep(b, slope_column);
+    new_root_H.keep(b, root_slope_column);
+    b.keep(root_column, new_root);
+    b.keep(before_column, tried);
+    b.keep(defect_column, defect);
+    b.keep(path_column, new_path);
+    b.keep(part_column, new_part);
+    b.keep(fresh_column, select(goes_on, T(0.0), T(1.0)));
+    const T work = work_of<T>(scheme, h * b.body.inverse, m, start, s, next);
     b.leave_or_end(to.dq, to.m, done_before, done, work);
     b.keep(tried_column, next);
     b.keep(count_column, select(done_before | done, T(-1.0), times + 1.0));

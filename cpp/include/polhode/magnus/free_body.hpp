@@ -35,7 +35,7 @@ POLHODE_INLINE FreeStep<T> free_step(const Inertia<T>& body, const Vec3<T>& m, T
         slope[j] = times(rate_j, nodes.slope[j]);
     }
     const Vec3<T> phi = rotation_vector(Rate<T, Order>::of(times(rate, nodes.middle), even, slope));
-    return {m + nodes.change, exponential(phi)};
+    return {m + nodes.change, quaternion_exp(phi)};
 }
 
 }  // namespace magnus

@@ -12,9 +12,8 @@
 /// and c is gone.  Matrices have the same phi, Q' = Q hat(omega), dQ = exp(hat(phi)).
 
 #include "polhode/quadrature/gauss_legendre.hpp"
-#include "polhode/quaternion.hpp"
+#include "polhode/rotation_step.hpp"
 #include "polhode/scalar/constants.hpp"
-#include "polhode/scalar/sincos.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace magnus {
@@ -109,15 +108,6 @@ POLHODE_INLINE Vec3<T> rotation_vector(const Rate<T, 8>& rate) {
     return axpy(-ratio<T>(7, 120), s2, axpy(ratio<T>(1, 360), s3, a1_a3));
 }
 
-/// exp of the quaternion (0, phi/2), [Gus10] Theorem 2.2: the turn by |phi| about phi.  phi = 0
-/// gives 1.
-template <class T>
-POLHODE_INLINE Quaternion<T> exponential(const Vec3<T>& phi) {
-    const SinCos<T> half = cos_sinc_of_root(0.25 * dot(phi, phi));
-    const T s = 0.5 * half.sin;
-    return {half.cos, s * phi.x, s * phi.y, s * phi.z};
-}
-
 /// dq of one step h with the rate at the nodes of Gauss's rule, in the order of time: omega[3 i +
 /// k] is component k at node i.
 ///
@@ -140,7 +130,7 @@ POLHODE_INLINE Quaternion<T> turn(const T* omega, T h) {
         even[j] = T(0.5) * (after + before);
         slope[j] = half_x * (after - before);
     }
-    return exponential(rotation_vector(Rate<T, Order>::of(at(pairs), even, slope)));
+    return quaternion_exp(rotation_vector(Rate<T, Order>::of(at(pairs), even, slope)));
 }
 
 }  // namespace magnus

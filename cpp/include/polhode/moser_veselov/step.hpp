@@ -16,6 +16,7 @@
 /// is started near, so it is started near the true attitude; a root that is not near it is refused.
 
 #include "polhode/inertia.hpp"
+#include "polhode/mat3.hpp"
 #include "polhode/moser_veselov/preprocessing.hpp"
 #include "polhode/scalar/constants.hpp"
 
@@ -169,26 +170,20 @@ struct Kernel {
             const Vec3<T> F{fma(-alpha, m.x, fma(-D1Y2, Y.z, Y.x)),
                             fma(-alpha, m.y, fma(-D2Y3, Y.x, Y.y)),
                             fma(-alpha, m.z, fma(-D3Y1, Y.y, Y.z))};
-            // Rows of J = 1 - m g^T - d(Y x e)/dY and its inverse, from cofactors.
+            // Rows of J = 1 - m g^T - d(Y x e)/dY.
             const Vec3<T> J1{fma(-m.x, g.x, 1.0), fma(-m.x, g.y, -D1Y3), fma(-m.x, g.z, -D1Y2)};
             const Vec3<T> J2{fma(-m.y, g.x, -D2Y3), fma(-m.y, g.y, 1.0), fma(-m.y, g.z, -D2Y1)};
             const Vec3<T> J3{fma(-m.z, g.x, -D3Y2), fma(-m.z, g.y, -D3Y1), fma(-m.z, g.z, 1.0)};
-            const Vec3<T> c1 = cross(J2, J3), c2 = cross(J3, J1), c3 = cross(J1, J2);
-            const T inverse_determinant = 1.0 / dot(J1, c1);
-            const auto solve = [&](const Vec3<T>& r) {
-                const Vec3<T> s = inverse_determinant * r;
-                return Vec3<T>{fma(c1.x, s.x, fma(c2.x, s.y, c3.x * s.z)),
-                               fma(c1.y, s.x, fma(c2.y, s.y, c3.y * s.z)),
-                               fma(c1.z, s.x, fma(c2.z, s.y, c3.z * s.z))};
-            };
-            const Vec3<T> d = solve(F);
+            const auto J = Cofactors<T>::of(J1, J2, J3);
+            const T inverse_determinant = 1.0 / J.determinant;
+            const Vec3<T> d = J.solve(inverse_determinant, F);
             // B(d, d), all that is left of F after the first correction.
             const Vec3<T> bd{b.x * d.x, b.y * d.y, b.z * d.z};
             const T dd = with_alpha * dot(bd, bd);
             const Vec3<T> B{-fma(dd, m.x, (D.x * d.y) * d.z),
                             -fma(dd, m.y, (D.y * d.z) * d.x),
                             -fma(dd, m.z, (D.z * d.x) * d.y)};
-            const Vec3<T> d2 = solve(B);
+            const Vec3<T> d2 = J.solve(inverse_determinant, B);
             Y = select<T>(busy, Y - (d + d2), Y);
             const T d_d = dot(d, d);
             busy = busy & !((d_d * dot(d2, d2) <= enough) & (d_d <= twice_C));

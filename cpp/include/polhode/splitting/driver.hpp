@@ -8,6 +8,7 @@
 /// before the next is loaded.  No body's result depends on the others of its block.
 
 #include "polhode/batch.hpp"
+#include "polhode/rotation_step.hpp"
 #include "polhode/splitting/arguments.hpp"
 
 POLHODE_NAMESPACE_BEGIN
@@ -254,11 +255,23 @@ class Block {
 
     /// m -= c h^3 W, W = 2 (f x v - Df[Q hat(v)]), v = I^-1 f the rotation that f would start.
     void modified_kick(double ch3, double t) {
-        for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
-            const Vec3<T>& inverse = body(i).inverse;
+        derivative_along(torque_.view(), t);
+        add_each_to_m(-2 * ch3, [this](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
             const Vec3<T> f = batch::load_vec3<T>(torque_.view(), i, lanes_v<T>);
-            batch::store_vec3<T>(
-                work_.view(), i, lanes_v<T>, {f.x * inverse.x, f.y * inverse.y, f.z * inverse.z});
+            const Vec3<T> v = batch::load_vec3<T>(work_.view(), i, lanes_v<T>);
+            const Vec3<T> d = batch::load_vec3<T>(derivative_.view(), i, lanes_v<T>);
+            return cross(f, v) - d;
+        });
+    }
+
+    /// Df[Q hat(v)], v = I^-1 x: `work_` = v, `derivative_` = the rate of the torque, seen from the
+    /// body, while it turns with v.
+    void derivative_along(const View& x, double t) {
+        for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
+            batch::store_vec3<T>(work_.view(),
+                                 i,
+                                 lanes_v<T>,
+                                 times(body(i).inverse, batch::load_vec3<T>(x, i, lanes_v<T>)));
         }
         TorqueArguments a = arguments(t, m_.view(), derivative_.view());
         a.rotation = work_.view();
@@ -266,12 +279,6 @@ class Block {
             select_term(a, i);
             problem_.terms[i].model->derivative(a, 0, padded_);
         }
-        add_each_to_m(-2 * ch3, [this](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
-            const Vec3<T> f = batch::load_vec3<T>(torque_.view(), i, lanes_v<T>);
-            const Vec3<T> v = batch::load_vec3<T>(work_.view(), i, lanes_v<T>);
-            const Vec3<T> d = batch::load_vec3<T>(derivative_.view(), i, lanes_v<T>);
-            return cross(f, v) - d;
-        });
     }
 
     /// One step of a method that takes the torque itself.
@@ -311,18 +318,7 @@ class Block {
         }
         torque(t, m_.view(), f);
         if (wanted < 2) return;
-        for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
-            const Vec3<T>& inverse = body(i).inverse;
-            const Vec3<T> m = batch::load_vec3<T>(m_.view(), i, lanes_v<T>);
-            batch::store_vec3<T>(
-                work_.view(), i, lanes_v<T>, {m.x * inverse.x, m.y * inverse.y, m.z * inverse.z});
-        }
-        TorqueArguments a = arguments(t, m_.view(), derivative_.view());
-        a.rotation = work_.view();
-        for (int i = 0; i < problem_.term_count; ++i) {
-            select_term(a, i);
-            problem_.terms[i].model->derivative(a, 0, padded_);
-        }
+        derivative_along(m_.view(), t);
         for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
             const Vec3<T> omega = batch::load_vec3<T>(work_.view(), i, lanes_v<T>);
             const Vec3<T> force = batch::load_vec3<T>(f, i, lanes_v<T>);
@@ -349,23 +345,21 @@ class Block {
         if (!compensated_) {
             for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
                 const Vec3<T> m = batch::load_vec3<T>(m_.view(), i, lanes_v<T>);
-                const Vec3<T> v = x(i);
-                batch::store_vec3<T>(m_.view(),
-                                     i,
-                                     lanes_v<T>,
-                                     {fma(s, v.x, m.x), fma(s, v.y, m.y), fma(s, v.z, m.z)});
+                batch::store_vec3<T>(m_.view(), i, lanes_v<T>, sum(m, s, x(i)));
             }
             return;
         }
         for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
             const Vec3<T> m = batch::load_vec3<T>(m_.view(), i, lanes_v<T>);
-            const Vec3<T> v = x(i);
             const Vec3<T> lost = batch::load_vec3<T>(lost_.view(), i, lanes_v<T>);
-            const Vec3<T> part{fma(s, v.x, lost.x), fma(s, v.y, lost.y), fma(s, v.z, lost.z)};
-            const Vec3<T> sum = m + part;
-            batch::store_vec3<T>(m_.view(), i, lanes_v<T>, sum);
-            batch::store_vec3<T>(lost_.view(), i, lanes_v<T>, part - (sum - m));
+            store_with_lost(i, m, sum(lost, s, x(i)));
         }
+    }
+    /// m + lost of the bodies from i on.
+    void store_with_lost(std::ptrdiff_t i, const Vec3<T>& m, const Vec3<T>& lost) {
+        const Vec3<T> whole = m + lost;
+        batch::store_vec3<T>(m_.view(), i, lanes_v<T>, whole);
+        batch::store_vec3<T>(lost_.view(), i, lanes_v<T>, lost - (whole - m));
     }
     /// What the flow from `before_` to `m_` gave to twice the energy of m + lost, by differences:
     /// (m' - m) . I^-1 (m' + m + 2 lost).
@@ -376,7 +370,7 @@ class Block {
             const Vec3<T> m = batch::load_vec3<T>(m_.view(), i, lanes_v<T>);
             const Vec3<T> lost = batch::load_vec3<T>(lost_.view(), i, lanes_v<T>);
             const Vec3<T> change = m - old;
-            const Vec3<T> w{change.x * inverse.x, change.y * inverse.y, change.z * inverse.z};
+            const Vec3<T> w = times(inverse, change);
             const T gain[1] = {batch::load_scalar<T>(gain_.view(), i, lanes_v<T>) +
                                (dot(w, m + old) + 2.0 * dot(w, lost))};
             batch::store(gain_.view(), i, lanes_v<T>, gain);
@@ -388,16 +382,13 @@ class Block {
             const Vec3<T>& inverse = body(i).inverse;
             const Vec3<T> m = batch::load_vec3<T>(m_.view(), i, lanes_v<T>);
             const Vec3<T> lost = batch::load_vec3<T>(lost_.view(), i, lanes_v<T>);
-            const Vec3<T> w{m.x * inverse.x, m.y * inverse.y, m.z * inverse.z};
+            const Vec3<T> w = times(inverse, m);
             const T gain = batch::load_scalar<T>(gain_.view(), i, lanes_v<T>);
             const T factor = -0.5 * gain / dot(w, w);
             // More than rounding is none: m at rest, or so small that products of it underflow.
             const T relative = abs(factor) * max(max(inverse.x, inverse.y), inverse.z);
             const T f = select(relative <= 0x1p-40, factor, T(0.0));
-            const Vec3<T> part{fma(f, w.x, lost.x), fma(f, w.y, lost.y), fma(f, w.z, lost.z)};
-            const Vec3<T> sum = m + part;
-            batch::store_vec3<T>(m_.view(), i, lanes_v<T>, sum);
-            batch::store_vec3<T>(lost_.view(), i, lanes_v<T>, part - (sum - m));
+            store_with_lost(i, m, sum(lost, f, w));
         }
     }
     const Inertia<T>& body(std::ptrdiff_t i) const {

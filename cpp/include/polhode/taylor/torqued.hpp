@@ -123,11 +123,11 @@ struct Predict {
         POLHODE_UNROLL
         for (int k = n - 1; k >= 0; --k) l = sum(A[k], ratio<T>(1, k + 1), l);
         if constexpr (Kind == 1) {
-            T work[3];
-            Ends<Kind, T> start;
-            for (int k = 0; k <= 1; ++k) start.L[k] = A[k];
-            start.power(b.body.inverse, h, work);
-            b.end_at(p, l, work[0]);
+            // The torque of space, at both ends.
+            const Vec3<T> end = times(b.body.inverse, seen_from(p, l));
+            const T work =
+                0.5 * (dot(times(b.body.inverse, A[0]), A[1]) + dot(end, seen_from(p, A[1])));
+            b.end_at(p, l, work);
         } else {
             b.ask_at(p, l);
         }

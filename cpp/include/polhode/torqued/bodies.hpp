@@ -19,11 +19,10 @@ enum Column : int {
     first_free_column = unit_column + 1
 };
 
-/// One pack.  What all stages share is no inline code, of which it would make up most.
+/// One pack.  What all stages share is not inlined, since it would make up most of the code.
 ///
-/// What a stage reads and writes is in a unit of momentum of the body's own, a power of two of
-/// the size of its first momentum, so that no square of a momentum leaves the range of numbers:
-/// with m = unit u and time s = unit t, du/ds = u x u/I + torque/unit^2 is the same equation.
+/// What a stage reads and writes is in a unit of momentum of the body's own (momentum_unit.hpp), of
+/// the size of its first momentum: du/ds = u x u/I + torque/unit^2.
 template <class T>
 struct Bodies {
     const TorquedArguments& a;
@@ -117,10 +116,9 @@ struct Bodies {
                                            const T& work) {
         back_to_start();
         FreeStep<T> s{seen_from(p, l), p};
-        const T target = number(target_column) + work;
-        keep(target_column, target);
         if (a.energy_correction != energy::none) {
-            energy::correct(body, s, 2.0 * target / dot(s.m, s.m), a.energy_correction);
+            const T one(1.0);
+            correct(s, work, one == one);
         }
         m = s.m;
         attitude.turn(s.dq);
@@ -128,13 +126,14 @@ struct Bodies {
         return s.dq;
     }
     /// The body turned by p since the start of the step, with the momentum m_now along its axes
-    /// then; those of `but` stay as they are.
+    /// then.
     [[gnu::noinline]] void leave(const Quaternion<T>& p, const Vec3<T>& m_now) {
         back_to_start();
         attitude.turn(p);
         m = m_now;
         store();
     }
+    /// The same; those of `but` stay as they are.
     [[gnu::noinline]] void leave(const Quaternion<T>& p,
                                  const Vec3<T>& m_now,
                                  const mask_t<T>& but) {
@@ -154,13 +153,10 @@ struct Bodies {
                                         const mask_t<T>& ends,
                                         const T& work) {
         if (a.energy_correction != energy::none) {
-            const mask_t<T> now = ends & !but;
-            const T before = number(target_column), target = before + work;
-            keep(target_column, select(now, target, before));
             FreeStep<T> s{m_now, p};
-            energy::correct(body, s, 2.0 * target / dot(s.m, s.m), a.energy_correction);
-            m_now = select<T>(now, s.m, m_now);
-            p = select(now, s.dq, p);
+            correct(s, work, ends & !but);
+            m_now = s.m;
+            p = s.dq;
         }
         leave(p, m_now, but);
     }
@@ -170,16 +166,26 @@ struct Bodies {
     }
 
   private:
-    /// Before the first step: of the size of m, or of what the torque makes of it in the step.
+    /// The energy of the bodies `where` brought to its target, which the work of the step moves.  A
+    /// body whose energy the step changes by a tenth or more is as good as at rest: what is missing
+    /// of the work would turn it far, and its energy is taken as it is.
+    [[gnu::noinline]] void correct(FreeStep<T>& s, const T& work, const mask_t<T>& where) {
+        const T before = number(target_column), now = 0.5 * dot(s.m, times(body.inverse, s.m));
+        const T target = select(abs(work) < 0.1 * now, before + work, now);
+        keep(target_column, select(where, target, before));
+        FreeStep<T> c = s;
+        energy::correct(body, c, 2.0 * target / dot(c.m, c.m), a.energy_correction);
+        s.m = select<T>(where, c.m, s.m);
+        s.dq = select(where, c.dq, s.dq);
+    }
+    /// At the start of a step, as long as the body is at rest and free of torque: of the size of m,
+    /// or of what the torque makes of it in the step.
     [[gnu::noinline]] void choose_unit() {
-        T largest = max(max(abs(m.x), abs(m.y)), abs(m.z));
-        const Vec3<T> f = T(a.h) * batch::load_vec3<T>(a.torque, i, count);
-        largest = max(largest, max(max(abs(f.x), abs(f.y)), abs(f.z)));
-        const mask_t<T> unusual =
-            ((largest > 0.0) & (largest < 0x1p-20)) | ((largest > 0x1p20) & is_finite(largest));
-        const T power = min(max(power_of_two_below(largest), 0x1p-1022), 0x1p1022);
-        unit = select(unit == 0.0, select(unusual, power, T(1.0)), unit);
-        keep(unit_column, unit);
+        const Vec3<T> impulse = T(a.h) * batch::load_vec3<T>(a.torque, i, count);
+        const T largest = max(largest_component(m), largest_component(impulse));
+        const mask_t<T> open = unit == 0.0;
+        unit = select(open, momentum_unit(largest), unit);
+        keep(unit_column, select(open & (largest == 0.0), T(0.0), unit));
     }
     /// L^(k) as the caller has it.
     POLHODE_INLINE Vec3<T> given(int k) const {
