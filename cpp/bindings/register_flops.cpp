@@ -33,9 +33,14 @@ polhode::OperationCount count_step(const std::string& method,
     polhode::Methods::for_each([&]<class Method>() {
         if (method != Method::info.name) return;
         found = true;
+        const polhode::Vec3<counted> momentum{m[0], m[1], m[2]};
+        const counted target = polhode::energy::per_momentum(body, momentum);
+        const int correction = polhode::energy_correction(Method::info, options);
         const polhode::counted_scope scope;
-        const auto step = polhode::batch::advance<Method>(
-            body, polhode::Vec3<counted>{m[0], m[1], m[2]}, counted(h), options);
+        auto step = polhode::batch::advance<Method>(body, momentum, counted(h), options);
+        if (correction != polhode::energy::none) {
+            polhode::energy::correct(body, step, target, correction);
+        }
         attitude.turn(step.dq);
         operations = scope.count();
     });

@@ -62,7 +62,9 @@ def integrate(
     callback: Callback | None = None,
     **options: Any,
 ) -> Trajectory:
-    """Integrate m' = m x omega + torque, q' = q (0, omega)/2 by splitting.
+    """Integrate m' = m x omega + torque, q' = q (0, omega)/2.
+
+    By a splitting around free motion, or by a method that takes the torque itself.
 
     Parameters
     ----------
@@ -115,11 +117,20 @@ def integrate(
         T = 1 + ceil(n_steps / save_every) states: ``t`` (T,), ``m`` (T, ..., 3), ``q`` (T, ..., 4)
         or (T, ..., 3, 3); with `save_to` they are the memmaps, read-only.
 
+    Warns
+    -----
+    RuntimeWarning
+        Once a call, with the number of bodies that an implicit method leaves NaN because a step has
+        no root, or that a torque made NaN.
+
     Raises
     ------
     ValueError
         Bodies or attitudes that are none, shapes that do not fit, an unknown method or splitting,
-        a scheme that the torque does not serve. Nothing has been done then.
+        a scheme that the torque does not serve; with ``splitting=None`` a method that takes no
+        torque, fewer derivatives of it than the method wants, `compensated`, and for a multistep
+        method fewer steps than its history or steps that are not all alike. Nothing has been done
+        then.
     TypeError
         Arguments of a wrong type; an option that the method does not have.
     FileExistsError
@@ -134,6 +145,20 @@ def integrate(
     kick sees the time reached. A torque about the axis of a rod has nothing to turn: what a kick
     gives m there the next free flow drops, and a saved m may hold it. Results do not depend on the
     other bodies, on `save_every` or on `threads`, bit for bit. Units are any consistent set.
+
+    With ``splitting=None`` the method has the order that `methods` gives under a torque too. What
+    it wants of the torque: "taylor3" and "taylor3_false" a model that does not depend on time or
+    SpatialMomentum with two derivatives, "taylor4" ... "taylor6" SpatialMomentum with one
+    derivative less than the order, all others any torque. Implicit methods ask for the torque at
+    the state that they look for, up to 1000 times a step; Krysl's follow the root from a step of
+    length 0 where the step is long, Munthe-Kaas's see `rkmk`. Sources: [Buss01], [Krysl07] Sec. 3
+    and, for the repetition, [Bro65].
+
+    Under a torque the target of ``energy_correction`` moves with the work, by the formula of
+    Hermite of the order of the method (Taylor) or by its own quadrature. The order stays, but where
+    the energy changes by a large part in a step, an error of the work turns the body far: a step
+    that changes it by a tenth or more is not corrected, and a body that starts at rest loses up to
+    one order.
 
     Examples
     --------
@@ -368,7 +393,8 @@ def carry_out(
     trajectory = saved.trajectory()
     if may_lack_root(run.row, run.options):
         lost = np.isnan(trajectory.m[-1, ..., 0]) & np.isfinite(trajectory.m[0]).all(-1)
-        if lost.any():
+        lost &= np.isfinite(trajectory.q[0].reshape(*lost.shape, -1)).all(-1)
+        if lost.any() and np.isfinite(run.h).all():
             warn_without_root(run.row, int(np.count_nonzero(lost)), torque=bool(run.terms))
     return trajectory
 

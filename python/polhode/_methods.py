@@ -100,7 +100,7 @@ def methods() -> list[Method]:
     Returns
     -------
     list of Method
-        Name, order, kind, invariants, symmetry, options and source of each.
+        Each as its attributes tell, see `Method`.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def method_index(method: str | MuntheKaas, options: dict[str, Any]) -> int:
         raise unknown_name("method", name, list(_INDEX)) from None
     for option in options:
         if option not in _METHODS[row].options:
-            having = [m.name for m in _METHODS if option in m.options]
+            having = [m.name for m in methods() if option in m.options]
             who = f"methods that have it: {', '.join(having)}" if having else "no method has it"
             raise TypeError(f"method {name!r} has no option {option!r}; {who}")
     return row
@@ -203,6 +203,11 @@ def option_values(
             continue
         values[name] = _number(name, value, info)
     _check_frame(values)
+    if values.get("form") == "rate" and values["energy_correction"]:
+        raise ValueError(
+            "energy_correction turns the body, which keeps the momentum in space; form='rate' does "
+            "not keep it"
+        )
     return tuple(_as_number(name, value) for name, value in values.items())
 
 

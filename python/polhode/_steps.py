@@ -45,8 +45,9 @@ def step(
         A name of `methods()`, or what `rkmk` makes.
     n_steps : int, optional
         Number of steps of `h` each, done in the core; the last state is returned, bit for bit what
-        as many calls give.  (Not so for multistep
-        methods: each call starts them anew, and makes no fewer steps than their history.)
+        as many calls give.  (Not so with `energy_correction`, whose target is the energy at the
+        start of each call, nor for multistep methods, which each call starts anew and which make no
+        fewer steps than their history.)
     out : tuple of two float64 arrays, optional
         Where the results go, of the results' shapes; the inputs themselves are allowed.
     threads : int, optional
@@ -101,16 +102,28 @@ def step(
     order, more accurate, and exact for symmetric bodies.  Option ``axes`` gives other axes,
     ``cayley=True`` turns by 2 atan(angle/2) in place of the angle.
 
-    "trap", "imid", "trapm", "imidm", "swc1", "akw", "bbtrap", "bbtrapwd", "euler_backward" and
-    implicit Munthe-Kaas methods solve an equation that may have several roots in long steps: taken
-    is one near by where the step is short, and the one that a path from a step of length 0 leads to
-    elsewhere; a body whose path folds back before is NaN. Of 300,000 random bodies none was up to
-    |h| |m| / I1 = 2, and up to 5 none by "trap", "imid", "trapm", "imidm" and "akw"
+    "taylor1" ... "taylor6" turn once a step, by the Taylor series of the rotation vector ([Buss01]
+    Sec. 2, 5; the number is the order, "taylor2_augmented" and "taylor3_false" are of order 2);
+    "rk4" takes the quaternion as a vector (order 4), "rk4_rotation" averages angular velocities
+    (order 2, [Buss01] Sec. 3).  The multistep "abam_rotation" and "simo_wong_explicit" (order 2)
+    make their first steps themselves: option ``start="rk4"``, or "buss" by first-order ones.
+
+    "trap", "imid", "trapm", "imidm", "swc1", "akw", "bbtrap", "bbtrapwd" (order 2) and
+    "euler_forward", "euler_backward" (order 1) are those of [Krysl07] Sec. 3; of the last two
+    ``form="rate"`` takes m' = m x omega as it stands and does not keep the momentum in space.  The
+    methods of Munthe-Kaas have the order of their tableau, see `rkmk`.
+
+    All of these but the explicit ones solve an equation that may have several roots in long steps:
+    taken is one near by where the step is short, and the one that a path from a step of length 0
+    leads to elsewhere; a body whose path folds back before is NaN.  Of 300,000 random bodies none
+    was up to |h| |m| / I1 = 2, and up to 5 none by "trap", "imid", "imidm" and "akw"
     (``benchmarks/implicit_roots.py``).
 
-    Option ``energy_correction=True`` turns the body after each step by the least angle that brings
-    its energy back to what it was at the start of the call, the momentum in space left as it is;
-    ``"buss"`` does so by the formula of [Buss01] where that has an answer.
+    Option ``energy_correction=True`` turns the body after each step so that its energy becomes what
+    it was at the start of the call, the momentum in space left as it is: by an angle that is the
+    least to first order in the defect (2 % more at a defect of 10 %).  A target that |m| cannot
+    have is brought to the nearest that it can.  ``"buss"`` does so by the formula of [Buss01]
+    Sec. 4 where that has an answer.
 
     Examples
     --------

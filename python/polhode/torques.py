@@ -1030,8 +1030,9 @@ class SpatialMomentum(Torque):
 
     Notes
     -----
-    The torque is Q.T @ L'(t) in the body frame. A splitting scheme moves m by it; the Taylor
-    methods take m = Q.T @ L(t) as it is. Source: [Buss01] Sec. 2.
+    The torque is Q.T @ L'(t) in the body frame. A splitting scheme moves m by it; methods that
+    take the torque themselves set m = Q.T @ (L(t) + c), c the constant vector of space by which
+    `m0` differs from L(t0). Source: [Buss01] Sec. 2.
 
     Examples
     --------

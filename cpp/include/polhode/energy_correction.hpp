@@ -146,7 +146,8 @@ POLHODE_INLINE FreeStep<T> corrected(const Inertia<T>& body,
         max(max(select(x, v.x, T(-1.0)), select(y, v.y, T(-1.0))), select(z, v.z, T(-1.0)));
     const T margin = epsilon_v<T> * (most - least);
     const T e = min(max(unit * target, least + margin), most - margin);
-    // Q_2 Q_4 - Q_3^2 <= eps Q_2 Q_4 in [Buss01]: no direction to turn to.
+    // Where 1/J does not vary over the axes with momentum there is no direction to turn to;
+    // [Buss01] Sec. 4 leaves the case open.
     const mask_t<T> turns = (abs(mean - e) > 2 * epsilon_v<T> * e) &
                             (variance > epsilon_v<T> * epsilon_v<T> * (mean * mean));
     if (!any(turns)) return s;

@@ -93,8 +93,7 @@ struct ImplicitStages {
         for (int j = 0; j < stages(); ++j) {
             const Vec3<T> P = weighted(tableau.row(j), K, stages());
             const Turn<T> turn = Turn<T>::of(P);
-            const Vec3<T> d =
-                K[j] - dexp_inverse(turn, P, times(a, L[j] + turn.change(P, L[j])));
+            const Vec3<T> d = K[j] - dexp_inverse(turn, P, times(a, L[j] + turn.change(P, L[j])));
             sum = sum + dot(d, d);
         }
         return sum;

@@ -23,8 +23,8 @@ struct Root {
     T determinant;
 };
 
-/// Newton's iterations at most, and the correction |d| that is the last: below sqrt(eps)/16 |x|, for
-/// the next would be below eps.
+/// Newton's iterations at most, and the correction |d| that is the last: below sqrt(eps)/16 |x|,
+/// for the next would be below eps.
 inline constexpr int most_iterations = 24;
 template <class T>
 inline constexpr double last_correction = epsilon_v<T> * 0x1p-8;  ///< of the squares

@@ -7,8 +7,9 @@
 /// a time.
 ///
 /// Roots are not unique.  One near by is taken at once where every correction leaves at most a
-/// quarter of the defect; elsewhere the root is followed from a step of length 0 on, by parts of the step at each of
-/// which it leaves at most half (as PathLength in newton.hpp does for torques that are known).
+/// quarter of the defect; elsewhere the root is followed from a step of length 0 on, by parts of
+/// the step at each of which it leaves at most half (as PathLength in newton.hpp does for torques
+/// that are known).
 
 #include "polhode/lie/implicit.hpp"
 #include "polhode/torqued/bodies.hpp"
@@ -20,11 +21,11 @@ namespace lie {
 enum Column : int {
     momentum_column = torqued::first_free_column,  ///< at the start, and the torque there
     start_column = momentum_column + 3,
-    tried_column = start_column + 3,     ///< the last f
-    before_column = tried_column + 3,    ///< the f before, and F(f) - f of it
+    tried_column = start_column + 3,   ///< the last f
+    before_column = tried_column + 3,  ///< the f before, and F(f) - f of it
     defect_column = before_column + 3,
-    slope_column = defect_column + 3,    ///< inverse of the derivative of F(f) - f, as far as known
-    root_column = slope_column + 9,      ///< f and that inverse where the path has come to
+    slope_column = defect_column + 3,  ///< inverse of the derivative of F(f) - f, as far as known
+    root_column = slope_column + 9,    ///< f and that inverse where the path has come to
     root_slope_column = root_column + 3,
     path_column = root_slope_column + 9,  ///< how far that is, from 0 to 1; -1: tried at once
     part_column = path_column + 1,        ///< what is tried next
@@ -160,8 +161,7 @@ template <class T>
     // A determinant that is far from that of the last root tells of a fold between.
     const Vec3<T> root = b.vector(root_column);
     const Rows<T> root_H = Rows<T>::load(b, root_slope_column);
-    const mask_t<T> folds =
-        follows & !((root_H.determinant() / H.determinant()) > 0.25);
+    const mask_t<T> folds = follows & !((root_H.determinant() / H.determinant()) > 0.25);
     // Near by: the impulse differs from that of the torque at the start by a quarter at most.
     const Vec3<T> first = h * start, moved = h * answer - first;
     const mask_t<T> near =
@@ -173,7 +173,8 @@ template <class T>
     const mask_t<T> goes_on = !(settled | fails);
 
     // Where a root is found, the next part; where none is, a shorter one, first of all of a path.
-    const T new_path = select(settled & follows, path + part, select(fails & !follows, T(0.0), path));
+    const T new_path =
+        select(settled & follows, path + part, select(fails & !follows, T(0.0), path));
     const mask_t<T> arrived = settled & (!follows | (new_path >= 1.0));
     T new_part = select(settled, min(min(2.0 * part, T(longest_part)), 1.0 - new_path), part);
     new_part = select(fails, select(follows, 0.5 * part, T(longest_part)), new_part);
