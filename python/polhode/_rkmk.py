@@ -119,9 +119,9 @@ def rkmk(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> MuntheKaas:
 
     An implicit tableau is solved by Newton's method, followed from h = 0 on where the step is
     long; a body without a root on that path comes out NaN, with a RuntimeWarning. Under torque the
-    torques at the stages are repeated until they change no more, at most 200 times: of Gauss's rules
-    up to about h^2 |change of the torque by a radian| / I1 = 5. Beyond, the repetition does not
-    come to an end and the body is NaN, even where the equations have a root.
+    torques at the stages are repeated until they change no more, at most 200 times: of Gauss's
+    rules up to about h^2 |change of the torque by a radian| / I1 = 5. Beyond, the repetition does
+    not come to an end and the body is NaN, even where the equations have a root.
 
     Ready-made: "rkmk4" (classical), "rkmk_midpoint" (explicit), "rkmk_gauss2" and "rkmk_gauss4"
     (Gauss, of orders 2 and 4; the first is "imidm").

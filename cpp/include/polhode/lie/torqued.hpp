@@ -169,7 +169,7 @@ template <class T>
     const mask_t<T> found = exact | stalled;
     const mask_t<T> settled = found & (!folds) & (near | follows);
     const mask_t<T> converges = is_finite(defect) & (fresh | better);
-    const mask_t<T> fails = (found & !settled) | !(found | converges);
+    const mask_t<T> fails = (found & (!settled)) | (!(found | converges));
     const mask_t<T> goes_on = !(settled | fails);
 
     // Where a root is found, the next part; where none is, a shorter one, first of all of a path.
