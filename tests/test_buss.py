@@ -58,18 +58,18 @@ def error(name: str, n: int, time: float = 0.4, **options: Any) -> float:
 )
 def test_energies_of_figures_4_and_5(row: dict[str, Any]) -> None:
     """Energy after N - 1 steps, recomputed with the right methods, to 10 digits; and the printed
-    one, of which the last digit may be cut off or rounded."""
+    one to 0.51 of its last digit, that is rounded."""
     options = START.get(row["method"], {})
     m, _ = ph.step(J, M0, IDENTITY, row["h"], method=row["method"], n_steps=row["n"] - 1, **options)
     energy = ph.energy(J, m)
-    # Rounding makes a walk: 1e-12 after 1e6 steps, and these are chaotic for no step.
+    # Rounding grows like a random walk, to 1e-12 after 1e6 steps.
     assert energy == pytest.approx(row["energy"], rel=1e-11)
     printed = row["published"]
     if printed is not None:
         digits = 3 if printed >= 100 else 4
         misprinted = (row["method"], row["h"]) == ("taylor4", 0.002)
         fits = abs(energy - printed) <= 0.51 * 10.0**-digits
-        assert fits != misprinted or row["n"] != 200_000
+        assert fits != misprinted
 
 
 @pytest.mark.parametrize(
@@ -90,21 +90,21 @@ def test_steps_of_figure_6(row: dict[str, Any]) -> None:
 # --- errata: formulas ---
 
 
-def derivatives(inertia: Array, m: Array, count: int) -> list[Array]:
-    """W, W', W'' ... of a free body along its axes at one time, W its velocity in space.
+def derivatives(inertia: Array, m: Array, count: int, given: tuple[Array, ...] = ()) -> list[Array]:
+    """W, W', W'' ... along a body's axes at one time, W its velocity in space; `given` are L', L''
+    ... of space along the same axes, zero where they end.
 
     From Euler's equations by Leibniz' rule, and d/dt (R x) = R (x' + nu x x).
     """
-    momenta, nu = [m], [m / inertia]
+    # seen[j][k]: the k-th derivative along the body's axes of the j-th of space, of L.
+    seen = [[x] for x in (m, *given, *[np.zeros(3)] * (count + 1 - len(given)))]
+    nu = [m / inertia]
     for k in range(count):
-        momenta.append(
-            sum(
-                (math.comb(k, j) * np.cross(momenta[j], nu[k - j]) for j in range(k + 1)),
-                np.zeros(3),
-            )
-        )
-        nu.append(momenta[-1] / inertia)
-    # table[k][j]: the j-th derivative along the body's axes of the k-th of space.
+        for j in range(count - k):
+            turned = (math.comb(k, i) * np.cross(seen[j][i], nu[k - i]) for i in range(k + 1))
+            seen[j].append(sum(turned, seen[j + 1][k]))
+        nu.append(seen[0][-1] / inertia)
+    # table[k][j]: the same of W.
     table = [nu]
     for k in range(1, count + 1):
         last = table[-1]
@@ -181,19 +181,22 @@ def test_rotation_vector_is_that_of_the_paper(name: str) -> None:
 
 
 def test_erratum_equation_9() -> None:
-    """w''' begins with 2 w x w'', printed 2 w x w'."""
-    inertia, m = np.array([1.0, 1.5, 2.2]), np.array([0.3, -0.5, 0.8])
-    w, w1, w2, w3 = derivatives(inertia, m, 3)
-    momentum = m  # constant in space: its derivatives vanish
-    inner = (
-        -np.cross(w2, momentum)
-        + np.cross(w1, np.cross(w, momentum))
-        + 2 * np.cross(w, np.cross(w1, momentum))
-        - np.cross(w, np.cross(w, np.cross(w, momentum)))
-    )
-    rest = -np.cross(w, np.cross(w, w1)) + inner / inertia
-    assert np.abs(w3 - (2 * np.cross(w, w2) + rest)).max() < 1e-16
-    assert np.abs(w3 - (2 * np.cross(w, w1) + rest)).max() > 0.05
+    """w''' begins with 2 w x w'', printed 2 w x w'; its bracket with L''', printed L''."""
+    inertia, L = np.array([1.0, 1.5, 2.2]), np.array([0.3, -0.5, 0.8])
+    L1, L2, L3 = 0.4 * np.random.default_rng(9).normal(size=(3, 3))
+    cross = np.cross
+    for given in ((), (L1, L2, L3)):
+        w, w1, w2, w3 = derivatives(inertia, L, 3, given)
+        A1, A2, A3 = given or np.zeros((3, 3))
+        rest = -cross(w, cross(w, w1)) + (
+            -3 * cross(w, A2) - 3 * cross(w1, A1) - cross(w2, L) + cross(w1, cross(w, L))
+            + 2 * cross(w, cross(w1, L)) + 3 * cross(w, cross(w, A1))
+            - cross(w, cross(w, cross(w, L)))
+        ) / inertia  # fmt: skip
+        assert np.abs(w3 - (2 * cross(w, w2) + A3 / inertia + rest)).max() < 1e-15
+        assert np.abs(w3 - (2 * cross(w, w1) + A3 / inertia + rest)).max() > 0.05
+        if given:
+            assert np.abs(w3 - (2 * cross(w, w2) + A2 / inertia + rest)).max() > 0.05
 
 
 def test_erratum_last_term_of_fourth_order() -> None:
@@ -211,6 +214,22 @@ def test_erratum_last_term_of_fourth_order() -> None:
     assert orders(printed, 200) == pytest.approx(3, abs=0.1)
     assert orders(joined, 200) == pytest.approx(3, abs=0.1)
     assert math.log2(error("taylor4", 400) / error("taylor4", 800)) == pytest.approx(4, abs=0.2)
+
+
+def test_erratum_dots_of_sixth_order() -> None:
+    """With the dots that the scan of the paper has in the terms of h^4 and h^5, order 4. Restored,
+    letters and dots of each term make one more than its power of h."""
+
+    def scanned(m: Array, h: float) -> Array:
+        w = derivatives(J, m, 5)
+        lost = h**4 / 120 * (w[4] - w[3]) + h**4 / 80 * bracket(w[3] - w[2], w[0])
+        lost += h**5 / 720 * (w[5] - w[2]) + h**5 / 288 * bracket(w[3] - w[2], w[1])
+        lost += h**5 / 360 * bracket(w[4] - w[2], w[0])
+        lost -= h**5 / 1440 * bracket(w[0], w[3] - w[2], w[0])
+        return h * (z("taylor6", w, h) - lost)
+
+    assert orders(scanned, 200) == pytest.approx(4, abs=0.3)
+    assert math.log2(error("taylor6", 200) / error("taylor6", 400)) == pytest.approx(6, abs=0.4)
 
 
 def test_erratum_drift_of_third_order() -> None:
@@ -247,6 +266,33 @@ def test_erratum_simo_wong() -> None:
     # Printed for N = 1e5, h = 1e-4: 109.661.
     m = ph.step(J, M0, IDENTITY, 1e-4, method="simo_wong_explicit", n_steps=99_999)[0]
     assert ph.energy(J, m) < 82.11
+
+
+def test_erratum_beta_of_simo_wong() -> None:
+    """h nu_i + h^2 [(1/2 - beta) a_i + beta a_{i+1}]: explicit for beta = 0, as in the box. With
+    beta = 1, as in the text, it takes a_{i+1}, and what is known of it is of order 1."""
+
+    def slope(beta: float, n: int) -> float:
+        before: list[Array] = []
+
+        def known(m: Array, h: float) -> Array:
+            nu = m / J
+            last = before[-1] if before else nu
+            before[:] = [nu]
+            return h * nu + h * (0.5 - beta) * (nu - last)
+
+        errors = []
+        for k in (n, 2 * n):
+            before.clear()
+            errors.append(free_error(known, k))
+        if beta == 0:
+            assert errors[-1] == pytest.approx(
+                error("simo_wong_explicit", 2 * n, start="buss"), rel=1e-8
+            )
+        return math.log2(errors[0] / errors[1])
+
+    assert slope(0.0, 1600) == pytest.approx(2, abs=0.1)
+    assert slope(1.0, 1600) == pytest.approx(1, abs=0.1)
 
 
 def abam(m: Array, h: float, n: int, slip: bool) -> Array:
@@ -288,6 +334,27 @@ def test_erratum_runge_kutta_is_of_order_4() -> None:
         assert slope == pytest.approx(order, abs=0.1), name
 
 
+def test_erratum_averages_of_runge_kutta() -> None:
+    """Section 3 averages quaternions, exp(h w_k) in space, normalised; the tables, 132.808 after
+    249 steps of 0.016, average the rotation vectors."""
+    h, q = 0.016, IDENTITY
+
+    def velocity(p: Array) -> Array:
+        m = np.asarray(ph.so3.rotate(ph.so3.conjugate(p), M0))
+        return np.asarray(ph.so3.rotate(p, m / J))
+
+    for _ in range(249):
+        w = [velocity(q)]
+        for c in (0.5, 0.5, 1.0):
+            w.append(velocity(np.asarray(ph.so3.multiply(ph.so3.exp(c * h * w[-1]), q))))
+        mean = np.array([1, 2, 2, 1]) @ ph.so3.exp(h * np.array(w))
+        q = np.asarray(ph.so3.multiply(mean / np.linalg.norm(mean), q))
+    of_quaternions = ph.energy(J, ph.so3.rotate(ph.so3.conjugate(q), M0))
+    assert of_quaternions == pytest.approx(132.5842, abs=6e-5)
+    m = ph.step(J, M0, IDENTITY, h, method="rk4_rotation", n_steps=249)[0]
+    assert ph.energy(J, m) == pytest.approx(132.8076, abs=6e-5)
+
+
 def test_erratum_rho_and_energy() -> None:
     """rho = nu / sqrt(nu . J nu), so that E = (rho . L)^2 / 2; printed nu / (|nu| sqrt(I)), I of nu
     in place of its direction, and (rho . L / 2)^2."""
@@ -301,9 +368,19 @@ def test_erratum_rho_and_energy() -> None:
 
 
 def test_erratum_figure_2() -> None:
-    """The centre of a rolling disk's turn with tan x = x + x^3/3: phi^2 r / (12 + phi^2), printed
-    with a minus."""
+    """A disk that rolls by r phi, printed r theta, turns by phi about a fixed point; with tan x = x
+    + x^3/3 that lies phi^2 r / (12 + phi^2) high, printed with a minus."""
     r, phi = 1.0, 0.5
+
+    def moved(theta: float) -> float:
+        """How far the turn about the point takes the centre from where it rolls to."""
+        height = r - r * theta / (2 * math.tan(phi / 2))
+        point = complex(r * phi / 2, height)
+        turned = point + (1j * r - point) * np.exp(-1j * phi)
+        return float(abs(turned - complex(r * phi, r)))
+
+    assert moved(phi) < 1e-15
+    assert moved(1.1 * phi) > 0.02
     tangent = phi / 2 + (phi / 2) ** 3 / 3
     height = r - (r * phi / 2) / tangent
     assert height == pytest.approx(phi**2 * r / (12 + phi**2), rel=1e-14)
@@ -340,6 +417,39 @@ def test_erratum_coefficient_of_t_squared() -> None:
     np.testing.assert_allclose(right, y[2] / 2 - np.cross(y[1], y[0]) / 4, atol=1e-15)
     printed = y[2] / 2 + (np.cross(y[0], y[1]) + np.cross(y[1], y[0]) / 4) / 2
     assert np.abs(printed - right).max() > 0.02
+
+
+def test_erratum_y_prime_is_on_the_right() -> None:
+    """(17) to (19) have y' = W, which is meant of y' y^-1."""
+    inertia, h = np.array([1.0, 1.5, 2.2]), 1e-4
+    m, q = ph.step(inertia, np.array([0.3, -0.5, 0.8]), IDENTITY, 2.0)
+    y, after, before = (
+        np.asarray(ph.so3.to_matrix(ph.step(inertia, m, q, t)[1])) for t in (0.0, h, -h)
+    )
+    slope = (after - before) / (2 * h)
+    w = np.asarray(ph.so3.rotate(q, m / inertia))
+    skew = np.cross(np.eye(3), w)
+    assert np.abs(slope @ y.T - skew).max() < 1e-8
+    assert np.abs(slope - skew).max() > 0.1
+
+
+def test_erratum_powers_in_equation_22() -> None:
+    """(B_q/q!) ad^q, q = 0, 1, 2, 4 ...; printed ad^n, n = 0, 1, 2, 4 ..., and B_q, whose q is then
+    the place in that list: B_3 = 0 would stand with ad^4."""
+    ad = np.cross(np.eye(3), np.array([0.2, -0.3, 0.4]))
+    bernoulli = [1, -1 / 2, 1 / 6, 0, -1 / 30, 0, 1 / 42, 0, -1 / 30]
+
+    def series(coefficients: list[float]) -> Array:
+        return np.asarray(
+            sum(c * np.linalg.matrix_power(ad, k) for k, c in enumerate(coefficients))
+        )
+
+    dexp = series([1 / math.factorial(k + 1) for k in range(20)])
+    coefficients = [b / math.factorial(q) for q, b in enumerate(bernoulli)]
+    assert np.abs(series(coefficients) @ dexp - np.eye(3)).max() < 1e-9
+    assert coefficients[4] == pytest.approx(-1 / 720, rel=1e-15)
+    printed = [*coefficients[:3], 0.0, coefficients[3], 0.0, coefficients[4]]
+    assert np.abs(series(printed) @ dexp - np.eye(3)).max() > 1e-5
 
 
 def test_erratum_energy_in_the_second_equation() -> None:
@@ -487,7 +597,8 @@ def test_erratum_figure_3() -> None:
     assert [name for name in cost if not fits(90, name)] == ["s2"]
     assert not fits(text, "2")
     assert (cost["s2"] + 90) / (cost["3"] + 90) == pytest.approx(1.30, abs=0.005)
-    assert pytest.approx(90 / (cost["3"] + 90), abs=0.01) == 0.98 - 0.53
+    unit = cost["3"] + 90
+    assert 90 / unit == pytest.approx(0.98 - 0.53, abs=0.01)
 
 
 @pytest.mark.parametrize(
@@ -520,6 +631,42 @@ def test_steps_of_figure_7(
     assert enough <= eps < error(name, n - 1 - slack, time, **options)
     assert abs(n - (printed or n)) <= 1
     assert printed is not None or n < 40_960
+
+
+@pytest.mark.parametrize(
+    ("name", "energy", "time", "eps", "n", "printed"),
+    [
+        ("taylor3", False, 4, 1e-6, 36548, 36552),
+        ("rotations231", True, 40, 1e-3, 29841, 29760),
+        ("taylor3", True, 40, 1e-6, 65502, 65631),
+        ("taylor4", True, 40, 1e-6, 69130, 69254),
+        ("taylor4", False, 40, 1e-6, 130456, 131473),
+        ("rotations231_4", False, 40, 1e-6, 42007, 41617),
+    ],
+)
+def test_erratum_steps_of_figure_7(
+    name: str, energy: bool, time: float, eps: float, n: int, printed: int
+) -> None:
+    """Too many steps printed, more than enough; or too few, not enough."""
+    options: dict[str, Any] = {"energy_correction": "buss"} if energy else {}
+    # At 40 and 1e-6 a thousandth of the steps, for rounding.
+    slack = n // 1000 if (time, eps) == (40, 1e-6) else 0
+    enough = error(name, n + slack, time, **options)
+    fewer = error(name, n - 1 - slack, time, **options)
+    assert enough <= eps < fewer
+    shown = printed - 1 if printed > n else printed
+    assert (error(name, shown, time, **options) <= eps) == (printed > n)
+    assert abs(printed - n) > slack
+
+
+def test_erratum_failure_in_figure_7() -> None:
+    """The last cell of fourth-order rotations with the energy: "failed" up to 163840, laid to
+    rounding; 18200 are enough."""
+    errors = [
+        error("rotations231_4", n, 40, energy_correction="buss") for n in (18_000, 18_200, 163_840)
+    ]
+    assert errors[0] > 1e-6 >= errors[1]
+    assert errors[2] < 2e-8
 
 
 def test_erratum_18_steps_of_figure_6() -> None:
@@ -664,6 +811,30 @@ def test_target_out_of_reach_and_permanent_rotations() -> None:
             plain = ph.step(inertia, m, IDENTITY, 0.3, method="taylor2")
             np.testing.assert_array_equal(got[0], plain[0])
             np.testing.assert_array_equal(got[1], plain[1])
+    # Almost about an axis, the trapezoidal work of a torque that grows (about the axis of least
+    # moment) or shrinks (of greatest) takes the target beyond what |m| allows: the energy takes the
+    # extreme.
+    moments, h = np.array([1.0, 1.5, 2.2]), 0.45
+    grows = (lambda t: 1 + 0.1 * t * t), (lambda t: 0.2 * t)
+    shrinks = (lambda t: 1 + 0.1 * t * (2 * h - t)), (lambda t: 0.2 * (h - t))
+    for axis, (size, rate) in ((0, grows), (2, shrinks)):
+        direction = np.full(3, 1e-3)
+        direction[axis] = 1.0
+        torque = ph.torques.SpatialMomentum(
+            lambda t, d=direction, f=size: d * f(t),  # type: ignore[misc]
+            lambda t, d=direction, f=rate: d * f(t),  # type: ignore[misc]
+        )
+        energies = []
+        for way in (True, "buss", False):
+            run = ph.integrate(
+                moments, direction, IDENTITY, h, 1, torque=torque, method="taylor2",
+                splitting=None, energy_correction=way,
+            )  # fmt: skip
+            m, q = run.m[-1], run.q[-1]
+            energies.append(float(ph.energy(moments, m) / (m @ m / (2 * moments[axis])) - 1))
+            np.testing.assert_allclose(ph.so3.rotate(q, m), direction * size(h), atol=1e-15)
+        assert np.abs(energies[:2]).max() < 4e-15
+        assert abs(energies[2]) > 5e-7
 
 
 def test_defects_of_a_fifth_are_corrected() -> None:

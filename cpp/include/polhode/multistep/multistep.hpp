@@ -16,7 +16,7 @@ namespace multistep {
 /// Values of the option `start`.
 enum Start : int {
     by_rk4 = 0,  ///< one step of the classical Runge-Kutta method each
-    as_buss = 1  ///< as in the tables of [Buss01], of first order
+    as_buss = 1  ///< of first order, inferred from the numbers of [Buss01], which does not say
 };
 
 /// First-order steps, dq = exp(h omega).

@@ -5,8 +5,9 @@
 /// L in space.
 ///
 /// On the quaternion, q' = q (0, omega)/2, brought back to unit norm after the step: order 4.  On
-/// rotation vectors, the way of [Buss01] Sec. 3, which averages the four angular velocities of
-/// space and turns by the average: order 2, since it leaves out what does not commute.
+/// rotation vectors: the angular velocities of space are averaged.  [Buss01] Sec. 3 says that
+/// quaternions are; its tables are those of vectors.  Order 2, since the average leaves out what
+/// does not commute.
 ///
 /// Both relative to the attitude at the start of the step: p = 1 and L = m there.
 
