@@ -774,7 +774,7 @@ def test_correction_of_a_tableau() -> None:
     with pytest.raises(TypeError, match="start"):
         ph.step(J, M0, IDENTITY, 0.01, method=heun, start="rk4")
     count = ph.flops(heun)["total"]
-    assert ph.flops(heun, energy_correction=True)["total"] == count
+    assert count + 150 < ph.flops(heun, energy_correction=True)["total"] < count + 400
 
 
 # --- energy correction ---

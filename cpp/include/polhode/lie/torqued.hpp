@@ -175,11 +175,11 @@ template <class T>
     // Where a root is found, the next part; where none is, a shorter one, first of all of a path.
     const T new_path =
         select(settled & follows, path + part, select(fails & !follows, T(0.0), path));
-    const mask_t<T> arrived = settled & (!follows | (new_path >= 1.0));
+    const mask_t<T> arrived = settled & ((!follows) | (new_path >= 1.0));
     T new_part = select(settled, min(min(2.0 * part, T(longest_part)), 1.0 - new_path), part);
     new_part = select(fails, select(follows, 0.5 * part, T(longest_part)), new_part);
     // A body without a state or a torque has no step either.
-    const mask_t<T> lost = (!arrived) & (!(is_finite(m) & is_finite(start)) |
+    const mask_t<T> lost = (!arrived) & ((!(is_finite(m) & is_finite(start))) |
                                          (new_part < shortest_part) | (times >= most_times));
     const mask_t<T> done = arrived | lost;
     const Rows<T> first_H = Rows<T>::minus_one();
