@@ -412,6 +412,8 @@ void register_splitting(py::module_& module) {
                py::arg("work").noconvert() = py::none());
     module.def("torqued_stages", &b::torqued_stages);
     module.def("torqued_methods", &b::torqued_methods);
+    module.attr("tableau_stages") = py::make_tuple(polhode::OptionValues::most_stages,
+                                                   polhode::OptionValues::most_implicit_stages);
     module.def("torqued_stage",
                &b::torqued_stage,
                py::arg("method"),

@@ -50,6 +50,7 @@ __all__: list[str] = [
     "splittings",
     "step",
     "symmetric_eigen",
+    "tableau_stages",
     "thread_count",
     "torque",
     "torque_derivative",
@@ -203,3 +204,4 @@ so3_rotate_by_matrix: numpy.ufunc
 so3_to_matrix: numpy.ufunc
 so3_to_quaternion: numpy.ufunc
 symmetric_eigen: numpy.ufunc
+tableau_stages: tuple[typing.Any, ...]

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from polhode import _arrays
+from polhode import _arrays, _core
 from polhode._arrays import Array
 
 #: Stages that the core has room for.
-MOST_EXPLICIT, MOST_IMPLICIT = 13, 8
+MOST_EXPLICIT, MOST_IMPLICIT = _core.tableau_stages
 #: By how much tableaus may be rounded.
 ROUNDED = 1e-9
 

@@ -28,7 +28,8 @@ struct MutableView {
 /// defaults.
 struct OptionValues {
     static constexpr int most = 8;
-    static constexpr int most_stages = 13;  ///< of a tableau in `data`
+    /// Of an explicit tableau in `data`, and of an implicit one.
+    static constexpr int most_stages = 13, most_implicit_stages = 8;
     int count = 0;
     double value[most] = {};
     const double* data = nullptr;  ///< coefficients that stand for a method; null: its own

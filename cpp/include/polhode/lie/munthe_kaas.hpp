@@ -20,7 +20,8 @@ namespace lie {
 
 /// A Butcher tableau, as numbers one after another: s, a (s rows of s), b, c.
 struct Tableau {
-    static constexpr int most_explicit = OptionValues::most_stages, most_implicit = 8;
+    static constexpr int most_explicit = OptionValues::most_stages,
+                         most_implicit = OptionValues::most_implicit_stages;
     int stages;
     bool implicit;  ///< some a_kj with j >= k is not 0
     const double *a, *b, *c;
@@ -446,6 +447,8 @@ constexpr TorquedMethod row(const char* name, const double* data, int columns = 
 /// Of any tableau.
 constexpr int most_columns = explicit_slope(Tableau::most_explicit);
 static_assert(implicit_slope(Tableau::most_implicit) <= most_columns && most_columns <= 96);
+static_assert(Tableau::most_explicit <= TorquedMethod::most_stages &&
+              Tableau::most_implicit + 1 <= TorquedMethod::most_stages);
 
 }  // namespace munthe_kaas
 }  // namespace lie

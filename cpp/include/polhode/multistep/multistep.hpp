@@ -187,17 +187,20 @@ struct AbamCorrect {
         carry_abam(b, b.end_at(dq, l, moulton(power[0], power[1], power[2], power[3], T(1.0))));
     }
 };
+/// keep_now() of a state that no stage has begun with.
+template <class T>
+POLHODE_INLINE void keep_first(torqued::Bodies<T>& b) {
+    const Vec3<T> m = b.m;
+    b.m = b.body.own_momentum(m);
+    keep_now(b);
+    b.m = m;
+}
 /// Stage k of a step of the classical Runge-Kutta method.
 template <int k>
 struct AbamRk4 {
     template <class T>
     static void run(torqued::Bodies<T>& b) {
-        if constexpr (k == 0) {
-            const Vec3<T> m = b.m;
-            b.m = b.body.own_momentum(m);
-            keep_now(b);
-            b.m = m;
-        }
+        if constexpr (k == 0) keep_first(b);
         runge_kutta::stage<runge_kutta::OfQuaternion, k, after_abam>(
             b, [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) {
                 carry_abam(b, b.end_at(p, l, work));
@@ -236,12 +239,7 @@ template <int k>
 struct AbamFirst {
     template <class T>
     static void run(torqued::Bodies<T>& b) {
-        if constexpr (k == 0) {
-            const Vec3<T> m = b.m;
-            b.m = b.body.own_momentum(m);
-            keep_now(b);
-            b.m = m;
-        }
+        if constexpr (k == 0) keep_first(b);
         substep<abam_substeps, k>(b, [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) {
             carry_abam(b, b.end_at(p, l, work));
         });
