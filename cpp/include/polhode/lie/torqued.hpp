@@ -8,8 +8,8 @@
 ///
 /// Roots are not unique.  One near by is taken at once where every correction leaves at most a
 /// quarter of the defect; elsewhere the root is followed from a step of length 0 on, by parts of
-/// the step at each of which it leaves at most half (as PathLength in newton.hpp does for torques
-/// that are known).
+/// the step at each of which every correction leaves at most half (as PathLength in newton.hpp does
+/// for torques that are known).
 
 #include "polhode/lie/implicit.hpp"
 #include "polhode/torqued/bodies.hpp"
