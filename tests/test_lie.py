@@ -396,6 +396,45 @@ def test_a_root_that_frozen_torques_do_not_lead_to() -> None:
     np.testing.assert_allclose(end.m[-1], [-0.22176, 1.01546, 0.43180], rtol=0, atol=1e-5)
 
 
+def test_a_root_that_needs_the_whole_derivative() -> None:
+    """Right: from a continuation of the whole equation."""
+    end = ph.integrate(
+        [1.0, 1.22, 1.33],
+        [0.08, 0.65, -0.75],
+        [1.0, 0.0, 0.0, 0.0],
+        1.0,
+        1,
+        torque=ph.torques.HeavyTop([-0.09, -1.18, 2.48]),
+        method="euler_backward",
+        form="rate",
+        splitting=None,
+    )
+    right = [-1.34368343, -1.10649847, -1.01810853]
+    np.testing.assert_allclose(end.m[-1], right, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("method", IMPLICIT[:9])
+@pytest.mark.parametrize("strength", [1.0, 2.0, 3.0, 10.0, 200.0])
+def test_damping_of_spheres(method: str, strength: float) -> None:
+    """A linear equation: m falls by 1/(1 + x), (1 - x/2)/(1 + x/2) or their like, x = h c."""
+    rng = np.random.default_rng(6)
+    m = rng.standard_normal((100, 3))
+    end = ph.integrate(
+        [1.0, 1.0, 1.0],
+        m,
+        [1.0, 0.0, 0.0, 0.0],
+        0.1,
+        1,
+        torque=lambda t, m, q: -10 * strength * m,
+        method=method,
+        splitting=None,
+    )
+    x = strength
+    backward = method == "euler_backward"
+    factor = 1 / (1 + x) if backward else (1 - x / 2) / (1 + x / 2)
+    np.testing.assert_allclose(end.m[-1], factor * m, rtol=0, atol=1e-12 * (1 + x))
+
+
 def test_the_path_of_trapm_is_in_the_whole_step() -> None:
     inertia = np.array([0.5364617125028749, 6.451084931755509, 0.7566873882414348])
     m = np.array([0.41956682898082664, -0.7090326869145102, 0.5667771386583653])

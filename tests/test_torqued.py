@@ -372,6 +372,26 @@ def test_nan_stays_in_its_body(name: str, where: str) -> None:
     assert np.isnan(got.q[-1][7]).all()
 
 
+@pytest.mark.parametrize("matrix", [False, True])
+def test_empty_batches(matrix: bool) -> None:
+    q = np.zeros((0, 3, 3) if matrix else (0, 4))
+    for name, method in TORQUED.items():
+        if name in FAMILY and name not in WITH_MODELS:
+            continue
+        for splitting in (None, "strang") if method.history == 0 else (None,):
+            end = ph.integrate(
+                np.ones((0, 3)),
+                np.zeros((0, 3)),
+                q,
+                0.1,
+                6,
+                torque=TOP,
+                method=name,
+                splitting=splitting,
+            )
+            assert end.m.shape == (7, 0, 3)
+
+
 # Momentum and moments times these powers of two; time goes as their quotient.
 UNITS = [
     (500, 490),

@@ -9,7 +9,9 @@
 /// Roots are not unique.  One near by is taken at once where every correction leaves at most a
 /// quarter of the defect; elsewhere the root is followed from a step of length 0 on, by parts of
 /// the step at each of which every correction leaves at most half (as PathLength in newton.hpp does
-/// for torques that are known).
+/// for torques that are known).  Where they do not, the derivative at the last root is taken by
+/// differences, for Broyden's method learns only the directions that it goes, and then the part is
+/// halved.
 
 #include "polhode/lie/implicit.hpp"
 #include "polhode/torqued/bodies.hpp"
@@ -30,11 +32,13 @@ enum Column : int {
     path_column = root_slope_column + 9,  ///< how far that is, from 0 to 1; -1: tried at once
     part_column = path_column + 1,        ///< what is tried next
     fresh_column = part_column + 1,       ///< 1: no defect there yet
-    count_column = fresh_column + 1,      ///< how often F was asked for; -1: the step is done
+    probe_column = fresh_column + 1,      ///< which difference at the root is asked for; 0: none
+    exact_column = probe_column + 1,      ///< 1: the derivative at the root is one by differences
+    count_column = exact_column + 1,      ///< how often F was asked for; -1: the step is done
     columns = count_column + 1
 };
 /// Parts of a path under torque, and how often F is asked for in a step.
-inline constexpr double longest_part = 0x1p-3, shortest_part = 0x1p-20;
+inline constexpr double longest_part = 0x1p-3, shortest_part = 0x1p-30;
 inline constexpr double most_times = 1000.0;
 
 /// A 3 by 3 matrix by rows, of numbers that a body keeps.
@@ -62,6 +66,13 @@ struct Rows {
         return {dot(row[0], v), dot(row[1], v), dot(row[2], v)};
     }
     POLHODE_INLINE T determinant() const { return dot(row[0], cross(row[1], row[2])); }
+    /// The inverse of the matrix that has these rows as columns.
+    POLHODE_INLINE Rows inverse_of_columns() const {
+        const T factor = 1.0 / determinant();
+        return {{factor * cross(row[1], row[2]),
+                 factor * cross(row[2], row[0]),
+                 factor * cross(row[0], row[1])}};
+    }
     /// [Bro65]: the inverse that takes the change y of the defect to the change d, nearest to this.
     POLHODE_INLINE Rows updated(const mask_t<T>& where, const Vec3<T>& d, const Vec3<T>& y) const {
         const Vec3<T> Hy = times(y);
@@ -98,6 +109,8 @@ template <class T>
     b.keep(path_column, T(-1.0));
     b.keep(part_column, T(1.0));
     b.keep(fresh_column, T(1.0));
+    b.keep(probe_column, T(0.0));
+    b.keep(exact_column, T(1.0));
     b.keep(count_column, T(0.0));
     const ImplicitStep<T> s = given_step(scheme, b.body.inverse, b.m, b.h(), f, f);
     const FreeStep<T>& to = wants_torque_at_middle(scheme) ? s.middle : s.end;
@@ -138,59 +151,85 @@ template <class T>
     const mask_t<T> fresh = b.number(fresh_column) == 1.0;
     const T path = b.number(path_column), part = b.number(part_column);
     const mask_t<T> follows = path >= 0.0;
+    const Vec3<T> root = b.vector(root_column);
+    const Rows<T> root_H = Rows<T>::load(b, root_slope_column);
+    Rows<T> H = Rows<T>::load(b, slope_column);
 
     // As impulses, whose squares stay in the range of numbers.
     const Vec3<T> f_before = b.vector(before_column), defect_before = b.vector(defect_column);
     const Vec3<T> now = h * defect, before = h * defect_before;
     const T size = max(largest_component(m), largest_component(h * F));
-    Rows<T> H = Rows<T>::load(b, slope_column);
+
+    // A difference at the root, where the defect is zero: a column of the derivative.
+    const T probe = b.number(probe_column);
+    const mask_t<T> probes = probe > 0.0;
+    const T reach = 0x1p-16 * size / abs(h);
+    mask_t<T> known = probe == 3.0;
+    if (any(probes)) {
+        const Vec3<T> away = tried - root;
+        const Vec3<T> column = (1.0 / (away.x + (away.y + away.z))) * defect;
+        for (int k = 0; k < 3; ++k) {
+            H.row[k] = select<T>(probe == k + 1.0, column, H.row[k]);
+        }
+        H = Rows<T>::chosen(known, H.inverse_of_columns(), H);
+        // Beside the root there may be none for a given torque.
+        known = known & is_finite(H.row[0]) & is_finite(H.row[1]) & is_finite(H.row[2]);
+    }
+
     // Not from what is mostly rounding.
-    const mask_t<T> tells = (!fresh) & (largest_component(before) > 0x1p-30 * size);
+    const mask_t<T> tells = (!fresh) & (!probes) & (largest_component(before) > 0x1p-30 * size);
     H = H.updated(tells, h * (tried - f_before), now - before);
 
     // To a few rounding units of the torque, which is as well as its attitude is known; the
     // step itself is then nearer.  A steep torque magnifies the rounding of the attitude: it comes
     // no nearer then, and the f before is the answer.
     const mask_t<T> exact = largest_component(now) <= 8 * epsilon_v<T> * size;
-    const mask_t<T> better =
-        dot(now, now) <= select(follows, T(0.25), T(0.0625)) * dot(before, before);
-    const mask_t<T> stalled =
-        (!fresh) & (!exact) & (!better) & (largest_component(before) <= 0x1p-36 * size);
+    const T nearer = dot(now, now), than = dot(before, before);
+    const mask_t<T> there = (!fresh) & (largest_component(before) <= 0x1p-36 * size);
+    const mask_t<T> halved = nearer <= 0.25 * than;
+    const mask_t<T> better = halved & (follows | there | (nearer <= 0.0625 * than));
+    const mask_t<T> differenced = b.number(exact_column) == 1.0;
+    const mask_t<T> stalled = there & (!exact) & (!halved) & (differenced | !follows);
     const Vec3<T> answer = select<T>(exact, F, f_before);
 
     // A determinant that is far from that of the last root tells of a fold between.
-    const Vec3<T> root = b.vector(root_column);
-    const Rows<T> root_H = Rows<T>::load(b, root_slope_column);
     const mask_t<T> folds = follows & !((root_H.determinant() / H.determinant()) > 0.25);
     // Near by: the impulse differs from that of the torque at the start by a quarter at most.
     const Vec3<T> first = h * start, moved = h * answer - first;
     const mask_t<T> near =
         largest_component(moved) <= 0.25 * max(largest_component(m), largest_component(first));
-    const mask_t<T> found = exact | stalled;
+    const mask_t<T> found = (exact | stalled) & !probes;
     const mask_t<T> settled = found & (!folds) & (near | follows);
     const mask_t<T> converges = is_finite(defect) & (fresh | better);
-    const mask_t<T> fails = (found & (!settled)) | (!(found | converges));
-    const mask_t<T> goes_on = !(settled | fails);
+    const mask_t<T> fails = (!probes) & ((found & (!settled)) | (!(found | converges)));
+    const mask_t<T> goes_on = !(settled | fails | probes);
 
-    // Where a root is found, the next part; where none is, a shorter one, first of all of a path.
-    const T new_path =
-        select(settled & follows, path + part, select(fails & !follows, T(0.0), path));
+    // Where a root is found, the next part.  Where none is: first of all the path, then the
+    // derivative at its last root, then a shorter part.
+    const mask_t<T> begins = fails & !follows;
+    const mask_t<T> wants = fails & follows & !differenced;
+    const mask_t<T> halves = fails & follows & !wants;
+    const T new_path = select(settled & follows, path + part, select(begins, T(0.0), path));
     const mask_t<T> arrived = settled & ((!follows) | (new_path >= 1.0));
     T new_part = select(settled, min(min(2.0 * part, T(longest_part)), 1.0 - new_path), part);
-    new_part = select(fails, select(follows, 0.5 * part, T(longest_part)), new_part);
+    new_part = select(halves, 0.5 * part, select(begins, T(longest_part), new_part));
+    const T new_probe = select(wants, T(1.0), select(probes & (probe < 3.0), probe + 1.0, T(0.0)));
+    const mask_t<T> differs = new_probe > 0.0;
     // A body without a state or a torque has no step either.
     const mask_t<T> lost = (!arrived) & ((!(is_finite(m) & is_finite(start))) |
                                          (new_part < shortest_part) | (times >= most_times));
     const mask_t<T> done = arrived | lost;
-    const Rows<T> first_H = Rows<T>::minus_one();
-    const mask_t<T> begins = fails & !follows;
     const Vec3<T> new_root = select<T>(settled, answer, select<T>(begins, start, root));
     const Rows<T> new_root_H =
-        Rows<T>::chosen(settled, H, Rows<T>::chosen(begins, first_H, root_H));
-    const Vec3<T> next = select<T>(goes_on, tried - H.times(defect), new_root);
-    H = Rows<T>::chosen(goes_on, H, new_root_H);
+        Rows<T>::chosen(settled | known, H, Rows<T>::chosen(begins, Rows<T>::minus_one(), root_H));
+    Vec3<T> next = select<T>(goes_on, tried - H.times(defect), new_root);
+    next.x = next.x + select(new_probe == 1.0, reach, T(0.0));
+    next.y = next.y + select(new_probe == 2.0, reach, T(0.0));
+    next.z = next.z + select(new_probe == 3.0, reach, T(0.0));
+    H = Rows<T>::chosen(goes_on | differs, H, new_root_H);
 
-    const T tau = select(done | (new_path < 0.0), T(1.0), new_path + new_part);
+    T tau = select(differs, new_path, new_path + new_part);
+    tau = select(done | (new_path < 0.0), T(1.0), tau);
     const ImplicitStep<T> s = given_step(scheme, b.body.inverse, m, tau * h, start, next);
     FreeStep<T> to = s.end;
     if (wants_torque_at_middle(scheme)) {
@@ -208,6 +247,10 @@ template <class T>
     b.keep(path_column, new_path);
     b.keep(part_column, new_part);
     b.keep(fresh_column, select(goes_on, T(0.0), T(1.0)));
+    b.keep(probe_column, new_probe);
+    b.keep(
+        exact_column,
+        select(settled, T(0.0), select(begins | (probe == 3.0), T(1.0), b.number(exact_column))));
     const T work = work_of<T>(scheme, h * b.body.inverse, m, start, s, next);
     b.leave_or_end(to.dq, to.m, done_before, done, work);
     b.keep(tried_column, next);
