@@ -157,7 +157,7 @@ def integrate(
     Under a torque the target of ``energy_correction`` moves with the work, by the formula of
     Hermite of the order of the method (Taylor) or by its own quadrature. The order stays, but the
     error of the work turns the body: of heavy tops the attitude comes out better by "taylor1",
-    "euler_forward" and "rk4_rotation", as good by "imidm" and Gauss's rules, and two to ten times
+    "euler_forward" and "rk4_rotation", as good by "imidm" and Gauss's rules, and
     worse by "trapm", "bbtrapwd", "taylor3", "rkmk_midpoint" and "euler_backward". A step whose work
     is a tenth of the energy or more is not corrected, and a body that starts at rest loses up to
     one order.

@@ -121,7 +121,7 @@ def step(
 
     Option ``energy_correction=True`` turns the body after each step so that its energy becomes what
     it was at the start of the call, the momentum in space left as it is: by an angle that is the
-    least to first order in the defect (2 % more at a defect of 10 %).  A target that |m| cannot
+    least to first order in the defect.  A target that |m| cannot
     have is brought to the nearest that it can.  ``"buss"`` does so by the formula of [Buss01]
     Sec. 4 where that has an answer.
 
