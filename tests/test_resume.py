@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import json
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import time
 import tracemalloc
 import warnings
+import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import runs
+from compare import close, same
 from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline, PPoly
 
 import polhode as ph
 from polhode import _core, _store
+from polhode._fingerprint import differences, fingerprint
 
 Array = NDArray[np.float64]
 INERTIA = [1.0, 1.5, 2.2]
@@ -42,7 +50,7 @@ def integrate(**changes: Any) -> ph.Trajectory:
 
 def assert_same(a: ph.Trajectory, b: ph.Trajectory) -> None:
     for name in ("t", "m", "q", "inertia"):
-        np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
+        same(getattr(a, name), getattr(b, name))
 
 
 class StopError(Exception):
@@ -62,6 +70,18 @@ def broken_off(path: Path, step: int = 6, **changes: Any) -> Path:
     with pytest.raises(StopError):
         integrate(save_to=path, callback=stop_at(step), **changes)
     return path
+
+
+def seal(path: Path) -> None:
+    """Checksums that fit what the files hold, so that the other checks are reached."""
+    state = dict(np.load(path / "state.npz"))
+    for name in ("run", "sums", "own_sum"):
+        state.pop(name, None)
+    step, rows = int(state.pop("step")), int(state.pop("rows"))
+    text = (path / "run.json").read_bytes()
+    sums = [zlib.crc32(text)]
+    sums += [zlib.crc32(np.load(path / f"{n}.npy")[: max(rows, 0)].tobytes()) for n in ("m", "q")]
+    _store._write_state(path, step, rows, state, json.loads(text)["id"], sums)
 
 
 # Files -----------------------------------------------------------------------------------------
@@ -99,12 +119,74 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     integrate(save_to=tmp_path / "run")
     (tmp_path / "file").write_text("mine")
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
-    for name in ("run", "file", "link", ""):
+    for name in ("run", "file", "link", "."):
         with pytest.raises(FileExistsError, match="exists"):
             integrate(save_to=tmp_path / name)
     assert (tmp_path / "file").read_text() == "mine"
     (tmp_path / "empty").mkdir()
-    assert_same(integrate(save_to=tmp_path / "empty"), integrate())
+    (tmp_path / "empty").chmod(0o700)
+    (tmp_path / "to empty").symlink_to(tmp_path / "empty", target_is_directory=True)
+    assert_same(integrate(save_to=tmp_path / "to empty"), integrate())
+    assert (tmp_path / "to empty").is_symlink()
+    assert stat.S_IMODE((tmp_path / "empty").stat().st_mode) == 0o700
+    assert_same(ph.resume(tmp_path / "empty"), integrate())
+
+
+def test_the_working_directory_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, words in (("", "empty"), (".", "working directory"), (tmp_path, "working directory")):
+        with pytest.raises(ValueError, match=words):
+            integrate(save_to=name)
+    with pytest.raises(ValueError, match="empty"):
+        ph.resume("")
+    assert not list(tmp_path.iterdir())
+    assert Path.cwd() == tmp_path
+
+
+def test_names_as_long_as_the_system_allows(tmp_path: Path) -> None:
+    for n in (244, 245, 255):
+        assert_same(integrate(save_to=tmp_path / ("x" * n)), integrate())
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_what_a_killed_creation_leaves_is_in_nobodys_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process id may come again, in a container nearly always."""
+    (tmp_path / f".run.{os.getpid()}.new").mkdir()
+    monkeypatch.setattr(shutil, "rmtree", lambda *a, **k: None)  # as if killed
+    monkeypatch.setattr(_store, "_write_state", _stop)
+    with pytest.raises(StopError):
+        integrate(save_to=tmp_path / "run")
+    monkeypatch.undo()
+    assert len(list(tmp_path.iterdir())) == 2
+    assert_same(integrate(save_to=tmp_path / "run"), integrate())
+    part = tmp_path / "run" / ".state.npz.part"
+    part.write_bytes(b"what a killed commit leaves")
+    assert_same(ph.resume(tmp_path / "run"), integrate())
+
+
+def _stop(*arguments: Any, **options: Any) -> None:
+    raise StopError
+
+
+def test_ctrl_c_while_files_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_store, "_write_state", interrupt)
+    body = ph.RigidBody(runs.TENSOR)
+    for run in (integrate, lambda **o: body.integrate(M0, Q0, 0.1, 10, **o)):
+        whole = run()
+        with pytest.raises(KeyboardInterrupt) as interrupted:
+            run(save_to=tmp_path / "run")
+        kept: Any = interrupted.value.trajectory  # type: ignore[attr-defined]
+        assert type(kept) is type(whole)
+        for name in ("t", "m", "q"):
+            same(getattr(kept, name), getattr(whole, name)[:1])
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_refused_run_leaves_nothing(tmp_path: Path) -> None:
@@ -272,20 +354,366 @@ def test_killed_between_rows_and_count(tmp_path: Path, monkeypatch: pytest.Monke
     def power_cut(*arguments: Any) -> None:
         raise StopError
 
+    broken_off_uncounted(path)
     monkeypatch.setattr(_store, "_write_state", power_cut)
     with pytest.raises(StopError):
-        ph.resume(broken_off_uncounted(path))
+        ph.resume(path)
     monkeypatch.undo()
     assert_same(ph.resume(path), integrate())
 
 
-def broken_off_uncounted(path: Path) -> Path:
+def broken_off_uncounted(path: Path) -> None:
     """All rows are there, and wrong; three are counted."""
     whole = integrate()
     rows = np.lib.format.open_memmap(path / "m.npy", "r+")
     rows[3:] = -7.0
     np.savez(path / "state.npz", step=2, rows=3, m=whole.m[2], q=whole.q[2])
-    return path
+    seal(path)
+
+
+# One at a time ---------------------------------------------------------------------------------
+
+
+def test_a_run_is_gone_on_with_once_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "run"
+    seen: list[int] = []
+
+    def look(step: int, t: float, m: Array, q: Array) -> None:
+        with pytest.raises(BlockingIOError, match=f"another process or thread .*{path}"):
+            ph.resume(path)
+        seen.append(len(ph.Trajectory.load(path)))
+        if step == 6:
+            raise StopError
+
+    with pytest.raises(StopError) as stopped:
+        integrate(save_to=path, callback=look)
+    assert len(seen) == 7
+    with _store.Store(path, "r+"):
+        code = f"import polhode; polhode.resume({str(path)!r})"
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 1
+        assert "BlockingIOError" in done.stderr
+        assert str(path) in done.stderr.splitlines()[-1]
+    with pytest.raises(ValueError, match="but the run"):
+        ph.resume(path, pull)
+    # Tracebacks of runs that ended hold no lock.
+    assert_same(ph.resume(path), integrate())
+    assert stopped.value is not None
+
+
+def test_turned_rows_are_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interruption between m and q loses nothing and leaves no row in other axes."""
+    body = ph.RigidBody(runs.TENSOR)
+    left = [2]
+
+    def set_rows(self: Any, at: Any, value: Any) -> None:
+        if Path(str(self.filename)).name == "q.npy":
+            left[0] -= 1
+            if left[0] == 0:
+                raise KeyboardInterrupt
+        np.ndarray.__setitem__(self, at, value)
+
+    monkeypatch.setattr(np.memmap, "__setitem__", set_rows, raising=False)
+    with pytest.raises(KeyboardInterrupt) as interrupted:
+        body.integrate(M0, Q0, 0.1, 20, torque=TOP, save_to=tmp_path / "run")
+    monkeypatch.undo()
+    whole = body.integrate(M0, Q0, 0.1, 20, torque=TOP)
+    assert_same(interrupted.value.trajectory, whole)  # type: ignore[attr-defined]
+    assert_same(ph.Trajectory.load(tmp_path / "run"), whole)
+
+
+# Runs of their own ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_of_another_run_are_refused(tmp_path: Path, name: str) -> None:
+    path = broken_off(tmp_path / "run")
+    other = broken_off(tmp_path / "other", m0=[0.3, 0.5, 0.9], q0=[1, 1, 0, 0], h=0.2)
+    shutil.copyfile(other / name, path / name)
+    told = "run" if name == "state.npz" else name  # which is the odd one nobody knows
+    for read in (ph.resume, ph.Trajectory.load):
+        with pytest.raises(ValueError, match=told):
+            read(path)
+
+
+def test_files_of_the_same_run_at_another_time(tmp_path: Path) -> None:
+    """An older count goes with newer rows, but not a newer count with older rows."""
+    path = broken_off(tmp_path / "run")
+    old = shutil.copytree(path, tmp_path / "old")
+    ph.resume(path)
+    new = shutil.copytree(path, tmp_path / "new")
+    shutil.copyfile(old / "state.npz", path / "state.npz")
+    assert_same(ph.resume(path), integrate())
+    shutil.copyfile(new / "state.npz", old / "state.npz")
+    with pytest.raises(ValueError, match=r"m\.npy.*first 11 rows"):
+        ph.resume(old)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_flipped_bits_are_seen(tmp_path: Path, name: str) -> None:
+    path = broken_off(tmp_path / "run")
+    content = (path / name).read_bytes()
+    after, offset = {
+        "m.npy": (b"\n", 6 * 24 + 3),
+        "q.npy": (b"\n", 5),
+        "t.npy": (b"\n", 80),
+        "run.json": (b'"n_steps": 10', 12),  # 11
+        "setup.npz": (b"\n", 10),
+        "state.npz": (b"\n", 1),
+    }[name]
+    changed = bytearray(content)
+    changed[content.index(after) + offset] ^= 1
+    (path / name).write_bytes(changed)
+    for read in (ph.resume, ph.Trajectory.load):
+        with pytest.raises(ValueError, match=name.replace(".", r"\.")):
+            read(path)
+    (path / name).write_bytes(content)
+    assert_same(ph.resume(path), integrate())
+
+
+def test_a_row_enters_the_checksums_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spans: list[tuple[int, int]] = []
+    sum_rows = _store._sum_rows
+
+    def watched(rows: Array, first: int, end: int, total: int = 0) -> int:
+        spans.append((first, end))
+        return sum_rows(rows, first, end, total)
+
+    monkeypatch.setattr(_store, "COMMIT_AFTER", 0.0)
+    monkeypatch.setattr(_store, "COMMIT_SHARE", 0.0)
+    monkeypatch.setattr(_store, "_sum_rows", watched)
+    integrate(save_to=tmp_path / "run", callback=lambda *_: None)
+    assert sum(end - first for first, end in spans) == 2 * 11
+
+
+# Other torques ---------------------------------------------------------------------------------
+
+
+def _scaled(scale: float) -> Any:
+    return lambda t, m, q: scale * pull(t, m, q)
+
+
+def _worked(work: Array) -> Any:
+    def f(t: float, m: Array, q: Array) -> Array:
+        work[...] = pull(t, m, q)
+        return work
+
+    return f
+
+
+def push(t: float, m: Array, q: Array) -> Array:
+    return TOP.torque(t, m, q) * np.sin(t)
+
+
+class Spring:
+    def __init__(self, stiffness: float) -> None:
+        self.stiffness = stiffness
+
+    def __call__(self, t: float, m: Array, q: Array) -> Array:
+        return -self.stiffness * pull(t, m, q)
+
+    def torque(self, t: float, m: Array, q: Array) -> Array:
+        return self.stiffness * pull(t, m, q)
+
+
+def _source(text: str) -> Any:
+    """A function of a module that is run anew."""
+    names: dict[str, Any] = {"np": np, "__name__": "once"}
+    exec(compile(text, "somewhere", "exec"), names)
+    return names["f"]
+
+
+SOURCE = """
+W = 0.5
+def g(t): return np.cos(t)
+def f(t, m, q, a=1.0):
+    "Twice."
+    return W * g(t) * q[..., 1:] * [2.0 if x in {"a", "b"} else a for x in ("a", "b", "c")]
+"""
+#: Two torques, and whether the second passes (None), is doubted or refused: words of the message.
+Pair = tuple[Any, Any, str | None]
+PAIRS: dict[str, Pair] = {
+    "same function": (pull, pull, None),
+    "another": (pull, push, "the code of torque differs"),
+    "a lambda again": (_scaled(2.0), _scaled(2.0), None),
+    "another closure": (_scaled(2.0), _scaled(3.0), r"scale is 3\.0, at the start 2\.0"),
+    "another partial": (
+        functools.partial(pull), functools.partial(push), "the code of torque differs"
+    ),
+    "an array to work in": (_worked(np.zeros(3)), _worked(np.ones(3)), "cannot be told.*work is"),
+    "source again": (_source(SOURCE), _source(SOURCE.replace("Twice", "2")), None),
+    "a constant": (_source(SOURCE), _source(SOURCE.replace("2.0", "2.5")), "of torque differs"),
+    "a default": (_source(SOURCE), _source(SOURCE.replace("=1.0", "=1.5")), r"a is 1\.5, at the"),
+    "a global": (_source(SOURCE), _source(SOURCE.replace("= 0.5", "= 1")), "cannot be told.*W is"),
+    "a helper": (_source(SOURCE), _source(SOURCE.replace("cos", "sin")), "torque: g differs"),
+    "a nested constant": (
+        _source(SOURCE), _source(SOURCE.replace('"b"}', '"z"}')), "code of torque differs"
+    ),
+    "an object": (Spring(2.0), Spring(2.0), None),
+    "another object": (Spring(2.0), Spring(3.0), "cannot be told.*stiffness is 3"),
+    "another method": (Spring(2.0), Spring(2.0).torque, "differs"),
+    "a model": (pull, TOP, "a HeavyTop instead of a Function"),
+    "a momentum": (
+        pull, ph.torques.SpatialMomentum(lambda t: np.ones(3), lambda t: np.zeros(3)),
+        "a SpatialMomentum instead of a Function",
+    ),
+    "another momentum": (
+        ph.torques.SpatialMomentum(np.cos, lambda t: np.ones(3)),
+        ph.torques.SpatialMomentum(np.cos, lambda t: np.zeros(3)),
+        "code of derivative 1 of L differs",
+    ),
+    "another C function": (
+        ph.torques.SpatialMomentum(np.cos, lambda t: np.ones(3)),
+        ph.torques.SpatialMomentum(np.sin, lambda t: np.ones(3)),
+        r"L is .*sin, at the start .*cos",
+    ),
+    "another frame": (
+        ph.torques.Prescribed(lambda t: np.ones(3)),
+        ph.torques.Prescribed(lambda t: np.ones(3), frame="space"),
+        "frame is space, at the start body",
+    ),
+    "a potential": (pull, ph.torques.Function(pull, potential=TOP.potential), None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("first", "second", "words"), PAIRS.values(), ids=PAIRS)
+def test_another_torque_is_told(tmp_path: Path, first: Any, second: Any, words: str | None) -> None:
+    path = broken_off(tmp_path / "run", torque=first)
+    if words is None:
+        assert_same(ph.resume(path, second), integrate(torque=first))
+    elif words.startswith("cannot be told"):
+        with pytest.warns(UserWarning, match=words) as warned:
+            ph.resume(path, second)
+        assert len(warned) == 1
+        assert warned[0].filename == __file__
+    else:
+        for read in (ph.resume, ph.Trajectory.load):
+            with pytest.raises(ValueError, match=words) as error:
+                read(path, second)
+            assert str(path) in str(error.value)
+        assert_same(ph.resume(path, first), integrate(torque=first))
+
+
+def test_a_function_that_counts_its_calls(tmp_path: Path) -> None:
+    """What a function assigns itself is no difference."""
+    calls = 0
+
+    def counted(t: float, m: Array, q: Array) -> Array:
+        nonlocal calls
+        calls += 1
+        return pull(t, m, q)
+
+    path = broken_off(tmp_path / "run", torque=counted)
+    assert calls > 0
+    assert_same(ph.resume(path, counted), integrate(torque=pull))
+
+
+def test_models_are_compared_whole(tmp_path: Path) -> None:
+    """Not only by what the core takes for the first interval."""
+    values = np.arange(9.0).reshape(3, 3)
+    kinds: list[Callable[..., Any]] = [
+        ph.torques.Prescribed,
+        lambda v, times, **o: ph.torques.Prescribed(CubicSpline(times, v), **o),
+    ]
+    for k, kind in enumerate(kinds):
+        first = kind(values, times=[0, 1, 2])
+        path = broken_off(tmp_path / str(k), torque=first)
+        for second in (
+            kind(values + np.diag([0.0, 0.0, 1.0]), times=[0, 1, 2]),
+            kind(values, times=[0, 1, 2.5]),
+            kind(values, times=[0, 1, 2], frame="space"),
+        ):
+            with pytest.raises(ValueError, match=r"torque\[0\] = .*, but the run"):
+                ph.resume(path, second)
+        assert_same(ph.resume(path, kind(values, times=[0, 1, 2])), integrate(torque=first))
+
+
+Pointer = ctypes.CFUNCTYPE(
+    None, *3 * [ctypes.c_int64], ctypes.c_double, *3 * [ctypes.POINTER(ctypes.c_double)],
+    ctypes.c_void_p,
+)  # fmt: skip
+
+
+@Pointer
+def _nameless(*arguments: Any) -> None:
+    pass
+
+
+def test_compiled_functions_are_told_by_name(tmp_path: Path) -> None:
+    symbols = []
+    for name in ("strlen", "strcmp"):  # compared and not called
+        symbol = ctypes.CDLL(None)[name]
+        symbol.argtypes, symbol.restype = Pointer._argtypes_, None
+        symbols.append(fingerprint(ph.torques.Compiled(symbol)))
+    assert differences(symbols[0], symbols[0]) == ([], [])
+    assert differences(*symbols)[0] == ["torque is strcmp, at the start strlen"]
+    nameless = fingerprint(ph.torques.Compiled(_nameless))
+    assert differences(nameless, nameless) == (
+        [], ["a compiled function without a name cannot be compared"]
+    )  # fmt: skip
+    assert differences(nameless, fingerprint(ph.torques.Function(pull)))[0] == [
+        "a Function instead of a Compiled"
+    ]
+
+
+def test_functions_of_numba_are_told_by_what_they_were_made_from() -> None:
+    numba = pytest.importorskip("numba")
+    array = numba.types.CPointer(numba.types.double)
+    integer = numba.types.int64
+    signature = numba.types.void(
+        *3 * [integer], numba.types.double, *3 * [array], numba.types.voidptr
+    )
+
+    def make(k: float) -> Any:
+        def f(n, first, stride, t, m, attitude, torque, data) -> None:
+            for i in range(3 * n):
+                torque[i] = k
+
+        return fingerprint(ph.torques.Compiled(numba.cfunc(signature)(f)))
+
+    assert differences(make(1.0), make(1.0)) == ([], [])
+    assert differences(make(1.0), make(2.0))[0] == ["torque: k is 2.0, at the start 1.0"]
+
+
+def test_bytecode_of_another_python_is_not_compared() -> None:
+    old, new = fingerprint(ph.torques.Function(pull)), fingerprint(ph.torques.Function(push))
+    old["python"] = "cpython-300 -O0"
+    sure, doubts = differences(old, new)
+    assert sure == []
+    assert "code of cpython-300 -O0 cannot be compared" in doubts[0]
+
+
+# Version 1 -------------------------------------------------------------------------------------
+
+
+OLD = Path(__file__).parent / "data" / "run_0_1_0"
+
+
+def test_runs_of_version_0_1_0_are_read_and_gone_on_with(tmp_path: Path) -> None:
+    """The directory was written by polhode 0.1.0."""
+    path = shutil.copytree(OLD, tmp_path / "run")
+    whole = ph.RigidBody(runs.TENSOR).integrate(
+        [M0, [1.0, 2.0, 2.0]], Q0, 0.1, 10, torque=[TOP, runs.pull], splitting="s6"
+    )  # that run stopped by its callback at step 6
+    bound = 16 * np.finfo(np.float64).eps  # |m| <= 3, 4 steps, at another level maybe
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # another level or version
+        with pytest.warns(UserWarning, match=r"cannot be told.*0\.1\.0 kept no record"):
+            so_far = ph.Trajectory.load(path, runs.pull)
+        assert len(so_far) == 7
+        close(so_far.m, whole.m[:7], atol=bound)
+        with pytest.raises(ValueError, match="depends_on_m"):
+            ph.resume(path, ph.torques.Function(runs.pull, depends_on_m=True))
+        with pytest.warns(UserWarning, match="cannot be told"):
+            traj = ph.resume(path, runs.pull)
+        close(traj.m, whole.m, atol=bound)
+        close(traj.q, whole.q, atol=bound)
+        same(traj.t, whole.t)
+        with pytest.warns(UserWarning, match="cannot be told"):
+            assert_same(ph.resume(path, runs.pull), traj)
+    assert json.loads((path / "run.json").read_text())["version"] == 1
 
 
 # What is no run, or a damaged one ---------------------------------------------------------------
@@ -335,11 +763,67 @@ def test_damaged_files_are_named(tmp_path: Path, name: str, damage: str) -> None
             read(path)
 
 
+def _edited(path: Path, old: bytes, new: bytes) -> None:
+    content = path.read_bytes()
+    assert old in content
+    path.write_bytes(content.replace(old, new, 1))
+
+
+def _byte(path: Path, after: bytes, offset: int, value: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[content.index(after) + offset] = value
+    path.write_bytes(content)
+
+
+def _shape(path: Path, shape: str) -> None:
+    content = path.read_bytes()
+    end = content.index(b"\n")
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    path.write_bytes(content[:10] + header.ljust(end - 10) + content[end:])
+
+
+#: Damage that a reader puts as something else than a ValueError, and the file.
+ODD: dict[str, tuple[str, Callable[[Path], Any]]] = {
+    "encrypted": ("setup.npz", lambda p: _byte(p, b"PK\1\2", 8, 1)),
+    "compression": ("state.npz", lambda p: _byte(p, b"PK\1\2", 10, 99)),
+    "brace": ("m.npy", lambda p: _edited(p, b"}", b"{")),
+    "nested header": ("q.npy", lambda p: _edited(p, b"{'descr': '<f8'", b"(" * 15)),
+    "huge": ("m.npy", lambda p: _shape(p, "(10**18, 3)".replace("10**18", "1" + "0" * 18))),
+    "huger": ("q.npy", lambda p: _shape(p, f"({'9' * 30}, 4)")),
+    "negative": ("t.npy", lambda p: _shape(p, "(-11,)")),
+    "nested": ("run.json", lambda p: p.write_text("[" * 200_000)),
+    "long integer": ("run.json", lambda p: p.write_text("9" * 5000)),
+    "no level": ("run.json", lambda p: _edited(p, b'"isa"', b'"is_"')),
+    "directory": ("m.npy", lambda p: (p.unlink(), p.mkdir())),
+    "directory of numbers": ("setup.npz", lambda p: (p.unlink(), p.mkdir())),
+    "pipe": ("state.npz", lambda p: (p.unlink(), os.mkfifo(p))),
+}
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize(("name", "damage"), ODD.values(), ids=ODD)
+def test_odd_damage_is_a_value_error(
+    tmp_path: Path, name: str, damage: Callable[[Path], Any], version: int
+) -> None:
+    path = tmp_path / "run"
+    if version == 1:
+        shutil.copytree(OLD, path)
+    else:
+        broken_off(path)
+    damage(path / name)
+    for read in (ph.resume, ph.Trajectory.load):
+        with pytest.raises(ValueError, match=name.replace(".", r"\.")):
+            read(path, runs.pull if version == 1 else None)
+
+
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
         ("format", "another", "another format"),
         ("version", 99, "version 99"),
+        ("version", 0, "version 0"),
+        ("version", [], r"version \[\]"),
+        ("isa", None, "isa is None"),
         ("method", "exakt", "no method 'exakt'"),
         ("n_steps", 11, "11 rows for 11 steps"),
         ("n_steps", "many", "many"),
@@ -355,6 +839,7 @@ def test_descriptions_that_do_not_fit(tmp_path: Path, name: str, value: Any, wor
     content = json.loads((path / "run.json").read_text())
     content[name] = value
     (path / "run.json").write_text(json.dumps(content))
+    seal(path)
     with pytest.raises(ValueError, match=words):
         ph.resume(path)
 
@@ -367,6 +852,7 @@ def test_states_that_do_not_fit(tmp_path: Path) -> None:
         {"q": np.ones((3, 3))}, {"m": np.ones(3, dtype=np.float32)},
     ):  # fmt: skip
         np.savez(path / "state.npz", **{**good, **change})
+        seal(path)
         with pytest.raises(ValueError, match=r"state\.npz|run\.json"):
             ph.resume(path)
     for dtype in (np.float32, ">f8"):
@@ -394,11 +880,22 @@ def test_another_level_is_told(tmp_path: Path) -> None:
     assert content["isa"] == _core.build["isa"]
     content["isa"] = "v4" if _core.build["isa"] == "v2" else "v2"
     (path / "run.json").write_text(json.dumps(content))
-    with pytest.warns(RuntimeWarning, match="last bits may differ"):
+    seal(path)
+    with pytest.warns(RuntimeWarning, match="level .* last bits may differ"):
         ph.resume(path)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ph.resume(path)  # finished: nothing is computed
+
+
+def test_another_version_is_told(tmp_path: Path) -> None:
+    path = broken_off(tmp_path / "run")
+    content = json.loads((path / "run.json").read_text())
+    content["polhode"] = "0.0.7"
+    (path / "run.json").write_text(json.dumps(content))
+    seal(path)
+    with pytest.warns(RuntimeWarning, match=r"version .* 0\.0\.7, .* last bits may differ"):
+        ph.resume(path)
 
 
 def test_commits_are_neither_seldom_nor_too_many(
@@ -487,12 +984,19 @@ MODELS: dict[str, ph.torques.Torque] = {
     "Prescribed": ph.torques.Prescribed(
         np.random.default_rng(3).random((5, 3)), times=[0, 1, 2, 3, 4]
     ),
+    "Prescribed by a spline": ph.torques.Prescribed(
+        CubicSpline([0, 0.3, 0.7, 2], np.random.default_rng(4).random((4, 3)))
+    ),
+    "Prescribed by a piecewise polynomial": ph.torques.Prescribed(
+        PPoly(np.random.default_rng(5).random((2, 3, 3)), [-0.5, 0.3, 0.7, 2], extrapolate=False),
+        frame="space",
+    ),
 }
 
 
 def test_every_model_is_here() -> None:
     kinds = {n for n in ph.torques.__all__ if issubclass(getattr(ph.torques, n), _store.Model)}
-    assert kinds == set(MODELS)
+    assert kinds == {name.split()[0] for name in MODELS}
 
 
 @pytest.mark.parametrize("own_axes", [False, True])
@@ -507,9 +1011,12 @@ def test_models_are_stored(tmp_path: Path, torque: Any, own_axes: bool) -> None:
     with pytest.raises(StopError):
         run(save_to=tmp_path / "run", callback=stop_at(6))
     whole = run()
+    shutil.copytree(tmp_path / "run", tmp_path / "again")
     traj = ph.resume(tmp_path / "run")
     assert_same(traj, whole)
     np.testing.assert_array_equal(traj.energy(), whole.energy())
+    assert repr(traj.torque[0]).startswith(type(torque).__name__)
+    assert_same(ph.resume(tmp_path / "again", torque), whole)
 
 
 @pytest.mark.parametrize("splitting", ph.splittings(), ids=lambda splitting: splitting.name)

@@ -95,9 +95,10 @@ def integrate(
     save_every : int, optional
         Steps from one save to the next; the start and the end are always saved.
     save_to : path, optional
-        A directory to be made, into which the trajectory is written as it goes, as NumPy memmaps
-        t.npy, m.npy and q.npy: a run that is killed keeps what it had, and `resume` goes on with
-        it. What exists is not written over.
+        A directory to be made (an empty one may be there, but not the working directory), into
+        which the trajectory is written as it goes, as NumPy memmaps t.npy, m.npy and q.npy: a run
+        that is killed keeps what it had, and `resume` goes on with it. What exists is not written
+        over.
     compensated : bool, optional
         Carry along what rounding takes from m, so that in long runs the energy errs by no more than
         the scheme does; for torques that do not depend on m. About a tenth slower.
@@ -355,10 +356,22 @@ def begin(
     if save_to is not None:
         from polhode._resume import new_store
 
-        store = new_store(run, t, save_to)
-        return carry_out(run, store.t, store.m, store.q, store, progress, callback)
+        try:
+            store = new_store(run, t, save_to)
+        except KeyboardInterrupt as error:
+            error.trajectory = _start(run, t)  # type: ignore[attr-defined]
+            raise
+        with store:
+            return carry_out(run, store.t, store.m, store.q, store, progress, callback)
     m, q = np.empty((len(t), *run.m.shape)), np.empty((len(t), *run.q.shape))
     return carry_out(run, t, m, q, None, progress, callback)
+
+
+def _start(run: Run, t: Array) -> Trajectory:
+    """The trajectory up to the start."""
+    saved = _Saved(run, t[:1], run.m[None].copy(), run.q[None].copy(), None)
+    saved.enter()
+    return saved.trajectory()
 
 
 def carry_out(
@@ -442,11 +455,10 @@ class Frame:
         """The torques, written in principal axes."""
         return [self.body._torque_to_principal(term) for term in given]
 
-    def turn(self, m: Array, q: Array) -> None:
-        """Rows of a trajectory, in place."""
+    def turned(self, m: Array, q: Array) -> tuple[Array, Array]:
+        """Rows of a trajectory in the user's axes."""
         turned_m = self.body._momentum_from_principal(self.m0, self.principal0, m)
-        turned_q = self.body._attitude_from_principal(q)
-        m[...], q[...] = turned_m, turned_q
+        return turned_m, self.body._attitude_from_principal(q)
 
 
 class _Saved:
@@ -457,7 +469,8 @@ class _Saved:
         self.t, self.m, self.q = t, m, q
         self.store = store
         self.rows = 0 if store is None else store.rows
-        self.turning = False
+        #: Rows in the user's axes that are being written in place of those in principal axes.
+        self._turned: tuple[slice, Array, Array] | None = None
         if store is not None:
             run.keeps = True
 
@@ -466,19 +479,29 @@ class _Saved:
         run = self.run
         rows = run.rows(run.done)
         if run.frame is not None:
-            self.turning = True
+            self._write_turned()
             for at in _pieces(self.rows, rows, run.m.size):
-                run.frame.turn(self.m[at], self.q[at])
-            self.turning = False
+                self._turned = at, *run.frame.turned(self.m[at], self.q[at])
+                self._write_turned()
         self.rows = rows
-        if self.store is not None and (commit or run.done == run.count or self.store.due()):
-            self.store.commit(run.done, rows, run.state())
+        if self.store is not None:
+            self.store.count(rows)
+            if commit or run.done == run.count or self.store.due():
+                self.store.commit(run.done, rows, run.state())
+
+    def _write_turned(self) -> None:
+        """Write and count turned rows; if that is interrupted, it is done again as a whole."""
+        if self._turned is not None:
+            at, m, q = self._turned
+            self.m[at], self.q[at] = m, q
+            self.rows = at.stop
+            self._turned = None
 
     def rescue(self) -> Trajectory:
         """What there is after an exception."""
         run = self.run
         run.restore()
-        if run.started and not self.turning:
+        if run.started:
             with contextlib.suppress(OSError):  # a full disk: the exception at hand says more
                 self.enter(commit=True)
         return self.trajectory()

@@ -34,7 +34,8 @@ def resume(
         The directory that was `save_to`.
     torque : None, model, callable or list of these, optional
         Models and their parameters are stored. What is not, functions in Python and compiled ones,
-        is given here once more: alone, or the whole torque as it was.
+        is given here once more: alone, or the whole torque as it was. It is compared with the one
+        that the run began with, see Notes.
     threads : int, optional
         Number of threads; None as before.
     progress : bool, optional
@@ -53,20 +54,37 @@ def resume(
     ------
     FileNotFoundError
         If there is nothing under `path`.
+    BlockingIOError
+        If another process or thread is integrating this run. The system ends its lock with the
+        process, however that ends; on NFS it holds between machines only where the lock service
+        of the server runs, and some file systems have none.
     ValueError
-        If what is there is damaged or no integration of polhode (the message names the file), or if
-        a torque has to be given and was not, or another one was.
+        If what is there is damaged, of several runs or no integration of polhode (the message names
+        the file), or if a torque has to be given and was not, or another one was.
 
     Warns
     -----
     RuntimeWarning
-        If another instruction-set level is in use than at the start, with other last bits.
+        If another instruction-set level is in use than at the start, with other last bits, or
+        another version of polhode.
+    UserWarning
+        If it cannot be told whether the torque is that of the start.
 
     Notes
     -----
     A run writes down how far it is every 0.2 s, less often where that would take more than a
     twentieth of its time, and when it ends in an exception; a run that is killed loses what came
-    after. `Trajectory.load` looks at the states so far without going on.
+    after. `Trajectory.load` looks at the states so far without going on, even while the run does.
+
+    The checksums of all files are compared first, which reads the saved rows once.
+
+    Of a Python function the bytecode, constants, defaults and the values in its closure (numbers,
+    text, functions, models) must be those of the start: the same source does, wherever it stands.
+    Arrays, global variables and attributes of a bound object may have changed while the run went
+    on: a difference is a warning, as is the bytecode of another Python. A compiled function is
+    compared by the Python function that numba made it from, or by its name in its library; without
+    either there is a warning. Objects of other kinds, a list or what a module holds, are not
+    compared.
 
     Examples
     --------
@@ -85,23 +103,23 @@ def resume(
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be a function, not {type(callback).__name__}")
-    store = Store(_store.as_path(path), "r+")
-    run = _read_run(store, torque)
-    if run.done == run.count and store.rows == len(store.t):
-        return _read_only(run, store)
-    for term in run.given:
-        if isinstance(term, Absent):
-            raise term.missing()
-    _warn_of_other_bits(store)
-    if threads is not None:
-        run.threads = _arrays.thread_count(threads)
-    return carry_out(run, store.t, store.m, store.q, store, progress, callback)
+    with Store(_store.as_path(path), "r+") as store:
+        run = _read_run(store, torque, 3)
+        if run.done == run.count and store.rows == len(store.t):
+            return _read_only(run, store)
+        for term in run.given:
+            if isinstance(term, Absent):
+                raise term.missing()
+        _warn_of_other_bits(store)
+        if threads is not None:
+            run.threads = _arrays.thread_count(threads)
+        return carry_out(run, store.t, store.m, store.q, store, progress, callback)
 
 
 def load(path: str | os.PathLike[str], torque: TorqueLike = None) -> Trajectory:
     """The states that an integration has saved: see `Trajectory.load`."""
     store = Store(_store.as_path(path), "r")
-    return _read_only(_read_run(store, torque), store)
+    return _read_only(_read_run(store, torque, 4), store)
 
 
 def _read_only(run: Run, store: Store) -> Trajectory:
@@ -135,9 +153,12 @@ def new_store(run: Run, t: Array, save_to: str | os.PathLike[str]) -> Store:
     return Store.create(_store.as_path(save_to), description, setup, t, run.state())
 
 
-def _read_run(store: Store, torque: TorqueLike) -> Run:
+def _read_run(store: Store, torque: TorqueLike, stacklevel: int) -> Run:
     content, setup = store.description, store.setup
     with _store.told(store.path / "run.json"):
+        for name in ("polhode", "isa"):
+            if not isinstance(content[name], str):
+                raise ValueError(f"{name} is {content[name]!r}")
         try:
             row = row_of_name(content["method"])
         except KeyError:
@@ -179,7 +200,7 @@ def _read_run(store: Store, torque: TorqueLike) -> Run:
             raise ValueError(f"the inertia has shape {setup['inertia'].shape}")
         if setup["h"].shape not in ((), (count,)) or every < 1 or count < 0:
             raise ValueError("steps that do not fit each other")
-    given = _store.fill_in(store.path, content["torque"], stored, as_terms(torque))
+    given, doubts = _store.fill_in(store.path, content["torque"], stored, as_terms(torque))
     with _store.told(store.path / "run.json"):
         terms, shown = terms_of_bodies(given, settings["inertia"], frame)
         run = Run(scheme=scheme, terms=terms, given=given, shown=shown, frame=frame, **settings)
@@ -188,16 +209,31 @@ def _read_run(store: Store, torque: TorqueLike) -> Run:
             raise ValueError(f"{store.rows} rows after {store.step} steps")
         if len(store.t) != run.rows(count):
             raise ValueError(f"{len(store.t)} rows for {count} steps")
+    if doubts:
+        warnings.warn(
+            f"it cannot be told whether the torque is that with which the run in "
+            f"{str(store.path)!r} began: {'; '.join(doubts)}",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
     return run
 
 
+#: Instruction-set levels that give the same bits.
+_SAME_BITS = {"v3", "v4", "scalar"}
+
+
 def _warn_of_other_bits(store: Store) -> None:
-    """Levels v3, v4 and the plain one give the same bits."""
-    before, now = store.description["isa"], _core.build["isa"]
-    if before != now and "v2" in (before, now):
-        warnings.warn(
-            f"the run in {str(store.path)!r} began at the instruction-set level {before}, and goes "
-            f"on at {now}: last bits may differ",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+    version = store.description["polhode"], _core.build["version"]
+    level = store.description["isa"], _core.build["isa"]
+    for kind, (before, now), alike in (
+        ("version of polhode", version, set()),
+        ("instruction-set level", level, _SAME_BITS),
+    ):
+        if before != now and not {before, now} <= alike:
+            warnings.warn(
+                f"the run in {str(store.path)!r} began with the {kind} {before}, and goes on with "
+                f"{now}: last bits may differ",
+                RuntimeWarning,
+                stacklevel=3,
+            )

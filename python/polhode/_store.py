@@ -3,16 +3,32 @@
 A directory:
 
 ===========  ==================================================================================
-run.json     what is integrated: method, options, splitting, steps, models by name
+run.json     what is integrated: method, options, splitting, steps, models by name, records of
+             other torques (`_fingerprint`); the id of the run, a random UUID; CRC-32 of the files
+             setup.npz and t.npy
 setup.npz    the numbers of it: inertia, steps, parameters of models, axes of a `RigidBody`
 t.npy        times of all saves
 m.npy q.npy  momenta and attitudes of all saves; rows that have not been reached are zero
-state.npz    how many steps are done and rows are saved, and the state from which to go on
+state.npz    "step" and "rows", how many steps are done and rows are saved; the state from which to
+             go on; "run", the id; "sums", CRC-32 of the file run.json and of the saved rows of m
+             and q; "own_sum", CRC-32 of names, types, shapes and numbers of these arrays
 ===========  ==================================================================================
 
-It appears under its name when all of it is there.  From then on only rows that `state.npz` does not
-count yet are written to; when they lie on the disk, a new `state.npz` takes the place of the old
-one in a single renaming.  So whenever the run is killed, what is counted is there.
+It appears under its name when all of it is there; until then it is a directory beside it with a
+name that does not come twice, which a killed creation leaves behind.  From then on only rows that
+`state.npz` does not count yet are written to; when they lie on the disk, a new `state.npz` takes
+the place of the old one in a single renaming.  So whenever the run is killed, what is counted is
+there.
+
+Who writes holds a lock (flock) on run.json, which the kernel drops when the process ends.  There is
+none where the system has no such locks: not on Linux, or on a file system without them.  On NFS it
+is known to all machines only where the server's lock service runs.
+
+All checksums are compared when the files are opened, which reads the saved rows once; while a run
+writes, each row enters them once.
+
+Version 1, of polhode 0.1.0, has no id, no checksums and no records of torques.  It is read, and
+gone on with as version 1.
 
 No file holds objects of Python (pickles), and none is read.
 """
@@ -22,35 +38,50 @@ from __future__ import annotations
 import contextlib
 import errno
 import inspect
+import io
 import json
+import math
 import os
 import shutil
+import stat
 import time
+import uuid
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Self
 
 import numpy as np
-from numpy.lib.format import open_memmap
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from polhode import torques
 from polhode._arrays import Array
+from polhode._fingerprint import differences, fingerprint
 from polhode._splittings import Splitting
 from polhode.torques import Model, Torque
 
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
+
 FORMAT = "polhode integration"
-VERSION = 1
+VERSION = 2
 
 #: Seconds from one commit to the next, at least, and as a multiple of what a commit takes.
 COMMIT_AFTER = 0.2
 COMMIT_SHARE = 20.0
+#: Bytes that enter a checksum between two looks at Ctrl-C.
+PIECE = 2**24
 
 
 class Store:
-    """One directory of files, open for writing or reading.
+    """One directory of files, open for writing (mode "r+") or reading ("r").
+
+    For writing it is locked until `close`, or the end of the ``with`` block.
 
     Attributes
     ----------
@@ -68,12 +99,29 @@ class Store:
 
     def __init__(self, path: Path, mode: str) -> None:
         self.path = path
-        self.description = _read_json(path / "run.json")
-        self.setup = _read_npz(path / "setup.npz")
+        self._lock = None if mode == "r" else _lock(path / "run.json")
+        try:
+            self._read(mode)
+        except BaseException:
+            self.close()
+            raise
+        self._committed = time.perf_counter()
+        self._wait = 0.0
+
+    def _read(self, mode: str) -> None:
+        path = self.path
+        text, self.description = _read_json(path / "run.json")
+        version = self.description["version"]
+        self.state = _read_npz(path / "state.npz")[1]
+        #: Rows that have entered the checksums of m and q; None in version 1.
+        self._sums: tuple[int, int, int] | None = None
+        if version > 1:
+            self._sum_of_json = zlib.crc32(text)
+            self._sums = self._read_sums(self._sum_of_json)
+        content, self.setup = _read_npz(path / "setup.npz")
         self.t = _open_rows(path / "t.npy", "r")
         self.m = _open_rows(path / "m.npy", mode)
         self.q = _open_rows(path / "q.npy", mode)
-        self.state = _read_npz(path / "state.npz")
         with told(path / "state.npz"):
             self.step, self.rows = int(self.state.pop("step")), int(self.state.pop("rows"))
             _require(
@@ -86,8 +134,35 @@ class Store:
                 and self.step >= 0,
                 "it does not fit t.npy, m.npy and q.npy",
             )
-        self._committed = time.perf_counter()
-        self._wait = 0.0
+        if self._sums is None:
+            return
+        for name, sum_ in (
+            ("setup.npz", zlib.crc32(content)),
+            ("t.npy", zlib.crc32(_contents(path / "t.npy"))),
+        ):
+            with told(path / name):
+                _require(sum_ == self.description["sums"][name], "its checksum is another")
+        for name, rows, sum_ in (("m", self.m, self._sums[1]), ("q", self.q, self._sums[2])):
+            with told(path / f"{name}.npy"):
+                _require(
+                    _sum_rows(rows, 0, self.rows) == sum_,
+                    f"its first {self.rows} rows are not those that this run saved",
+                )
+
+    def _read_sums(self, sum_of_json: int) -> tuple[int, int, int]:
+        """Take the checksums out of the state, and compare those of run.json and of itself."""
+        with told(self.path / "state.npz"):
+            own_sum = int(self.state.pop("own_sum"))
+            _require(own_sum == _sum_arrays(self.state), "its checksum is another")
+            run, sums = str(self.state.pop("run")), self.state.pop("sums").tolist()
+        with told(self.path / "run.json"):
+            _require(
+                sums[0] == sum_of_json,
+                "its checksum is another"
+                if run == self.description.get("id")
+                else f"it is not that of the run {run}, to which state.npz belongs",
+            )
+        return int(self.state["rows"]), sums[1], sums[2]
 
     @classmethod
     def create(
@@ -100,34 +175,63 @@ class Store:
     ) -> Store:
         """New files under `path`, which must not exist or be an empty directory."""
         refuse_existing(path)
+        if path.is_symlink():
+            path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
-        building = path.with_name(f".{path.name}.{os.getpid()}.new")
+        run = uuid.uuid4().hex
+        building = path.with_name(f".polhode-{run}")  # no part of a name that may be long already
         building.mkdir()
         try:
             for name, row in (("m", state["m"]), ("q", state["q"])):
-                rows = open_memmap(
+                rows = npy.open_memmap(
                     building / f"{name}.npy", "w+", np.float64, shape=(len(t), *row.shape)
                 )
                 _reserve(building / f"{name}.npy", rows)
                 del rows
             _write(building / "t.npy", lambda file: np.save(file, t, allow_pickle=False))
-            _write(building / "setup.npz", lambda file: _write_arrays(file, setup))
-            _write_state(building, 0, 0, state)
-            text = json.dumps({"format": FORMAT, "version": VERSION, **description}, indent=1)
-            _write(building / "run.json", lambda file: file.write(text.encode()))
-            building.rename(path)
+            _write(building / "setup.npz", lambda file: np.savez(file, **setup))  # type: ignore[arg-type]
+            sums = {name: zlib.crc32(_contents(building / name)) for name in ("setup.npz", "t.npy")}
+            head = {"format": FORMAT, "version": VERSION, "id": run, "sums": sums}
+            text = json.dumps({**head, **description}, indent=1).encode()
+            _write(building / "run.json", lambda file: file.write(text))
+            _write_state(building, 0, 0, state, run, (zlib.crc32(text), 0, 0))
+            if path.exists():
+                shutil.copymode(path, building)
+            _rename(building, path)
         except BaseException:
             shutil.rmtree(building, ignore_errors=True)
             raise
         _sync_directory(path.parent)
         return cls(path, "r+")
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the lock; the arrays stay."""
+        if self._lock is not None:
+            self._lock.close()
+
+    def count(self, rows: int) -> None:
+        """Take rows that are filled, and do not change any more, into the checksums."""
+        if self._sums is not None:
+            at, m, q = self._sums
+            self._sums = rows, _sum_rows(self.m, at, rows, m), _sum_rows(self.q, at, rows, q)
+
     def commit(self, step: int, rows: int, state: dict[str, Array]) -> None:
         """Count `rows` rows as saved; `state`, after `step` steps, is what to go on from."""
         begun = time.perf_counter()
+        self.count(rows)
         self.m.flush()
         self.q.flush()
-        _write_state(self.path, step, rows, state)
+        if self._sums is None:
+            _write_state(self.path, step, rows, state)
+        else:
+            sums = (self._sum_of_json, *self._sums[1:])
+            _write_state(self.path, step, rows, state, self.description["id"], sums)
         self.step, self.rows = step, rows
         self._committed = time.perf_counter()
         self._wait = max(COMMIT_AFTER, COMMIT_SHARE * (self._committed - begun))
@@ -140,12 +244,30 @@ class Store:
 def refuse_existing(path: Path) -> None:
     """A run never writes over another, nor over anything else."""
     if path.is_dir() and not any(path.iterdir()):
+        if path.samefile(Path.cwd()):
+            raise ValueError(
+                f"save_to: {str(path)!r} is the working directory, which a new one would replace: "
+                "name a directory in it"
+            )
         return
     if path.exists() or path.is_symlink():
-        raise FileExistsError(
-            f"save_to: {str(path)!r} exists; polhode.resume goes on with a run that is there, a "
-            "new one needs a new name"
-        )
+        raise _exists(path)
+
+
+def _exists(path: Path) -> FileExistsError:
+    return FileExistsError(
+        f"save_to: {str(path)!r} exists; polhode.resume goes on with a run that is there, a new "
+        "one needs a new name"
+    )
+
+
+def _rename(building: Path, path: Path) -> None:
+    try:
+        building.rename(path)
+    except OSError as error:
+        if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):  # it is there by now
+            raise _exists(path) from None
+        raise
 
 
 def as_path(path: str | os.PathLike[str]) -> Path:
@@ -153,7 +275,28 @@ def as_path(path: str | os.PathLike[str]) -> Path:
     name = os.fspath(path)
     if not isinstance(name, str):
         raise TypeError(f"a path must be a string or a Path, not {type(path).__name__}")
+    if not name:
+        raise ValueError("a path must not be empty")
     return Path(name).absolute()
+
+
+def _lock(path: Path) -> BinaryIO:
+    """Open run.json so that nobody else goes on with this run; closing it ends that."""
+    with told(path):
+        file = path.open("r+b")
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise BlockingIOError(
+            error.errno,
+            "another process or thread is integrating the run in this directory",
+            str(path.parent),
+        ) from None
+    except OSError:  # a file system without locks
+        pass
+    return file
 
 
 # Files -----------------------------------------------------------------------------------------
@@ -166,7 +309,7 @@ def _require(fits: bool, why: str) -> None:
 
 @contextlib.contextmanager
 def told(path: Path) -> Iterator[None]:
-    """Whatever is wrong with a file is a ValueError that names it."""
+    """Whatever is wrong with a file is a ValueError that names it, however a reader puts it."""
     try:
         yield
     except FileNotFoundError:
@@ -175,59 +318,69 @@ def told(path: Path) -> Iterator[None]:
         raise ValueError(
             f"{str(path.parent)!r} holds no integration of polhode: it has no {path.name}"
         ) from None
-    except (PermissionError, IsADirectoryError):
+    except PermissionError:
         raise
     except NotADirectoryError:
         raise ValueError(
             f"{str(path.parent)!r} is no directory, as integrate(save_to=...) writes one"
         ) from None
-    except (
-        AttributeError,
-        EOFError,
-        KeyError,
-        IndexError,
-        OSError,
-        SyntaxError,
-        TypeError,
-        UnicodeError,
-        ValueError,
-        zipfile.BadZipFile,
-    ) as error:
+    except Exception as error:
         raise ValueError(
-            f"{str(path)!r} is damaged or was not written by polhode: {error}"
+            f"{str(path)!r} is damaged or was not written by polhode: "
+            f"{str(error) or type(error).__name__}"
         ) from error
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def _contents(path: Path) -> bytes:
+    """The bytes of a file, if it is one: reading a pipe would wait."""
+    _require(stat.S_ISREG(path.stat().st_mode), "it is no file")
+    return path.read_bytes()
+
+
+def _read_json(path: Path) -> tuple[bytes, dict[str, Any]]:
     with told(path):
-        content = json.loads(path.read_text(encoding="utf-8"))
+        text = _contents(path)
+        content = json.loads(text.decode())
         _require(isinstance(content, dict) and content.get("format") == FORMAT, "another format")
         _require(
-            content["version"] == VERSION,
-            f"it is of version {content['version']}, this polhode reads version {VERSION}",
+            content["version"] in range(1, VERSION + 1),
+            f"it is of version {content['version']}, this polhode reads versions up to {VERSION}",
         )
-        return dict(content)
+        return text, dict(content)
 
 
-def _read_npz(path: Path) -> dict[str, NDArray[Any]]:
-    with told(path), path.open("rb") as file:
-        _require(file.read(2) == b"PK", "no archive of NumPy arrays")
-        file.seek(0)
-        with np.load(file, allow_pickle=False) as content:
-            return {name: content[name] for name in content.files}
+def _read_npz(path: Path) -> tuple[bytes, dict[str, NDArray[Any]]]:
+    """The bytes of the file and the arrays in it."""
+    with told(path):
+        content = _contents(path)
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            names = archive.namelist()
+            # Read whole, so that the checksums of the archive are compared.
+            arrays = {name.removesuffix(".npy"): io.BytesIO(archive.read(name)) for name in names}
+        return content, {
+            name: npy.read_array(file, allow_pickle=False) for name, file in arrays.items()
+        }
 
 
 def _open_rows(path: Path, mode: Any) -> Any:
     with told(path):
-        rows = open_memmap(path, "r")  # a file that is too short would be lengthened by "r+"
-        _require(rows.dtype == np.float64 and rows.dtype.isnative, f"it holds {rows.dtype}")
-        _require(rows.flags.c_contiguous, "its order is that of Fortran")
-        return rows if mode == "r" else open_memmap(path, mode)
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+            shape, fortran, dtype = read[npy.read_magic(file)](file)
+            needed = file.tell() + dtype.itemsize * math.prod(shape)
+        _require(dtype == np.float64 and dtype.isnative, f"it holds {dtype}")
+        _require(not fortran or len(shape) < 2, "its order is that of Fortran")
+        _require(
+            0 <= needed <= size and min(shape, default=0) >= 0,
+            f"it has {size} bytes, the shape {shape} needs {needed}",
+        )
+    return npy.open_memmap(path, mode)
 
 
 def _write(path: Path, write: Callable[[Any], Any]) -> None:
     """A file that is there whole or not at all, even if the machine stops."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = path.with_name(f".{path.name}.part")
     try:
         with part.open("wb") as file:
             write(file)
@@ -240,13 +393,37 @@ def _write(path: Path, write: Callable[[Any], Any]) -> None:
     _sync_directory(path.parent)
 
 
-def _write_state(path: Path, step: int, rows: int, state: dict[str, Array]) -> None:
-    arrays = {"step": np.int64(step), "rows": np.int64(rows), **state}
-    _write(path / "state.npz", lambda file: _write_arrays(file, arrays))
+def _write_state(
+    path: Path,
+    step: int,
+    rows: int,
+    state: dict[str, Array],
+    run: str | None = None,
+    sums: Sequence[int] = (),
+) -> None:
+    """What state.npz holds; without `run`, of version 1."""
+    arrays: dict[str, Any] = {"step": np.int64(step), "rows": np.int64(rows), **state}
+    if run is not None:
+        arrays |= {"run": np.str_(run), "sums": np.array(sums, np.uint32)}
+        arrays["own_sum"] = np.uint32(_sum_arrays(arrays))
+    _write(path / "state.npz", lambda file: np.savez(file, **arrays))
 
 
-def _write_arrays(file: Any, arrays: dict[str, Any]) -> None:
-    np.savez(file, **arrays)
+def _sum_arrays(arrays: dict[str, Any]) -> int:
+    total = 0
+    for name in sorted(arrays):
+        array = np.asarray(arrays[name], order="C")
+        total = zlib.crc32(f"{name} {array.dtype.str} {array.shape}".encode(), total)
+        total = zlib.crc32(array.data, total)
+    return total
+
+
+def _sum_rows(rows: Array, first: int, end: int, total: int = 0) -> int:
+    """The checksum of some rows, going on from that of the rows before."""
+    step = max(1, PIECE // max(8, rows[:1].nbytes))
+    for k in range(first, end, step):
+        total = zlib.crc32(rows[k : min(k + step, end)].data, total)
+    return total
 
 
 def _sync_directory(path: Path) -> None:
@@ -317,31 +494,59 @@ class Absent(Torque):
         return f"<{self._function}, not stored>"
 
 
+@dataclass(frozen=True)
+class Polynomial:
+    """The part of SciPy's piecewise polynomials that `torques.Prescribed` uses."""
+
+    c: Array
+    x: Array
+    extrapolate: bool
+
+    def __repr__(self) -> str:
+        return f"<piecewise polynomial on [{self.x[0]}, {self.x[-1]}]>"
+
+
 def _arguments(model: Model) -> dict[str, Any] | None:
     """What a model's constructor is called with; None where it cannot be stored.
 
-    A model keeps each argument of its constructor as an attribute of that name.
+    A model keeps each argument of its constructor as an attribute of that name.  A polynomial is
+    several entries here, "values.c" and so on.
     """
     kind = type(model)
     if getattr(torques, kind.__name__, None) is not kind:
         return None  # a class of the user's
-    arguments = {}
+    arguments: dict[str, Any] = {}
     for name in inspect.signature(kind).parameters:
         value = getattr(model, name, None)
+        if hasattr(value, "c") and hasattr(value, "x"):
+            for part in ("c", "x"):
+                arguments[f"{name}.{part}"] = np.array(getattr(value, part), np.float64)
+            arguments[f"{name}.extrapolate"] = bool(getattr(value, "extrapolate", True))
+            continue
         if not hasattr(model, name) or (np.asarray(value).dtype == object and value is not None):
             return None
         arguments[name] = value
     with contextlib.suppress(TypeError, ValueError):
-        if np.array_equal(kind(**arguments).parameters, model.parameters):
+        if _equal(_made(kind, arguments).parameters, model.parameters):
             return arguments
     return None
+
+
+def _made(kind: type[Model], arguments: dict[str, Any]) -> Model:
+    """The model of what `_arguments` told."""
+    whole = {name: value for name, value in arguments.items() if "." not in name}
+    for name in {name.partition(".")[0] for name in arguments if "." in name}:
+        parts = {part.name: arguments[f"{name}.{part.name}"] for part in fields(Polynomial)}
+        whole[name] = Polynomial(**parts)
+    model: Model = kind(**whole)
+    return model
 
 
 def describe_torques(terms: Sequence[Torque]) -> tuple[list[Any], dict[str, NDArray[Any]]]:
     """Terms of a torque as JSON, and the arrays that belong to them.
 
-    A model is its class and the arguments of its constructor.  Anything else is only named: it has
-    to be given once more.
+    A model is its class and the arguments of its constructor.  Anything else is only recorded: it
+    has to be given once more.
     """
     content: list[Any] = []
     arrays: dict[str, NDArray[Any]] = {}
@@ -353,6 +558,7 @@ def describe_torques(terms: Sequence[Torque]) -> tuple[list[Any], dict[str, NDAr
                     "function": repr(term),
                     "depends_on_m": bool(term.depends_on_m),
                     "has_potential": bool(term.has_potential),
+                    "record": fingerprint(term),
                 }
             )
             continue
@@ -376,10 +582,11 @@ def read_torques(content: list[Any], arrays: dict[str, NDArray[Any]]) -> list[To
 
 def fill_in(
     path: Path, content: list[Any], stored: list[Torque | None], given: Sequence[Torque]
-) -> list[Torque]:
-    """All terms: what was not stored is taken from `given`, or `Absent` takes the place.
+) -> tuple[list[Torque], list[str]]:
+    """All terms, and why they may be others than those of the start.
 
-    `given` is the whole torque, or what was not stored of it.
+    What was not stored is taken from `given`, the whole torque or what was not stored of it; or
+    `Absent` takes the place.
     """
     missing = stored.count(None)
     if given and len(given) == len(stored) != missing:
@@ -394,18 +601,28 @@ def fill_in(
         )
     own = iter(given)
     terms: list[Torque] = []
+    doubts: list[str] = []
     for item, kept in zip(content, stored, strict=True):
         if kept is not None:
             terms.append(kept)
             continue
         new = next(own, Absent(item))
+        terms.append(new)
+        if isinstance(new, Absent):
+            continue
         if bool(new.depends_on_m) != item["depends_on_m"]:
             raise ValueError(
                 f"{new!r} has depends_on_m = {new.depends_on_m}, but {item['function']} of the run "
                 f"in {str(path)!r} had {item['depends_on_m']}"
             )
-        terms.append(new)
-    return terms
+        sure, open_ = differences(item.get("record"), fingerprint(new))
+        if sure:
+            raise ValueError(
+                f"{new!r} is another torque than {item['function']}, with which the run in "
+                f"{str(path)!r} began: {'; '.join(sure)}"
+            )
+        doubts += [f"{new!r}: {doubt}" for doubt in open_]
+    return terms, doubts
 
 
 def _model(i: int, item: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model:
@@ -416,15 +633,23 @@ def _model(i: int, item: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Mod
     large: dict[str, Any] = {
         k.removeprefix(start): v for k, v in arrays.items() if k.startswith(start)
     }
-    arguments: dict[str, Any] = {**item["arguments"], **large}
-    model: Model = kind(**arguments)
-    if not np.array_equal(model.parameters, arrays[f"torque{i}"]):
+    model = _made(kind, {**item["arguments"], **large})
+    if not _equal(model.parameters, arrays[f"torque{i}"]):
         raise ValueError(f"the parameters of torque[{i}], {item['model']}, are not those stored")
     return model
 
 
 def _same_model(old: Torque, new: Torque) -> bool:
-    return type(old) is type(new) and np.array_equal(
-        old.parameters,  # type: ignore[attr-defined]
-        new.parameters,  # type: ignore[attr-defined]
-    )
+    """Whether the arguments of both are equal; `old` is a model that was stored."""
+    if type(old) is not type(new):
+        return False
+    a, b = _arguments(old), _arguments(new)  # type: ignore[arg-type]
+    if a is None or b is None or a.keys() != b.keys():
+        return False
+    return all(_equal(a[name], b[name]) for name in a)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Equal shapes and values; outside of its pieces a polynomial may be NaN."""
+    numbers = np.asarray(a).dtype.kind == "f" and np.asarray(b).dtype.kind == "f"
+    return np.array_equal(a, b, equal_nan=numbers)

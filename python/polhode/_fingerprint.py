@@ -1,0 +1,272 @@
+"""What can be told of a user-defined torque, so that a run goes on with the one it began with.
+
+A torque that is not stored is given once more to `resume`.  Its record in run.json, all of it text:
+
+======  =======================================================================================
+kind    the class of the torque
+python  the interpreter and its optimisation: bytecode of another one cannot be compared
+code    hashes of bytecode, constants and names, without names of variables, lines, docstring
+fixed   defaults, closure, parameters, signatures, names of compiled functions
+loose   what a function may change while a run goes on: globals, arrays, attributes
+======  =======================================================================================
+
+Another `kind`, `code` or `fixed` is another torque.  Another `loose` may be one.  Objects of any
+other kind (lists, classes, modules) are not looked at, nor is a potential, which moves nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import dis
+import functools
+import hashlib
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polhode import torques
+from polhode.torques import Compiled, Function, Model, Prescribed, SpatialMomentum, Torque
+
+_PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
+_ASSIGNS = ("STORE_DEREF", "DELETE_DEREF", "STORE_GLOBAL", "DELETE_GLOBAL")
+
+
+def fingerprint(term: Torque) -> dict[str, Any]:
+    """The record of a torque."""
+    record = _Record()
+    record.term("torque", term)
+    return {
+        "kind": type(term).__qualname__,
+        "python": f"{sys.implementation.cache_tag} -O{sys.flags.optimize}",
+        "code": record.code,
+        "fixed": record.fixed,
+        "loose": record.loose,
+    }
+
+
+def differences(old: dict[str, Any] | None, new: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """What makes `new` another torque than `old`, and what leaves it open."""
+    if old is None:
+        return [], ["version 0.1.0 kept no record of it"]
+    if old["kind"] != new["kind"]:
+        return [f"a {new['kind']} instead of a {old['kind']}"], []
+    sure, open_ = _unequal(old["fixed"], new["fixed"]), _unequal(old["loose"], new["loose"])
+    if old["python"] == new["python"]:
+        code = old["code"].keys() | new["code"].keys()
+        sure += [
+            f"the code of {where} differs"
+            for where in sorted(code)
+            if old["code"].get(where) != new["code"].get(where)
+        ]
+    elif old["code"]:
+        open_.append(f"code of {old['python']} cannot be compared with {new['python']}")
+    if not (old["code"] or old["fixed"]):
+        open_.append("a compiled function without a name cannot be compared")
+    return sure, open_
+
+
+def _unequal(old: dict[str, str], new: dict[str, str]) -> list[str]:
+    nothing = "nothing"
+    return [
+        f"{where} is {new.get(where, nothing)}, at the start {old.get(where, nothing)}"
+        for where in sorted(old.keys() | new.keys())
+        if old.get(where) != new.get(where)
+    ]
+
+
+class _Record:
+    def __init__(self) -> None:
+        self.code: dict[str, str] = {}
+        self.fixed: dict[str, str] = {}
+        self.loose: dict[str, str] = {}
+        self._seen: list[object] = []  # functions; they recur in closures and globals
+
+    def term(self, where: str, term: Torque) -> None:
+        """A torque."""
+        if isinstance(term, Model):
+            self.fixed[f"{where}.parameters"] = _of_array(term.parameters)
+        if not _is_ours(type(term)):
+            self._methods(where, type(term))
+            self._attributes(where, term)
+        elif isinstance(term, Function):
+            self.function(where, term._f)
+            if term._w is not None:
+                self.function("W", term._w)
+        elif isinstance(term, SpatialMomentum):
+            for k, function in enumerate((term.L, *term.derivatives)):
+                self.function(f"derivative {k} of L" if k else "L", function)
+        elif isinstance(term, Prescribed):
+            self.fixed[f"{where}.frame"] = term.frame
+            if not term.in_core:
+                self.function(where, term.values)
+        elif isinstance(term, Compiled):
+            self._compiled(where, term.function)
+
+    def function(self, where: str, function: Any) -> None:
+        """Anything that can be called."""
+        if any(function is other for other in self._seen):
+            return
+        self._seen.append(function)
+        if isinstance(function, functools.partial):
+            for k, value in enumerate(function.args):
+                self._value(f"{where}.args[{k}]", value, self.fixed)
+            for name, value in function.keywords.items():
+                self._value(f"{where}.{name}", value, self.fixed)
+            self.function(where, function.func)
+        elif isinstance(function, types.MethodType):
+            self.function(where, function.__func__)
+            self._attributes(where, function.__self__)
+        elif hasattr(function, "py_func"):  # compiled by numba at its first call
+            self.function(where, function.py_func)
+        elif isinstance(function, types.FunctionType):
+            self._python(where, function)
+        else:
+            named = getattr(function, "__qualname__", getattr(function, "__name__", None))
+            if named is not None:
+                self.fixed[where] = f"{getattr(function, '__module__', None)}.{named}"
+            else:
+                self._methods(where, type(function))
+                self._attributes(where, function)
+
+    def _python(self, where: str, function: types.FunctionType) -> None:
+        code = function.__code__
+        self.code[where] = _of_code(code, function.__doc__)
+        assigned, read = _names(code)
+        defaults = function.__defaults__ or ()
+        arguments = code.co_varnames[: code.co_argcount]
+        own = arguments[len(arguments) - len(defaults) :]
+        for name, value in zip(own, defaults, strict=True):
+            self._value(f"{where}: {name}", value, self.fixed)
+        for name, value in (function.__kwdefaults__ or {}).items():
+            self._value(f"{where}: {name}", value, self.fixed)
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+            try:
+                value = cell.cell_contents
+            except ValueError:  # not yet bound
+                continue
+            if name not in assigned:
+                self._value(f"{where}: {name}", value, self.fixed)
+        for name in sorted(read - assigned):
+            if name in function.__globals__:
+                self._value(f"{where}: {name}", function.__globals__[name], self.loose)
+
+    def _value(self, where: str, value: Any, kept: dict[str, str]) -> None:
+        """A value that a function uses."""
+        plain = _of_plain(value)
+        if plain is not None:
+            kept[where] = plain
+        elif isinstance(value, np.ndarray):
+            self.loose[where] = _of_array(value)
+        elif isinstance(value, Model):
+            kept[where] = f"{type(value).__qualname__} {_of_array(value.parameters)}"
+        elif isinstance(value, Torque):
+            self.term(where, value)
+        elif isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
+            self.function(where, value)
+
+    def _methods(self, where: str, kind: type) -> None:
+        for part in kind.__mro__:
+            for name, method in vars(part).items() if not _is_ours(part) else ():
+                if isinstance(method, types.FunctionType):
+                    self.function(f"{where}.{name}", method)
+
+    def _attributes(self, where: str, thing: object) -> None:
+        for name, value in sorted(getattr(thing, "__dict__", {}).items()):
+            plain = _of_array(value) if isinstance(value, np.ndarray) else _of_plain(value)
+            if plain is not None:
+                self.loose[f"{where}.{name}"] = plain
+
+    def _compiled(self, where: str, function: Any) -> None:
+        """A function of numba's, SciPy's or ctypes' kinds."""
+        if hasattr(function, "_pyfunc"):  # numba's cfunc
+            self.function(where, function._pyfunc)
+            return
+        if isinstance(
+            function, tuple
+        ):  # SciPy's LowLevelCallable; its signature is always the same
+            function = getattr(function, "function", None)
+        symbol = getattr(function, "__name__", None)
+        if isinstance(symbol, str):
+            self.fixed[where] = symbol
+        for part in (getattr(function, "_objects", None) or {}).values():  # of ctypes
+            if isinstance(part, ctypes.CDLL):
+                self.loose[f"{where}: library"] = Path(str(part._name)).name
+
+
+def _is_ours(kind: type) -> bool:
+    return kind is object or kind.__module__ == torques.__name__
+
+
+def _of_plain(value: Any) -> str | None:
+    """Numbers, text and tuples of them, so that equal values are equal texts."""
+    if isinstance(value, _PLAIN):
+        text = repr(value.item() if isinstance(value, np.generic) else value)
+    elif isinstance(value, tuple):
+        parts = [_of_plain(part) for part in value]
+        if any(part is None for part in parts):
+            return None
+        text = f"({', '.join(str(part) for part in parts)})"
+    else:
+        return None
+    return text if len(text) <= 100 else f"{text[:80]}... {_hash(text.encode())}"
+
+
+def _of_array(array: np.ndarray[Any, Any]) -> str:
+    if array.dtype.hasobject:
+        return f"array of shape {array.shape}"
+    content = np.ascontiguousarray(array).tobytes()
+    return f"array of shape {array.shape}, {array.dtype}, {_hash(content)}"
+
+
+def _of_code(code: types.CodeType, doc: str | None = None) -> str:
+    """A hash of what the code does, wherever it stands and however its variables are called."""
+    constants = [
+        constant
+        for k, constant in enumerate(code.co_consts)
+        if not (k == 0 and doc is not None and constant == doc)
+    ]
+    parts = [
+        code.co_code.hex(),
+        getattr(code, "co_exceptiontable", b"").hex(),
+        repr((code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount)),
+        repr(code.co_flags & 0x2C),  # *args, **kwargs, generator
+        repr(code.co_names),
+        *map(_of_constant, constants),
+    ]
+    return _hash("\n".join(parts).encode())
+
+
+def _of_constant(constant: Any) -> str:
+    if isinstance(constant, types.CodeType):
+        return _of_code(constant)
+    if isinstance(constant, (tuple, frozenset)):
+        parts = list(map(_of_constant, constant))
+        return f"{type(constant).__name__}{parts if isinstance(constant, tuple) else sorted(parts)}"
+    return repr(constant)
+
+
+def _names(code: types.CodeType) -> tuple[set[str], set[str]]:
+    """Names that the code assigns outside of itself, and global ones that it reads."""
+    assigned, read = set(), set()
+    for part in _nested(code):
+        for instruction in dis.get_instructions(part):
+            if instruction.opname in _ASSIGNS:
+                assigned.add(str(instruction.argval))
+            elif instruction.opname == "LOAD_GLOBAL":
+                read.add(str(instruction.argval))
+    return assigned, read
+
+
+def _nested(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _nested(constant)
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
