@@ -518,6 +518,13 @@ class Spring:
         return self.stiffness * pull(t, m, q)
 
 
+def _class(scale: float, name: str = "Own") -> Any:
+    def torque(self: Any, t: float, m: Array, q: Array) -> Array:
+        return scale * pull(t, m, q)
+
+    return type(name, (ph.torques.Torque,), {"torque": torque, "__module__": "mine"})()
+
+
 def _source(text: str) -> Any:
     """A function of a module that is run anew."""
     names: dict[str, Any] = {"np": np, "__name__": "once"}
@@ -574,6 +581,9 @@ PAIRS: dict[str, Pair] = {
         ph.torques.Prescribed(lambda t: np.ones(3), frame="space"),
         "frame is space, at the start body",
     ),
+    "a class": (_class(2.0), _class(2.0), None),
+    "a class of another name": (_class(2.0), _class(2.0, "O"), "a O instead of a Own"),
+    "another class": (_class(2.0), _class(3.0), "scale is 3"),
     "a potential": (pull, ph.torques.Function(pull, potential=TOP.potential), None),
 }  # fmt: skip
 
@@ -886,6 +896,49 @@ def test_another_level_is_told(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ph.resume(path)  # finished: nothing is computed
+
+
+AT_LEVEL = """
+import sys, warnings, numpy as np, polhode as ph
+path, begins = sys.argv[1], sys.argv[2] == "begin"
+rng = np.random.default_rng(1)
+bodies = rng.uniform(1, 2, (40, 3)), rng.standard_normal((40, 3)), rng.standard_normal((40, 4))
+def stop(step, *_):
+    if step == 10: raise RuntimeError
+for method in ("exact", "magnus4", "dmv4", "rk4"):
+    if begins:
+        arguments = {"method": method, "torque": ph.torques.HeavyTop([.1, .2, .3])}
+        whole = ph.integrate(*bodies, 0.3, 20, **arguments)
+        np.savez(f"{path}/{method}.npz", m=whole.m, q=whole.q)
+        try:
+            ph.integrate(*bodies, 0.3, 20, **arguments, save_to=f"{path}/{method}", callback=stop)
+        except RuntimeError:
+            pass
+        continue
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        traj = ph.resume(f"{path}/{method}")
+    whole = np.load(f"{path}/{method}.npz")
+    assert told or all(np.array_equal(getattr(traj, n), whole[n]) for n in ("m", "q")), method
+"""
+
+
+def test_other_levels_give_the_same_bits_or_a_warning(tmp_path: Path) -> None:
+    def work(what: str, path: Path, level: str) -> None:
+        done = subprocess.run(
+            [sys.executable, "-c", AT_LEVEL, str(path), what],
+            env={**os.environ, "POLHODE_ISA": level},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{what} at {level}: {done.stderr}"
+
+    levels = ph.build_info()["isa_supported"]
+    (tmp_path / "begun").mkdir()
+    work("begin", tmp_path / "begun", levels[-1])
+    for level in levels:
+        work("go on", shutil.copytree(tmp_path / "begun", tmp_path / level), level)
 
 
 def test_another_version_is_told(tmp_path: Path) -> None:

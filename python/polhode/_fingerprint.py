@@ -11,7 +11,8 @@ loose   what a function may change while a run goes on: globals, arrays, attribu
 ======  =======================================================================================
 
 Another `kind`, `code` or `fixed` is another torque.  Another `loose` may be one.  Objects of any
-other kind (lists, classes, modules) are not looked at, nor is a potential, which moves nothing.
+other kind (lists, classes, modules) are not looked at, nor into arrays above 64 MB, nor at a
+potential, which moves nothing.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import functools
 import hashlib
 import sys
 import types
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,8 @@ from polhode import torques
 from polhode.torques import Compiled, Function, Model, Prescribed, SpatialMomentum, Torque
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
+#: Bytes of the largest array that is looked into.
+_LARGEST = 2**26
 _ASSIGNS = ("STORE_DEREF", "DELETE_DEREF", "STORE_GLOBAL", "DELETE_GLOBAL")
 
 
@@ -204,7 +208,10 @@ def _is_ours(kind: type) -> bool:
 def _of_plain(value: Any) -> str | None:
     """Numbers, text and tuples of them, so that equal values are equal texts."""
     if isinstance(value, _PLAIN):
-        text = repr(value.item() if isinstance(value, np.generic) else value)
+        try:
+            text = repr(value.item() if isinstance(value, np.generic) else value)
+        except ValueError:  # Python writes integers up to 4300 digits only
+            return None
     elif isinstance(value, tuple):
         parts = [_of_plain(part) for part in value]
         if any(part is None for part in parts):
@@ -216,10 +223,11 @@ def _of_plain(value: Any) -> str | None:
 
 
 def _of_array(array: np.ndarray[Any, Any]) -> str:
-    if array.dtype.hasobject:
-        return f"array of shape {array.shape}"
-    content = np.ascontiguousarray(array).tobytes()
-    return f"array of shape {array.shape}, {array.dtype}, {_hash(content)}"
+    text = f"array of shape {array.shape}, {array.dtype}"
+    if array.dtype.hasobject or not 0 < array.nbytes <= _LARGEST:
+        return text
+    content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    return f"{text}, {zlib.crc32(content.data):08x}"
 
 
 def _of_code(code: types.CodeType, doc: str | None = None) -> str:

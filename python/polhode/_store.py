@@ -20,9 +20,10 @@ name that does not come twice, which a killed creation leaves behind.  From then
 the place of the old one in a single renaming.  So whenever the run is killed, what is counted is
 there.
 
-Who writes holds a lock (flock) on run.json, which the kernel drops when the process ends.  There is
-none where the system has no such locks: not on Linux, or on a file system without them.  On NFS it
-is known to all machines only where the server's lock service runs.
+Who writes holds a lock (flock) on run.json, which the kernel drops when the process ends, and with
+it the children that it forked meanwhile.  There is none where the system has no such call (Windows)
+or the file system no locks.  On NFS other machines know of it only where the server's lock service
+runs.
 
 All checksums are compared when the files are opened, which reads the saved rows once; while a run
 writes, each row enters them once.
@@ -112,13 +113,13 @@ class Store:
         path = self.path
         text, self.description = _read_json(path / "run.json")
         version = self.description["version"]
-        self.state = _read_npz(path / "state.npz")[1]
+        self.state = _read_npz(path / "state.npz")
         #: Rows that have entered the checksums of m and q; None in version 1.
         self._sums: tuple[int, int, int] | None = None
         if version > 1:
             self._sum_of_json = zlib.crc32(text)
             self._sums = self._read_sums(self._sum_of_json)
-        content, self.setup = _read_npz(path / "setup.npz")
+        self.setup = _read_npz(path / "setup.npz")
         self.t = _open_rows(path / "t.npy", "r")
         self.m = _open_rows(path / "m.npy", mode)
         self.q = _open_rows(path / "q.npy", mode)
@@ -136,12 +137,12 @@ class Store:
             )
         if self._sums is None:
             return
-        for name, sum_ in (
-            ("setup.npz", zlib.crc32(content)),
-            ("t.npy", zlib.crc32(_contents(path / "t.npy"))),
-        ):
+        for name in ("setup.npz", "t.npy"):
             with told(path / name):
-                _require(sum_ == self.description["sums"][name], "its checksum is another")
+                _require(
+                    _sum_file(path / name) == self.description["sums"][name],
+                    "its checksum is another",
+                )
         for name, rows, sum_ in (("m", self.m, self._sums[1]), ("q", self.q, self._sums[2])):
             with told(path / f"{name}.npy"):
                 _require(
@@ -190,7 +191,7 @@ class Store:
                 del rows
             _write(building / "t.npy", lambda file: np.save(file, t, allow_pickle=False))
             _write(building / "setup.npz", lambda file: np.savez(file, **setup))  # type: ignore[arg-type]
-            sums = {name: zlib.crc32(_contents(building / name)) for name in ("setup.npz", "t.npy")}
+            sums = {name: _sum_file(building / name) for name in ("setup.npz", "t.npy")}
             head = {"format": FORMAT, "version": VERSION, "id": run, "sums": sums}
             text = json.dumps({**head, **description}, indent=1).encode()
             _write(building / "run.json", lambda file: file.write(text))
@@ -331,15 +332,15 @@ def told(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _contents(path: Path) -> bytes:
-    """The bytes of a file, if it is one: reading a pipe would wait."""
+def _open(path: Path) -> BinaryIO:
+    """A file to be read, if it is one: opening a pipe would wait."""
     _require(stat.S_ISREG(path.stat().st_mode), "it is no file")
-    return path.read_bytes()
+    return path.open("rb")
 
 
 def _read_json(path: Path) -> tuple[bytes, dict[str, Any]]:
-    with told(path):
-        text = _contents(path)
+    with told(path), _open(path) as file:
+        text = file.read()
         content = json.loads(text.decode())
         _require(isinstance(content, dict) and content.get("format") == FORMAT, "another format")
         _require(
@@ -349,23 +350,19 @@ def _read_json(path: Path) -> tuple[bytes, dict[str, Any]]:
         return text, dict(content)
 
 
-def _read_npz(path: Path) -> tuple[bytes, dict[str, NDArray[Any]]]:
-    """The bytes of the file and the arrays in it."""
-    with told(path):
-        content = _contents(path)
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            names = archive.namelist()
-            # Read whole, so that the checksums of the archive are compared.
-            arrays = {name.removesuffix(".npy"): io.BytesIO(archive.read(name)) for name in names}
-        return content, {
-            name: npy.read_array(file, allow_pickle=False) for name, file in arrays.items()
+def _read_npz(path: Path) -> dict[str, NDArray[Any]]:
+    with told(path), _open(path) as file, zipfile.ZipFile(file) as archive:
+        # Each is read whole, so that the checksums of the archive are compared.
+        arrays = {
+            name.removesuffix(".npy"): io.BytesIO(archive.read(name)) for name in archive.namelist()
         }
+        return {name: npy.read_array(part, allow_pickle=False) for name, part in arrays.items()}
 
 
 def _open_rows(path: Path, mode: Any) -> Any:
     with told(path):
-        size = path.stat().st_size
-        with path.open("rb") as file:
+        with _open(path) as file:
+            size = path.stat().st_size
             read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
             shape, fortran, dtype = read[npy.read_magic(file)](file)
             needed = file.tell() + dtype.itemsize * math.prod(shape)
@@ -415,6 +412,14 @@ def _sum_arrays(arrays: dict[str, Any]) -> int:
         array = np.asarray(arrays[name], order="C")
         total = zlib.crc32(f"{name} {array.dtype.str} {array.shape}".encode(), total)
         total = zlib.crc32(array.data, total)
+    return total
+
+
+def _sum_file(path: Path) -> int:
+    total = 0
+    with path.open("rb") as file:
+        while piece := file.read(2**16):
+            total = zlib.crc32(piece, total)
     return total
 
 
