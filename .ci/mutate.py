@@ -1,0 +1,361 @@
+"""Shows that the tests see faults: python .ci/mutate.py [--jobs N].
+
+Changes the sources in the small ways in which they go wrong (.ci/mutants.toml lists them: a sign, a
+coefficient by 1e-12, a component of a rare branch, a dropped compensation, a guard), one at a time,
+runs the tests and prints the share that some test saw.  All changes are compiled at once into one
+build of one level, in build/mutation, each behind MUT(number); an environment variable selects one.
+
+What has been run stands in build/mutation/results.json, and is not run again unless the change, not
+the tests, is another: give --only to repeat it.  A change that no test can see, because it moves no
+result beyond the bound that is stated for it, has its reason in the list and is not run.
+
+Not part of .ci/run: the build takes minutes, the runs an hour or two.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import multiprocessing
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+import zlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+LIST = ROOT / ".ci" / "mutants.toml"
+WORK = ROOT / "build" / "mutation"
+RESULTS = WORK / "results.json"
+
+#: What pytest says is told from other ends of a process by so much.
+SAID = 100
+#: Processes that start with what the tests import, which takes longer than many of them.
+CONTEXT = multiprocessing.get_context("forkserver")
+CONTEXT.set_forkserver_preload(["numpy", "mpmath", "pytest", "scipy.integrate"])
+
+#: What the selection of a change is compiled from.
+SELECTION = """
+#ifndef POLHODE_MUTATION
+#define POLHODE_MUTATION
+namespace polhode_mutation {
+inline const unsigned active = [] {
+    const char* chosen = std::getenv("POLHODE_MUTANT");
+    return chosen ? static_cast<unsigned>(std::strtoul(chosen, nullptr, 16)) : 0u;
+}();
+}
+#define MUT(number) (::polhode_mutation::active == number)
+#endif
+"""
+PYTHON_SELECTION = (
+    "import os as _os\n"
+    "MUT = int(_os.environ.get('POLHODE_MUTANT', '0'), 16).__eq__\n"
+)  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutant:
+    """A change of one piece of a source.
+
+    `old` is a text that occurs once, the piece between « and » (all of it without them); `new`
+    takes its place, $ standing for the piece, nothing where the statement is left out.
+    """
+
+    path: str
+    old: str
+    new: str
+    kind: str
+    tests: str
+    subtle: bool = True
+    equivalent: str = ""
+    place: tuple[int, int] | None = None  #: of a generated one: its piece
+
+    @property
+    def name(self) -> str:
+        """Eight digits that stay as long as the change does."""
+        return f"{zlib.crc32('|'.join((self.path, self.old, self.new)).encode()):08x}"
+
+    def span(self, text: str) -> tuple[int, int]:
+        """Where the piece is; ValueError unless the text occurs once."""
+        if self.place is not None:
+            return self.place
+        whole = self.old.replace("«", "").replace("»", "")
+        count = text.count(whole)
+        if count != 1:
+            raise ValueError(f"{self.path}: {count} times instead of once: {whole!r}")
+        begin = text.index(whole)
+        if "«" not in self.old:
+            return begin, begin + len(whole)
+        before, rest = self.old.split("«")
+        return begin + len(before), begin + len(before) + len(rest.split("»")[0])
+
+    def changed(self, piece: str) -> str:
+        """Both pieces, one of them chosen at run time."""
+        python, number = self.path.endswith(".py"), f"MUT(0x{self.name})"
+        if not self.new:
+            return f"if not {number}: {piece}" if python else f"if (!{number}) {{ {piece} }}"
+        new = self.new.replace("$", piece)
+        if "MUT" in new:
+            return new.replace("MUT", number)
+        return (
+            f"(({new}) if {number} else ({piece}))" if python else f"({number} ? {new} : {piece})"
+        )
+
+
+def source(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def generated(rule: dict[str, Any], taken: set[tuple[str, tuple[int, int]]]) -> Iterator[Mutant]:
+    """A seeded choice of the places that match the pattern of a rule, group 1 of it the piece.
+
+    The choice goes by the text of a place: a change elsewhere in the file does not move it.
+    """
+    text = source(rule["path"])
+    begin = text.index(rule["begin"]) if "begin" in rule else 0
+    end = text.index(rule["end"], begin) if "end" in rule else len(text)
+    places = []
+    seen: dict[str, int] = {}
+    for match in re.compile(rule["pattern"]).finditer(text, begin, end):
+        line_begin = text.rfind("\n", 0, match.start()) + 1
+        line = text[line_begin : text.find("\n", match.end())].strip()
+        key = f"{line} « {match.group(1)} » {seen.get(match.group(), 0)}"
+        seen[match.group()] = seen.get(match.group(), 0) + 1
+        order = zlib.crc32(f"{rule['seed']} {key}".encode())
+        places.append((order, key, match.span(1)))
+    chosen = 0
+    for _, key, place in sorted(places):
+        if chosen < rule["count"] and (rule["path"], place) not in taken:
+            chosen += 1
+            taken.add((rule["path"], place))
+            yield Mutant(
+                rule["path"],
+                key,
+                rule["new"],
+                rule["kind"],
+                rule["tests"],
+                rule.get("subtle", True),
+                place=place,
+            )
+
+
+def listed() -> dict[str, Any]:
+    return tomllib.loads(LIST.read_text(encoding="utf-8"))
+
+
+def reasons() -> dict[str, str]:
+    """Why some generated changes are equivalent, by their names."""
+    return dict(listed().get("equivalent", {}))
+
+
+def mutants() -> list[Mutant]:
+    """The list: those of the files one by one, then the generated ones."""
+    content = listed()
+    result = []
+    for file in content["file"]:
+        for entry in file["mutants"]:
+            fields = {"tests": file["tests"], **entry}
+            result.append(Mutant(path=file["path"], **fields))
+    taken = {(m.path, m.span(source(m.path))) for m in result}
+    for rule in content["rule"]:
+        result += generated(rule, taken)
+    why = reasons()
+    return [dataclasses.replace(m, equivalent=why.get(m.name, m.equivalent)) for m in result]
+
+
+def apply(everything: list[Mutant]) -> Path:
+    """A copy of the tree with all changes in it."""
+    tree = WORK / "tree"
+    paths = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    texts = {}
+    for path in filter(None, paths.split("\0")):
+        target = tree / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / path).suffix in (".py", ".hpp", ".cpp", ".txt"):
+            texts[path] = source(path)
+        elif (ROOT / path).exists():
+            shutil.copy2(ROOT / path, target)
+    by_path: dict[str, list[tuple[int, int, Mutant]]] = {}
+    for m in everything:
+        begin, end = m.span(texts[m.path])
+        by_path.setdefault(m.path, []).append((begin, end, m))
+    for path, places in by_path.items():
+        text = texts[path]
+        last = len(text)
+        for begin, end, m in sorted(places, key=lambda place: -place[0]):
+            if end > last:
+                raise ValueError(f"{path}: two changes of one piece: {m.old!r}")
+            text = text[:begin] + m.changed(text[begin:end]) + text[end:]
+            last = begin
+        if path.endswith(".py"):
+            future = "from __future__ import annotations\n"
+            assert text.count(future) == 1
+            text = text.replace(future, future + PYTHON_SELECTION)
+        texts[path] = text
+    for change in listed()["tree"]:  # tables that a change can reach
+        text, count = re.subn(change["pattern"], change["new"], texts[change["path"]])
+        if count == 0:
+            raise ValueError(f"{change['path']}: not found: {change['pattern']!r}")
+        texts[change["path"]] = text
+    config = "cpp/include/polhode/config.hpp"
+    texts[config] = "#include <cstdlib>\n" + texts[config] + SELECTION
+    for path, text in texts.items():
+        target = tree / path
+        if not target.exists() or target.read_text(encoding="utf-8") != text:
+            target.write_text(text, encoding="utf-8")
+    return tree
+
+
+def build(everything: list[Mutant]) -> None:
+    tree = apply(everything)
+    subprocess.run(
+        [
+            sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation",
+            "--upgrade", "--target", WORK / "site", f"-Cbuild-dir={WORK / 'build'}",
+            "-Ccmake.define.POLHODE_ONE_LEVEL=x86-64-v3",
+            "-Ccmake.define.CMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG", tree,
+        ],
+        check=True,
+    )  # fmt: skip
+
+
+def run_in_child(name: str, files: list[str], log: str) -> None:
+    """The tests in a process that holds all but the package already."""
+    site = str(WORK / "site")
+    os.environ |= {"PYTHONPATH": site, "POLHODE_MUTANT": name}
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    sys.path.insert(0, site)
+    os.chdir(ROOT)
+    with Path(log).open("w") as file:
+        os.dup2(file.fileno(), 1)
+        os.dup2(file.fileno(), 2)
+    import pytest
+
+    options = ["-x", "-q", "--tb=no", "-p", "no:cacheprovider"]
+    sys.exit(SAID + int(pytest.main([*options, *files])))
+
+
+def run_tests(name: str, files: list[str], timeout: float = 900) -> tuple[str, str]:
+    """Whether the tests saw it ("seen", "missed"), and the first test that did."""
+    with tempfile.TemporaryDirectory() as scratch:
+        log = Path(scratch) / "log"
+        child = CONTEXT.Process(target=run_in_child, args=(name, files, str(log)))
+        child.start()
+        child.join(timeout)
+        if child.is_alive():
+            child.kill()
+            child.join()
+            return "seen", f"no end after {timeout:g} s"
+        text = log.read_text(encoding="utf-8") if log.exists() else ""
+    if child.exitcode == SAID:
+        return "missed", ""
+    if child.exitcode is not None and child.exitcode < 0:
+        return "seen", f"signal {-child.exitcode}"
+    found = re.search(r"^(?:FAILED|ERROR) (\S+)", text, re.M)
+    if found is None or child.exitcode != SAID + 1:  # the tests could not run
+        raise RuntimeError(f"{name}: pytest ended with {child.exitcode}\n{text}")
+    return "seen", found.group(1)
+
+
+def run_each(m: Mutant, all_tests: bool) -> tuple[str, str]:
+    """One file after another, likely ones first."""
+    for test in m.tests.split():
+        file, _, function = test.partition("::")
+        state, where = run_tests(m.name, [f"tests/{file}.py" + ("::" + function) * bool(function)])
+        if state == "seen":
+            return state, where
+    return run_tests(m.name, ["tests"]) if all_tests else ("missed", "")
+
+
+def summary(everything: list[Mutant], results: dict[str, Any]) -> str:
+    lines = []
+    for title, group in (
+        ("plain", [m for m in everything if not m.subtle]),
+        ("subtle", [m for m in everything if m.subtle]),
+        ("all", everything),
+    ):
+        equivalent = sum(1 for m in group if m.equivalent)
+        run = [m for m in group if not m.equivalent and m.name in results]
+        seen = sum(1 for m in run if results[m.name]["result"] == "seen")
+        share = f"{100 * seen / len(run):.1f} %" if run else "-"
+        lines.append(
+            f"{title}: seen {seen} of {len(run)} non-equivalent ({share}), {equivalent} "
+            f"equivalent, {len(group) - len(run) - equivalent} not run, of {len(group)}"
+        )
+    return "\n".join(lines)
+
+
+def described(m: Mutant) -> str:
+    place = m.old.replace("\n", " ")
+    return f"{m.path}: {m.kind}\n    {place} -> {m.new or 'left out'}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--list", action="store_true", help="print the changes and their results")
+    parser.add_argument("--summary", action="store_true", help="print the share seen so far")
+    parser.add_argument("--only", nargs="+", metavar="K", help="run these, by name or path, anew")
+    parser.add_argument("--missed", action="store_true", help="run those missed so far anew")
+    parser.add_argument("--all-tests", action="store_true", help="then the whole suite")
+    parser.add_argument("--no-build", action="store_true", help="the build is there already")
+    parser.add_argument("--no-check", action="store_true", help="the tests pass without a change")
+    parser.add_argument("--jobs", type=int, default=1, help="runs at a time (default: 1)")
+    arguments = parser.parse_args()
+    everything = mutants()
+    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    if arguments.list:
+        for m in everything:
+            known = "equivalent" if m.equivalent else results.get(m.name, {}).get("result", "-")
+            print(f"{m.name} {known} {described(m)}")
+    if arguments.list or arguments.summary:
+        print(summary(everything, results))
+        return
+    open_ones = [m for m in everything if not m.equivalent]
+    if arguments.only:
+        only = arguments.only
+        open_ones = [m for m in open_ones if m.name in only or any(x in m.path for x in only)]
+    elif arguments.missed:
+        open_ones = [m for m in open_ones if results.get(m.name, {}).get("result") == "missed"]
+    else:
+        open_ones = [m for m in open_ones if m.name not in results]
+    if not arguments.no_build:
+        build(everything)
+    first = sorted({test.partition("::")[0] for m in open_ones for test in m.tests.split()})
+    print(f"{len(open_ones)} to run; without a change: ", end="", flush=True)
+    state, where = ("missed", "")
+    if not arguments.no_check:
+        state, where = run_tests("0", [f"tests/{test}.py" for test in first], 3600)
+    print(f"failed: {where}" if state == "seen" else "passed")
+    if state == "seen":
+        sys.exit(1)
+
+    def one(m: Mutant) -> None:
+        begun = time.monotonic()
+        state, where = run_each(m, arguments.all_tests)
+        seconds = round(time.monotonic() - begun, 1)
+        results[m.name] = {"result": state, "test": where, "seconds": seconds}
+        part = RESULTS.with_suffix(".part")
+        part.write_text(json.dumps(dict(results), indent=1))
+        part.replace(RESULTS)
+        print(f"{m.name} {state} {where} {seconds} s {described(m)}", flush=True)
+
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        for future in [pool.submit(one, m) for m in open_ones]:
+            future.result()
+    print(summary(everything, results))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+"""The list of changes of .ci/mutate.py fits the sources."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PATH = ROOT / ".ci/mutate.py"
+
+pytestmark = pytest.mark.skipif(not PATH.exists(), reason="a release has no .ci")
+
+
+@pytest.fixture(scope="module")
+def mutate() -> Any:
+    spec = importlib.util.spec_from_file_location("mutate", PATH)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["mutate"] = module  # for the dataclass
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules["mutate"]
+
+
+def test_every_change_has_its_place(mutate: Any) -> None:
+    """A text occurs once, the pieces of a file lie apart, names are different, tests exist."""
+    everything = mutate.mutants()
+    assert len(everything) >= 200
+    assert len({m.name for m in everything}) == len(everything)
+    spans: dict[str, list[tuple[int, int]]] = {}
+    for m in everything:
+        begin, end = m.span(mutate.source(m.path))
+        spans.setdefault(m.path, []).append((begin, end))
+        for test in m.tests.split():
+            assert (ROOT / f"tests/{test.partition('::')[0]}.py").exists(), test
+    for path, places in spans.items():
+        places.sort()
+        for (_, end), (begin, _) in itertools.pairwise(places):
+            assert end <= begin, f"{path}: two changes of one piece"
+
+
+def test_reasons_are_of_changes_that_are_there(mutate: Any) -> None:
+    assert set(mutate.reasons()) <= {m.name for m in mutate.mutants()}
