@@ -1,0 +1,437 @@
+"""The exact triggers of guards: ties, zeros, the ends of ranges, states beside hard ones.
+
+Each test is one that fails where the guard it names is taken away; .ci/mutate.py does so.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import mpmath as mp
+import numpy as np
+import pytest
+from compare import close, same
+from numpy.typing import NDArray
+from tolerances import EPS
+
+import polhode as ph
+from polhode import elliptic, so3
+
+Array = NDArray[np.float64]
+
+IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
+NAN, INF = np.nan, np.inf
+
+
+# --- elliptic functions ---
+
+
+@pytest.mark.parametrize(
+    ("args", "want"),
+    [
+        # p far above the rest; the two largest are equal, so that p's partner q is them.
+        ((1, 1, 0.5, 1000), 0.00318841655523804094166471821405),
+        ((2, 2, 1, 500), 0.00431977309236290397937710961315),
+        ((1, 1, 1, 100), 0.025824128295834015749890702254),
+        ((1, 1, 0, 65), 0.0644982666237744405847181332697),
+        ((1, 1, 0.25, 1e10), 3.62755160509138642575259565908e-10),
+    ],
+)
+def test_rj_where_two_arguments_are_equal(args: tuple[float, ...], want: float) -> None:
+    close(elliptic.rj(*args), want, rtol=4 * EPS)
+
+
+def test_agm_at_the_ends_of_the_range() -> None:
+    close(elliptic.agm(1e300, 1e10), 2.34749945317413893436910472186e297, rtol=2 * EPS)
+    close(elliptic.agm(1e-300, 1e-310), 6.43448704760133164228806059256e-302, rtol=2 * EPS)
+    close(elliptic.agm(1.0, 1 / 3), 0.621205594414965514118563010341, rtol=2 * EPS)
+
+
+def test_the_end_of_the_domain_is_rounded_by_so_much() -> None:
+    """k sin phi = 1 to rounding is the end; more is outside."""
+    for k2 in (1.5, 2.0, 3.7, 10.0):
+        phi = np.arcsin(1 / np.sqrt(k2))
+        angles = [np.nextafter(phi, 0), phi, np.nextafter(phi, 2)]
+        assert not np.isnan(elliptic.ellip_f(angles, k2)).any()
+        assert np.isnan(elliptic.ellip_f(phi + 1e-14, k2))
+
+
+def test_half_turns_beyond_the_domain() -> None:
+    for n in range(1, 12):
+        assert np.isnan(elliptic.ellip_f(n * np.pi, 1.5))
+        assert np.isnan(elliptic.ellip_pi(0.3, n * np.pi, 1.5))
+
+
+def test_sign_of_poles_and_endless_angles() -> None:
+    same(elliptic.ellip_pi(1.0, [np.pi / 2, -np.pi / 2], 0.5) > 0, np.array([True, False]))
+    for n in (1.5, 8.0, 1e10):
+        assert np.isnan(elliptic.ellip_pi(n, INF, 0.5))
+
+
+# --- rotations ---
+
+
+@pytest.mark.parametrize(
+    "q",
+    [
+        (0, 1, 1, 0),
+        (0, 1, 0, 1),
+        (0, 0, 1, 1),
+        (0, 1, 1, 1),
+        (0, 1, -1, 0),
+        (0, 1, 0, -1),
+        (0, 0, 1, -1),
+        (0, 1, -1, 1),
+        (1, 1, 0, 0),
+        (1, 1, 1, 1),
+        (1, -1, 1, -1),
+    ],
+)
+def test_ties_of_the_quaternion_of_a_matrix(q: tuple[int, ...]) -> None:
+    """w >= 0, else the first of the largest components is positive."""
+    w, x, y, z = q
+    n = w * w + x * x + y * y + z * z
+    matrix = [
+        [n - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), n - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), n - 2 * (x * x + y * y)],
+    ]
+    got = so3.to_quaternion(np.array(matrix) / n)
+    close(got, np.array(q) / np.sqrt(n), atol=2 * EPS)
+    same(np.signbit(got), np.array([c < 0 for c in q]))
+
+
+def test_shortest_log_where_the_scalar_part_is_zero() -> None:
+    close(
+        so3.log([0.0, 0.6, -0.8, 0.0], shortest=True),
+        np.pi * np.array([0.6, -0.8, 0.0]),
+        atol=4 * EPS,
+    )
+    close(
+        so3.log([-0.0, 0.6, -0.8, 0.0], shortest=True),
+        np.pi * np.array([0.6, -0.8, 0.0]),
+        atol=4 * EPS,
+    )
+
+
+@pytest.mark.parametrize("size", [1e-320, 1e-310, 1e-200, 1e200, 1.7e308])
+def test_vectors_and_quaternions_of_any_size(size: float) -> None:
+    q = np.array([0.5, -0.5, 0.5, 0.5])
+    v = np.array([1.0, -0.5, 0.25])
+    got = so3.rotate(q, size * v)
+    with np.errstate(under="ignore"):
+        close(got, size * so3.rotate(q, v), rtol=8 * EPS, atol=5e-324)
+    if size < 1:
+        close(so3.exp(size * v), [1.0, *(0.5 * size * v)], rtol=4 * EPS, atol=5e-324)
+        close(so3.log([1.0, *(size * v)]), 2 * size * v, rtol=8 * EPS, atol=1e-323)
+    close(
+        so3.log(size * np.array([0.0, 0.6, 0.8, 0.0])),
+        [0.6 * np.pi, 0.8 * np.pi, 0.0],
+        rtol=8 * EPS + 2 * 5e-324 / size,
+    )
+
+
+@pytest.mark.parametrize("where", range(4))
+def test_infinite_quaternions_are_no_rotations(where: int) -> None:
+    q = np.array([0.5, 0.5, 0.5, 0.5])
+    q[where] = INF
+    assert np.isnan(so3.to_matrix(q)).any()
+    assert np.isnan(so3.rotate(q, [1.0, 2.0, 3.0])).any()
+    assert np.isnan(so3.log(q)).any()
+
+
+@pytest.mark.parametrize(
+    "matrix",
+    [
+        [[1, 0, 0], [0, 1, 0], [0, 0, 1.01]],
+        [[1, 0, 0], [0, 1.01, 0], [0, 0, 1]],
+        [[1.01, 0, 0], [0, 1, 0], [0, 0, 1]],
+        [[1, 0, 0], [0, 1, 1e-4], [0, 0, 1]],
+        [[1, 0, 1e-4], [0, 1, 0], [0, 0, 1]],
+        [[1, 1e-4, 0], [0, 1, 0], [0, 0, 1]],
+        [[1, 0, 0], [0, 1, 0], [0, 0, -1]],
+        [[-1, 0, 0], [0, -1, 0], [0, 0, -1]],
+    ],
+)
+def test_matrices_that_are_no_rotations(matrix: Any) -> None:
+    for call in (
+        so3.to_quaternion,
+        lambda Q: ph.step([1, 2, 3], [1, 1, 1], Q, 0.1),
+        lambda Q: ph.momentum_spatial([1, 1, 1], Q),
+    ):
+        with pytest.raises(ValueError, match="no rotation matrix"):
+            call(matrix)
+
+
+# --- free motion ---
+
+
+@pytest.mark.parametrize("method", ["exact", "frb", "factorization6", "gauss5"])
+def test_rest_stays_rest(method: str) -> None:
+    names = [m.name for m in ph.methods()]
+    if method not in names:
+        pytest.skip("another name")
+    m, q = ph.step([1.0, 1.5, 2.2], [0.0] * 3, [0.5, -0.5, 0.5, 0.5], [0.1, 3.0], method=method)
+    same(m, np.zeros((2, 3)))
+    same(q, np.broadcast_to([0.5, -0.5, 0.5, 0.5], (2, 4)).copy())
+
+
+def test_no_step_returns_momenta_bit_for_bit() -> None:
+    rng = np.random.default_rng(5)
+    inertia, m = rng.uniform(0.5, 2.0, (200, 3)), rng.standard_normal((200, 3))
+    for method in ph.methods():
+        if method.history:
+            continue
+        same(ph.step(inertia, m, IDENTITY, 0.0, method=method.name)[0], m)
+
+
+@pytest.mark.parametrize("method", ["exact", "frb"])
+def test_momentum_on_axis_3_and_next_to_it(method: str) -> None:
+    """The attitude is continuous there: a turn about the axis."""
+    for off in (0.0, 1e-300, 1e-160, 1e-20):
+        for sign in (1.0, -1.0):
+            for h in (0.3, -2.0, 20.0):
+                m, q = ph.step([1.0, 1.5, 2.0], [off, 0.0, sign], IDENTITY, h, method=method)
+                close(m, [m[0], m[1], sign], atol=4 * EPS)
+                want = [np.cos(h / 4), 0.0, 0.0, sign * np.sin(h / 4)]
+                close(q, want, atol=8 * EPS * (1 + abs(h)))
+
+
+def test_regime_at_any_size() -> None:
+    """Powers of two change nothing of period and regime."""
+    inertia, m = np.array([1.0, 1.5, 2.2]), np.array([[0.3, 0.5, 0.8], [0.8, 0.3, 0.4]])
+    plain = ph.TorqueFreeMotion(inertia, m, IDENTITY)
+    for c in (-900, -400, 0, 400, 900):
+        for d in (-900, -400, 0, 400, 900):
+            if abs(d - c) > 1000:
+                continue
+            other = ph.TorqueFreeMotion(inertia * 2.0**d, m * 2.0**c, IDENTITY)
+            same(other.regime, plain.regime)
+            same(other.period, plain.period * 2.0 ** (d - c))
+
+
+# --- bodies ---
+
+
+def test_points_without_mass_do_not_count() -> None:
+    far = [[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1e300, -1e300, 1e300]]
+    body = ph.RigidBody.from_points([1.0, 1.0, 1.0, 0.0], far)
+    same(body.tensor, ph.RigidBody.from_points([1.0, 1.0, 1.0], far[:3]).tensor)
+
+
+def test_points_far_from_their_origin() -> None:
+    """The centre of mass, rounded at 2^40, is taken off a second time."""
+    mass = [1, 2, 4, 3]
+    near = [[0, 0, 0], [3, 1, 0], [1, 5, 2], [2, 0, 7]]
+    total = sum(mass)
+    centre = [
+        Fraction(sum(w * x[i] for w, x in zip(mass, near, strict=True)), total) for i in range(3)
+    ]
+    want = np.zeros((3, 3))
+    for i in range(3):
+        for j in range(3):
+            square = sum(
+                w * (x[i] - centre[i]) * (x[j] - centre[j]) for w, x in zip(mass, near, strict=True)
+            )
+            want[i, j] = -float(square)
+    want += np.eye(3) * -np.trace(want)
+    body = ph.RigidBody.from_points(mass, np.array(near) + 2.0**40)
+    close(body.tensor, want, atol=8 * EPS * np.abs(want).max())
+
+
+def test_points_at_the_origin_are_no_body() -> None:
+    with pytest.raises(ValueError, match="two moments of inertia are zero"):
+        ph.RigidBody.from_points([1.0, 2.0], np.zeros((2, 3)))
+
+
+def test_zero_moments_of_full_tensors() -> None:
+    """Up to 16 eps of the largest; of a diagonal tensor up to 4."""
+    for least, zero in ((10 * EPS, True), (20 * EPS, False)):
+        half = 0.5 + 0.5 * least, 0.5 - 0.5 * least
+        body = ph.RigidBody([[half[0], half[1], 0], [half[1], half[0], 0], [0, 0, 1]])
+        assert (body.moments[0] == 0) == zero
+
+
+def test_left_handed_axes_are_turned_round() -> None:
+    axes = np.diag([1.0, 1.0, -1.0])
+    body = ph.RigidBody.from_moments([1.0, 2.0, 2.5], axes)
+    same(np.linalg.det(body.axes), np.array(1.0)[()])
+
+
+def test_batches_whose_first_body_alone_is_aligned() -> None:
+    full = ph.RigidBody([[2.0, 0.2, 0.1], [0.2, 2.5, 0.3], [0.1, 0.3, 3.0]]).tensor
+    both = ph.RigidBody([np.diag([2.0, 2.5, 3.0]), full])
+    m, q = both.step([0.3, 0.5, 0.8], IDENTITY, 0.5)
+    alone = ph.RigidBody(full).step([0.3, 0.5, 0.8], IDENTITY, 0.5)
+    close(m[1], alone[0], atol=4 * EPS)
+    close(q[1], alone[1], atol=4 * EPS)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-10, 1.0, 1e10, 1e300])
+def test_asymmetry_is_measured_against_the_tensor(scale: float) -> None:
+    tensor = np.diag([2.0, 2.5, 3.0])
+    tensor[0, 1] = 1e-6
+    with pytest.raises(ValueError, match="not symmetric"):
+        ph.RigidBody(scale * tensor)
+
+
+# --- torques ---
+
+
+def test_damping_that_no_double_holds() -> None:
+    """A step back in which the momentum grows by e^800."""
+    vessel = ph.torques.Vessel(1.0, 0.1, 0.2, damping=[1.0, 1.0, 1.0], inertia=[1.0, 1.0, 1.0])
+    back = ph.integrate([1.0, 1.0, 1.0], [0.1, 0.2, 0.3], IDENTITY, -800.0, 1, torque=vessel)
+    assert np.isnan(back.m[-1]).any()
+
+
+def test_damping_of_some_axes_alone() -> None:
+    inertia = np.array([1.0, 2.0, 4.0])
+    for damping in ([0.0, 0.3, 0.0], [0.2, 0.0, 0.4]):
+        vessel = ph.torques.Vessel(0.0, 0.1, 0.2, damping=damping, inertia=inertia)
+        traj = ph.integrate(
+            inertia, [0.0, 0.0, 0.5], IDENTITY, 0.5, 4, torque=vessel, splitting="strang"
+        )
+        close(traj.m[-1], [0.0, 0.0, 0.5 * np.exp(-damping[2] / 4.0 * 2.0)], atol=4 * EPS)
+
+
+def test_normals_of_any_size() -> None:
+    for size in (1e-300, 1e-160, 1.0, 1e200, 1e308):
+        torque = ph.torques.GravityGradient(
+            0.1, np.array([1.0, 0.2, 0.3]) * size, np.array([0.0, 0.0, 1.0]) * size,
+            inertia=[1.0, 2.0, 2.5],
+        )  # fmt: skip
+        plain = ph.torques.GravityGradient(
+            0.1, [1.0, 0.2, 0.3], [0.0, 0.0, 1.0], inertia=[1.0, 2.0, 2.5]
+        )
+        q = np.array([0.5, 0.1, -0.7, 0.5])
+        close(torque.torque(2.0, np.zeros(3), q), plain.torque(2.0, np.zeros(3), q), atol=EPS)
+
+
+def test_positions_nearly_along_the_normal() -> None:
+    for off in (0.0, 1e-9, 1e-12):
+        with pytest.raises(ValueError, match="position must not lie along normal"):
+            ph.torques.GravityGradient(0.1, [off, 0.0, 1.0], [0.0, 0.0, 1.0], inertia=[1, 1, 1])
+
+
+def test_tensors_that_are_not_symmetric() -> None:
+    tensor = np.diag([1.0, 2.0, 2.5])
+    tensor[0, 1] = 1e-9
+    with pytest.raises(ValueError, match="symmetric"):
+        ph.torques.GravityGradient(0.1, tensor=tensor)
+
+
+def test_times_and_breakpoints_must_ascend() -> None:
+    with pytest.raises(ValueError, match="must ascend"):
+        ph.torques.Prescribed(np.zeros((3, 3)), [0.0, 1.0, 1.0])
+
+    class Twice:
+        x = np.array([0.0, 1.0, 1.0])
+        c = np.zeros((2, 2, 3))
+
+    with pytest.raises(ValueError, match="must ascend"):
+        ph.torques.Prescribed(Twice())
+
+
+def test_outside_of_a_piecewise_polynomial() -> None:
+    """NaN before and after, numbers at the ends and where they are rounded."""
+
+    class Piecewise:
+        x = np.array([1.0, 2.0, 4.0])
+        c = np.ones((1, 2, 3))
+        extrapolate = False
+
+    torque = ph.torques.Prescribed(Piecewise())
+    for t in (1.0, 2.0, 4.0, 1.0 - 2e-15, 4.0 + 2e-15):
+        same(torque.torque(t, np.zeros(3), IDENTITY), np.ones(3))
+    for t in (1.0 - 1e-13, 4.0 + 1e-13, 0.0, 5.0):
+        assert np.isnan(torque.torque(t, np.zeros(3), IDENTITY)).all()
+
+
+def test_a_breakpoint_belongs_to_the_piece_that_begins() -> None:
+    class Jump:
+        x = np.array([0.0, 1.0, 2.0])
+        c = np.array([[[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]])
+
+    torque = ph.torques.Prescribed(Jump())
+    same(torque.torque(1.0, np.zeros(3), IDENTITY), 2 * np.ones(3))
+    same(torque.torque(np.nextafter(1.0, 0.0), np.zeros(3), IDENTITY), np.ones(3))
+
+
+# --- arguments ---
+
+
+def test_tableaus_to_the_last_digits() -> None:
+    for off in (1e-8, 1e-6, -1e-5):
+        with pytest.raises(ValueError, match="sum 1"):
+            ph.rkmk([[0.0]], [1.0 + off], [0.0])
+        with pytest.raises(ValueError, match="sums of the rows"):
+            ph.rkmk([[0.0, 0.0], [0.5, 0.0]], [0.0, 1.0], [0.0, 0.5 + off])
+
+
+def test_coefficients_of_a_scheme_add_up_to_1() -> None:
+    start: tuple[Any, ...] = ([1.0, 1.5, 2.0], [0.3, 0.4, 0.5], IDENTITY, 0.1, 1)
+    torque = ph.torques.Constant([0.1, 0.2, 0.3])
+    for off in (1e-7, -1e-8, 1e-11):
+        for splitting in (([1.0 + off], [0.5, 0.5]), ([1.0], [0.5, 0.5 + off])):
+            with pytest.raises(ValueError, match="add up to 1"):
+                ph.integrate(*start, torque=torque, splitting=splitting)
+    with pytest.raises(ValueError, match="alternate"):
+        ph.integrate(*start, torque=torque, splitting=([1.0], [0.2, 0.3, 0.5]))
+
+
+def test_outputs_that_share_memory() -> None:
+    memory = np.zeros(6)
+    pair = (memory[:3], memory[2:6])
+    with pytest.raises(ValueError, match="overlap"):
+        ph.step([1, 2, 3], [1, 1, 1], IDENTITY, 0.1, out=pair)
+    rows = np.lib.stride_tricks.as_strided(np.zeros(8), (2, 3), (16, 8))
+    with pytest.raises(ValueError, match="share memory"):
+        ph.step([1, 2, 3], np.ones((2, 3)), IDENTITY, 0.1, out=(rows, np.zeros((2, 4))))
+
+
+def test_rods_have_equal_moments_and_no_momentum_about_themselves() -> None:
+    with pytest.raises(ValueError, match="other two equal"):
+        ph.step([0.0, 1.0, 1.0 + 1e-8], [0.0, 1.0, 0.0], IDENTITY, 0.1)
+    with pytest.raises(ValueError, match="zero"):
+        ph.step([0.0, 1.0, 1.0], [1e-11, 1.0, 0.0], IDENTITY, 0.1)
+    ph.step([0.0, 1.0, 1.0], [1e-13, 1.0, 0.0], IDENTITY, 0.1)
+
+
+def test_no_steps_make_a_rate_unit() -> None:
+    q = ph.attitude_from_rate(np.zeros((0, 2, 3)), [2.0, 0.0, 0.0, 0.0], 0.1, 0)
+    same(q, IDENTITY)
+
+
+def test_a_time_that_is_the_result() -> None:
+    """Times may lie where the results go."""
+    motion = ph.TorqueFreeMotion([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], IDENTITY)
+    m, q = np.zeros((3, 3)), np.zeros((3, 4))
+    m[:, 0] = [0.5, 1.0, 2.0]
+    want = motion(m[:, 0].copy())
+    motion(m[:, 0], out=(m, q))
+    same(m, want[0])
+    same(q, want[1])
+
+
+# --- the slow one ---
+
+
+def test_series_of_carlson_begin_near_enough() -> None:
+    """Arguments so near each other that one duplication is enough, as far apart as they may be."""
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        x = 1 + 0.24 * rng.choice([-1.0, 1.0, rng.uniform(-1, 1)], 4)
+        with mp.workdps(30):
+            exact = [mp.mpf(float(a)) for a in x]
+            want = [
+                mp.elliprf(*exact[:3]),
+                mp.elliprd(*exact[:3]),
+                mp.elliprj(*exact),
+            ]
+            got = elliptic.rf(*x[:3]), elliptic.rd(*x[:3]), elliptic.rj(*x)
+            errors = [float(abs(mp.mpf(float(g)) / w - 1)) for g, w in zip(got, want, strict=True)]
+        assert errors[0] <= 2 * EPS, x
+        assert errors[1] <= 3 * EPS, x
+        assert errors[2] <= 3 * EPS, x
