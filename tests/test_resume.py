@@ -473,6 +473,18 @@ def test_flipped_bits_are_seen(tmp_path: Path, name: str) -> None:
     assert_same(ph.resume(path), integrate())
 
 
+def test_an_altered_state_is_seen(tmp_path: Path) -> None:
+    """One that an archive of its own checksums holds, as another program would write it."""
+    path = broken_off(tmp_path / "run")
+    good = dict(np.load(path / "state.npz"))
+    for change in ({"m": good["m"] * 2}, {"rows": 6, "step": 5}, {"lost": np.zeros(3)}):
+        np.savez(path / "state.npz", **{**good, **change})
+        with pytest.raises(ValueError, match=r"state\.npz.*checksum"):
+            ph.resume(path)
+    np.savez(path / "state.npz", **good)
+    assert_same(ph.resume(path), integrate())
+
+
 def test_a_row_enters_the_checksums_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spans: list[tuple[int, int]] = []
     sum_rows = _store._sum_rows
@@ -501,6 +513,14 @@ def _worked(work: Array) -> Any:
         return work
 
     return f
+
+
+def even(t: float, m: Array, q: Array, n: int = 4) -> Array:
+    return odd(t, m, q, n - 1) if n else pull(t, m, q)
+
+
+def odd(t: float, m: Array, q: Array, n: int) -> Array:
+    return even(t, m, q, n - 1)
 
 
 def push(t: float, m: Array, q: Array) -> Array:
@@ -544,6 +564,7 @@ Pair = tuple[Any, Any, str | None]
 PAIRS: dict[str, Pair] = {
     "same function": (pull, pull, None),
     "another": (pull, push, "the code of torque differs"),
+    "functions that call each other": (even, even, None),
     "a lambda again": (_scaled(2.0), _scaled(2.0), None),
     "another closure": (_scaled(2.0), _scaled(3.0), r"scale is 3\.0, at the start 2\.0"),
     "another partial": (
