@@ -182,6 +182,7 @@ def test_ctrl_c_while_files_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyP
         whole = run()
         with pytest.raises(KeyboardInterrupt) as interrupted:
             run(save_to=tmp_path / "run")
+        assert "before the first step" in interrupted.value.__notes__[0]
         kept: Any = interrupted.value.trajectory  # type: ignore[attr-defined]
         assert type(kept) is type(whole)
         for name in ("t", "m", "q"):

@@ -359,6 +359,7 @@ def begin(
         try:
             store = new_store(run, t, save_to)
         except KeyboardInterrupt as error:
+            error.add_note(f"before the first step of the integration, at t = {run.t0}")
             error.trajectory = _start(run, t)  # type: ignore[attr-defined]
             raise
         with store:
