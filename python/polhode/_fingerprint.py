@@ -6,7 +6,7 @@ A torque that is not stored is given once more to `resume`.  Its record in run.j
 kind    the class of the torque
 python  the interpreter and its optimisation: bytecode of another one cannot be compared
 code    hashes of bytecode, constants and names, without names of variables, lines, docstring
-fixed   defaults, closure, parameters, signatures, names of compiled functions
+fixed   defaults, closure, parameters, names of compiled functions
 loose   what a function may change while a run goes on: globals, arrays, attributes
 ======  =======================================================================================
 
@@ -131,7 +131,7 @@ class _Record:
         else:
             named = getattr(function, "__qualname__", getattr(function, "__name__", None))
             if named is not None:
-                self.fixed[where] = f"{getattr(function, '__module__', None)}.{named}"
+                self.fixed[where] = str(named)  # modules move from version to version
             else:
                 self._methods(where, type(function))
                 self._attributes(where, function)
