@@ -1,8 +1,64 @@
-"""The helper modules of the tests (reference, states, tolerances) are imported by their names."""
+"""Helper modules (compare, reference, states, tolerances) are imported by their names; see there.
+
+At the end of a run of whole files the bounds of tolerances.py that became too wide are named.
+"""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+import tolerances
+
+import polhode as ph
+
+# The levels on which the measured values stand; they give the same bits.
+MEASURED_AT = {"v3", "v4"}
+
+deselected = pytest.StashKey[bool]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--measured", action="store_true", help="print the error bounds and what this run has seen"
+    )
+
+
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    items[0].config.stash[deselected] = True
+
+
+def improved(config: pytest.Config) -> list[tolerances.Bound]:
+    """Bounds to tighten; none where a part of a file has run or at another level."""
+    part = config.stash.get(deselected, False) or any("::" in str(arg) for arg in config.args)
+    if part or ph.build_info()["isa"] not in MEASURED_AT:
+        return []
+    return [b for b in tolerances.BOUNDS.values() if b.improved()]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    if exitstatus == pytest.ExitCode.OK and improved(session.config):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
+    if config.getoption("--measured"):
+        terminalreporter.section("bounds of tests/tolerances.py")
+        for b in tolerances.BOUNDS.values():
+            seen = "-" if b.seen is None else f"{b.seen:.3g}"
+            terminalreporter.write_line(
+                f"{b.name:28} limit {b.limit:<6g} measured {b.measured:<6g} seen {seen:8} {b.unit}"
+            )
+    if exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}:
+        for b in improved(config):
+            terminalreporter.write_line(
+                f"{b.name}: {b.measured:g} is recorded and {b.seen:.3g} was seen (unit {b.unit});"
+                " record the gain in tests/tolerances.py",
+                red=True,
+            )

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 import reference
 import tolerances as tol
+from compare import close
 from numpy.typing import NDArray
 from states import STATES, batch
 
@@ -120,7 +121,7 @@ def test_no_steps_give_the_start() -> None:
     inertia, m, q, h = random_batch(9)
     end, q_end = ph.step(inertia, m, q, h, n_steps=0)
     np.testing.assert_array_equal(end, m)
-    np.testing.assert_allclose(q_end, q, rtol=0, atol=tol.EPS)
+    close(q_end, q, atol=tol.EPS)
 
 
 @every_method
@@ -492,14 +493,14 @@ def test_attitudes_are_normalised() -> None:
     expected = ph.step(inertia, m, q, h)
     for size in (1e-300, 1e-170, 1e-3, 7.0, 1e200, 1e307):
         got = ph.step(inertia, m, q * size, h)
-        np.testing.assert_allclose(got[1], expected[1], rtol=0, atol=4 * tol.EPS)
+        close(got[1], expected[1], atol=4 * tol.EPS)
     got = ph.step([1, 1, 1], [0, 0, 0], [0.0, 5e-324, 0.0, 0.0], 1.0)
     np.testing.assert_array_equal(got[1], [0, 1, 0, 0])
     rough = matrices(q)
     rough[:, 0, 1] += 2e-6
     _, smooth = ph.step(inertia, m, rough, 0.0)
     defect = np.abs(np.swapaxes(smooth, 1, 2) @ smooth - np.eye(3)).max()
-    assert defect <= tol.ORTHOGONAL * tol.EPS
+    assert defect <= 12 * tol.EPS
 
 
 @pytest.mark.parametrize(

@@ -19,28 +19,17 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+import tolerances as tol
 from numpy.typing import NDArray
+from tolerances import EPS
 
 import polhode as ph
 from polhode import elliptic
 
 Array = NDArray[np.float64]
 DATA = Path(__file__).parent / "data" / "elliptic"
-EPS = 2.0**-52
 INF, NAN = np.inf, np.nan
 
-# What is promised, in eps, relative to the value.
-LIMIT = {
-    "agm": 4.0,
-    "rf": 4.0,
-    "rc": 4.0,
-    "rd": 4.0,
-    "rj": 8.0,
-    "ellip_f": 4.0,
-    "ellip_k": 4.0,
-    "ellip_pi": 8.0,
-    "ellip_pi_complete": 8.0,
-}
 # R_J with p < 0 has zeros, near which half an ulp in the arguments (summed over them) moves it by
 # many eps; inside, rounded differences act like changed arguments, a few times over.
 PER_HALF_ULP = 4.0
@@ -70,39 +59,48 @@ def distance(got: Array, decimals: list[str]) -> Array:
     return out
 
 
-def assert_close(got: Array, decimals: list[str], bound: Any, args: Array) -> None:
-    """Every value within its absolute bound; what a double cannot hold rounds to inf or 0."""
-    error = distance(got, decimals)
-    allowed = np.broadcast_to(np.maximum(bound, 2.0**-1074), error.shape)
-    with np.errstate(invalid="ignore"):
-        ratio = np.where(error <= allowed, 0.0, np.where(error > allowed, error / allowed, INF))
-    worst = int(np.argmax(ratio))
-    bad = int((ratio > 0).sum())
-    assert bad == 0, (
-        f"{bad} beyond the bound, worst {ratio[worst]:.3g} times at {args.T[worst].tolist()}: "
-        f"got {got[worst]!r}, want {decimals[worst]}"
+def assert_close(
+    got: Array, decimals: list[str], bound: str, args: Array, *, unit: Any, besides: Any = 0.0
+) -> None:
+    """Every value within the bound of that name and what inputs may do besides, both in `unit`.
+
+    What a double cannot hold rounds to inf or 0.
+    """
+    # Where a value underflows its error is the grain of subnormal numbers.
+    unit = np.broadcast_to(unit, np.shape(decimals))
+    tol.check(
+        bound,
+        [
+            f"{x.tolist()}: got {y!r}, want {z}"
+            for x, y, z in zip(args.T, got, decimals, strict=True)
+        ],
+        distance(got, decimals),
+        bound,
+        unit=unit,
+        besides=np.maximum(unit * besides, 2.0**-1074),
     )
 
 
-def relative(decimals: list[str], eps: Any) -> Array:
-    """Bounds of so many eps of the values."""
+def relative(decimals: list[str]) -> Array:
+    """An eps of the values."""
     with np.errstate(invalid="ignore", over="ignore"):
-        size = np.abs([min(float(x), 1e308) for x in decimals])
-    return np.asarray(size * (np.asarray(eps) * EPS))
+        return np.asarray(EPS * np.abs([min(float(x), 1e308) for x in decimals]))
 
 
-def jacobi_bound(u: Array, k2: Array) -> Array:
-    """Error of sn, cn and am that is promised."""
-    return np.asarray(4 * EPS * (1 + np.abs(u) * np.maximum(1, np.sqrt(np.abs(k2)))))
+def jacobi_unit(u: Array, k2: Array) -> Array:
+    """The unit of the error of sn, cn and am."""
+    return np.asarray(EPS * (1 + np.abs(u) * np.maximum(1, np.sqrt(np.abs(k2)))))
 
 
-def assert_jacobi(got: tuple[Array, ...], rows: list[list[str]], args: Array, bound: Array) -> None:
+def assert_jacobi(
+    got: tuple[Array, ...], rows: list[list[str]], args: Array, bound: str, unit: Array
+) -> None:
     for i, (values, name) in enumerate(zip(got, ("sn", "cn", "dn", "am"), strict=False)):
         if 2 + i == len(rows[0]):
             break
         decimals = [row[2 + i] for row in rows]
         scale = np.maximum(1, np.abs([float(x) for x in decimals])) if name == "dn" else 1.0
-        assert_close(values, decimals, bound * scale, args)
+        assert_close(values, decimals, bound, args, unit=unit * scale)
 
 
 def complement(k: Array) -> tuple[Array, Array]:
@@ -131,18 +129,20 @@ def test_own_table(name: str) -> None:
     at = header.index("value")
     args = doubles(rows, slice(at))
     decimals = [row[at] for row in rows]
-    eps = np.full(len(rows), LIMIT[name])
+    inputs = np.zeros(len(rows))
     if name == "rj":
         half_ulp = doubles(rows, slice(at + 1, at + 2))[0] / EPS
-        eps += np.where(args[3] < 0, PER_HALF_ULP * half_ulp, 0.0)
-    assert_close(OWN[name](*args), decimals, relative(decimals, eps), args)
+        inputs = np.where(args[3] < 0, PER_HALF_ULP * half_ulp, 0.0)
+    got, unit = OWN[name](*args), relative(decimals)
+    assert_close(got, decimals, f"elliptic.{name}", args, unit=unit, besides=inputs)
 
 
 def test_own_jacobi_table() -> None:
     _, rows = read("jacobi.csv")
     u, kc2 = args = doubles(rows, slice(2))
     k2 = 1 - kc2
-    assert_jacobi(elliptic.jacobi(u, k2, kc2), rows, args, jacobi_bound(u, k2))
+    got = elliptic.jacobi(u, k2, kc2)
+    assert_jacobi(got, rows, args, "elliptic.jacobi", jacobi_unit(u, k2))
 
 
 BOOST: dict[str, tuple[int, str, Callable[..., Array]]] = {
@@ -167,25 +167,28 @@ def test_boost_table(name: str) -> None:
     _, rows = read(f"boost_{name}_data.csv")
     args = doubles(rows, slice(inputs))
     decimals = [row[inputs] for row in rows]
-    eps = np.full(len(rows), LIMIT[function])
+    sensitivity = np.zeros(len(rows))
     if function == "rj":
         index, half_ulp = doubles(read("boost_ellint_rj_half_ulp.csv")[1], slice(2))
         assert (args[3, index.astype(int)] < 0).all()
-        eps[index.astype(int)] += PER_HALF_ULP * half_ulp / EPS
-    assert_close(call(*args), decimals, relative(decimals, eps), args)
+        sensitivity[index.astype(int)] = PER_HALF_ULP * half_ulp / EPS
+    got, unit = call(*args), relative(decimals)
+    assert_close(got, decimals, f"elliptic.{function}", args, unit=unit, besides=sensitivity)
 
 
 def test_boost_jacobi_table() -> None:
     _, rows = read("boost_jacobi_elliptic.csv")
     u, k = args = doubles(rows, slice(2))
-    assert_jacobi(elliptic.jacobi(u, *complement(k)), rows, args, jacobi_bound(u, k * k))
+    got = elliptic.jacobi(u, *complement(k))
+    assert_jacobi(got, rows, args, "elliptic.jacobi", jacobi_unit(u, k * k))
 
 
 def test_negative_parameter_table() -> None:
     # Seventeen digits are printed, and u = 100 is no exact quantity there: the digits are good.
     _, rows = read("xsf_ellpj_negative_m.csv")
     u, k2 = args = doubles(rows, slice(2))
-    assert_jacobi(elliptic.jacobi(u, k2), rows, args, jacobi_bound(u, k2))
+    got = elliptic.jacobi(u, k2)
+    assert_jacobi(got, rows, args, "elliptic.jacobi", jacobi_unit(u, k2))
 
 
 def test_small_cases() -> None:
@@ -331,7 +334,7 @@ def test_case_c02_cancelling_principal_value() -> None:
         assert abs(value / mp.mpf(CASES["C02"]["right_answer"]) - 1) < mp.mpf(10) ** -29
         sensitivity = float(tables.half_ulp(tables.rj, exact, value))
         error = abs(mp.mpf(float(elliptic.rj(*args))) / value - 1)
-        assert error <= LIMIT["rj"] * EPS + PER_HALF_ULP * sensitivity
+        assert error <= tol.BOUNDS["elliptic.rj"].limit * EPS + PER_HALF_ULP * sensitivity
 
 
 # --- edges: every limit is documented, none is an accidental NaN ---

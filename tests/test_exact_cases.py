@@ -24,11 +24,8 @@ ANGLE = reference.angle(INERTIA, M0, H)
 Array = NDArray[np.float64]
 
 
-def bounds() -> tuple[Array, Array]:
-    """Of m / |m| and of q, for every exact method."""
-    sensitivity = np.array([known.sensitivity for known in KNOWN])
-    bound = tol.exact_bound(ANGLE[:, None], sensitivity)
-    return bound[:, 0], bound[:, 1]
+# Of m / |m| and of q.
+UNIT_M, UNIT_Q = tol.exact_unit(ANGLE[:, None], np.array([k.sensitivity for k in KNOWN])).T
 
 
 def matrices(q: Array) -> Array:
@@ -37,11 +34,10 @@ def matrices(q: Array) -> Array:
 
 
 def check_states(what: str, m: Array, q: Array) -> None:
-    bound_m, bound_q = bounds()
     errors = [known.error_m(x) for known, x in zip(KNOWN, m, strict=True)]
-    check(f"{what}, m", NAMES, errors, bound_m)
+    check(f"{what}, m", NAMES, errors, "exact.m", unit=UNIT_M)
     errors = [known.error_q(x) for known, x in zip(KNOWN, q, strict=True)]
-    check(f"{what}, q", NAMES, errors, bound_q)
+    check(f"{what}, q", NAMES, errors, "exact.q", unit=UNIT_Q)
 
 
 METHODS = ["exact", "frb"]
@@ -58,9 +54,8 @@ def test_batch_of_quaternions(method: str) -> None:
 def test_one_body(method: str, i: int) -> None:
     """The case alone, to have it by name; the batch must give the same bits."""
     m, q = ph.step(INERTIA[i], M0[i], Q0[i], H[i], method=method)
-    bound_m, bound_q = bounds()
-    check(f"{method}, m", [NAMES[i]], [KNOWN[i].error_m(m)], bound_m[i])
-    check(f"{method}, q", [NAMES[i]], [KNOWN[i].error_q(q)], bound_q[i])
+    check(f"{method}, m", [NAMES[i]], [KNOWN[i].error_m(m)], "exact.m", unit=UNIT_M[i])
+    check(f"{method}, q", [NAMES[i]], [KNOWN[i].error_q(q)], "exact.q", unit=UNIT_Q[i])
     in_batch = ph.step(INERTIA, M0, Q0, H, method=method)
     np.testing.assert_array_equal(m, in_batch[0][i])
     np.testing.assert_array_equal(q, in_batch[1][i])
@@ -69,13 +64,10 @@ def test_one_body(method: str, i: int) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_batch_of_matrices(method: str) -> None:
     m, matrix = ph.step(INERTIA, M0, matrices(Q0), H, method=method)
-    bound_m, bound_q = bounds()
     errors = [known.error_m(x) for known, x in zip(KNOWN, m, strict=True)]
-    check(f"{method} with matrices, m", NAMES, errors, bound_m)
-    # Q is quadratic in q, so an error of q counts twice (four times in the largest component, when
-    # all four have it); the rounded Q of the start adds eps.
+    check(f"{method} with matrices, m", NAMES, errors, "exact.m", unit=UNIT_M)
     errors = [known.error_matrix(x) for known, x in zip(KNOWN, matrix, strict=True)]
-    check(f"{method} with matrices, Q", NAMES, errors, 4 * bound_q + 2 * EPS)
+    check(f"{method} with matrices, Q", NAMES, errors, "exact.Q", unit=UNIT_Q)
 
 
 def test_the_report_by_its_own_names() -> None:
@@ -83,9 +75,8 @@ def test_the_report_by_its_own_names() -> None:
     check_states("quat_step", m, q)
     also_m, matrix = ph.frb_step(INERTIA, M0, matrices(Q0), H)
     np.testing.assert_array_equal(also_m, m)
-    _, bound_q = bounds()
     errors = [known.error_matrix(x) for known, x in zip(KNOWN, matrix, strict=True)]
-    check("frb_step, Q", NAMES, errors, 4 * bound_q + 2 * EPS)
+    check("frb_step, Q", NAMES, errors, "exact.Q", unit=UNIT_Q)
 
 
 def test_closed_form() -> None:
@@ -103,11 +94,11 @@ def test_closed_form_at_many_times() -> None:
     assert q.shape == (4, len(CASES), 4)
     check_states("TorqueFreeMotion, row of many", m[0], q[0])
     np.testing.assert_array_equal(m[1], M0)
-    bound_m, bound_q = bounds()
     half_m, half_q = ph.step(INERTIA, M0, Q0, 0.5 * H)
     size = np.maximum(np.linalg.norm(M0, axis=1), 1e-300)
-    check("half way, m", NAMES, np.abs(m[3] - half_m).max(-1) / size, 2 * bound_m)
-    check("half way, q", NAMES, np.abs(q[3] - half_q).max(-1), 2 * bound_q)
+    change = np.abs(m[3] - half_m).max(-1) / size
+    check("half way, m", NAMES, change, "exact.half_way", unit=UNIT_M)
+    check("half way, q", NAMES, np.abs(q[3] - half_q).max(-1), "exact.half_way", unit=UNIT_Q)
 
 
 def test_every_stored_angle_is_reached() -> None:
@@ -159,6 +150,6 @@ def test_long_run() -> None:
     m, q = ph.step(inertia, m0, q0, h, n_steps=tol.LONG_RUN_STEPS)
     change = energy(m) / energy(m0) - 1
     rms = float(np.sqrt(np.mean(change**2)))
-    assert rms <= tol.LONG_RUN_ENERGY, f"rms energy error {rms:.2e}"
+    tol.within("exact.long_run.energy", rms / tol.LONG_RUN)
     drift = float(np.abs(spatial(m, q) - spatial(m0, q0)).max())
-    assert drift <= tol.LONG_RUN_MOMENTUM, f"spatial momentum {drift:.2e}"
+    tol.within("exact.long_run.momentum_spatial", drift / tol.LONG_RUN)

@@ -18,13 +18,13 @@ START = (0.6, -0.48, 0.0, 0.64)
 
 
 def errors(inertia: tuple[float, ...], m: tuple[float, ...], h: float) -> tuple[float, float]:
-    """Errors of m / |m| and q over their bounds."""
+    """Errors of m / |m| and q in the unit of their bounds."""
     end = reference.torque_free(inertia, m, START, h, with_sensitivity=True)
     assert end.sensitivity is not None
     angle = float(reference.angle(np.array(inertia), np.array(m), np.array(h)))
     m_end, q_end = ph.quat_step(inertia, m, START, h)
-    bound_m, bound_q = (float(tol.exact_bound(angle, s)) for s in end.sensitivity)
-    return end.error_m(m_end) / bound_m, end.error_q(q_end) / bound_q
+    unit_m, unit_q = (float(tol.exact_unit(angle, s)) for s in end.sensitivity)
+    return end.error_m(m_end) / unit_m, end.error_q(q_end) / unit_q
 
 
 # --- states that the report's algorithms leave out ---
@@ -49,9 +49,7 @@ LEFT_OUT = {
 @pytest.mark.parametrize("h", [0.01, -2.0, 25.0])
 @pytest.mark.parametrize("name", LEFT_OUT)
 def test_states_left_out(name: str, h: float) -> None:
-    ratio_m, ratio_q = errors(*LEFT_OUT[name], h)
-    assert ratio_m <= 1
-    assert ratio_q <= 1
+    tol.within("frb.left_out", errors(*LEFT_OUT[name], h))
 
 
 @pytest.mark.parametrize("distance", [1e-3, 1e-7, 1e-13])
@@ -63,9 +61,7 @@ def test_near_axis_2(side: tuple[float, float], distance: float) -> None:
     """
     m = (side[0] * distance, 1.0, side[1] * distance)
     for h in (0.3, -12.0, 60.0):
-        ratio_m, ratio_q = errors(GENERIC, m, h)
-        assert ratio_m <= 1
-        assert ratio_q <= 1
+        tol.within("frb.near_axis_2", errors(GENERIC, m, h))
 
 
 @pytest.mark.parametrize("m", [(0.8, 0.3, 0.4), (0.3, 0.5, -0.8), (0.6, -0.75, 0.28)])
@@ -75,14 +71,12 @@ def test_thousands_of_periods(m: tuple[float, float, float]) -> None:
     angle = float(reference.angle(np.array(GENERIC), np.array(m), np.array(h)))
     m_end, q_end = ph.quat_step(GENERIC, m, START, h)
     m_exact, q_exact = ph.step(GENERIC, m, START, h)
-    # The phase and the angle of either come to |h omega| eps, and one ulp of a moment moves them by
-    # as much; the sheet of q must agree all the same.
-    bound = 16 * EPS * angle
-    assert np.abs(m_end - m_exact).max() < bound
-    assert np.abs(q_end - q_exact).max() < bound
+    unit = EPS * angle
+    change = [np.abs(m_end - m_exact).max(), np.abs(q_end - q_exact).max()]
+    check("against exact", ["m", "q"], change, "frb.thousands_of_periods", unit=unit)
     half = ph.quat_step(GENERIC, *ph.quat_step(GENERIC, m, START, h / 2), h / 2)
-    assert np.abs(half[0] - m_end).max() < 2 * bound
-    assert np.abs(half[1] - q_end).max() < 2 * bound
+    change = [np.abs(half[0] - m_end).max(), np.abs(half[1] - q_end).max()]
+    check("two halves", ["m", "q"], change, "frb.thousands_of_periods", unit=unit)
 
 
 def random_states(count: int) -> tuple[Array, Array, Array]:
@@ -117,10 +111,11 @@ def test_against_the_exact_step() -> None:
         m_moved, q_moved = ph.step(moments, momenta, START, h)
         change_m = np.abs(m_moved - ends[1][0]).max(1) / size
         moved.append(np.maximum(change_m, np.abs(q_moved - ends[1][1]).max(1)) * 2.0**-20)
-    # Half an ulp is 2^-53, of which the inputs were moved 2^20; each of two methods has its bound.
-    bound = 2 * tol.exact_bound(reference.angle(inertia, m, h), np.sum(moved, 0))
-    check("m", names, np.abs(ends[0][0] - ends[1][0]).max(1) / size, bound)
-    check("q", names, np.abs(ends[0][1] - ends[1][1]).max(1), bound)
+    # Half an ulp is 2^-53, of which the inputs were moved 2^20.
+    unit = tol.exact_unit(reference.angle(inertia, m, h), np.sum(moved, 0))
+    change = np.abs(ends[0][0] - ends[1][0]).max(1) / size
+    check("m", names, change, "frb.against_exact", unit=unit)
+    check("q", names, np.abs(ends[0][1] - ends[1][1]).max(1), "frb.against_exact", unit=unit)
 
 
 def test_one_body_as_in_a_batch() -> None:

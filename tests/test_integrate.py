@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compare import close
 from numpy.typing import NDArray
 
 import polhode as ph
@@ -95,7 +96,7 @@ def test_inputs_of_any_type_are_not_changed() -> None:
 def test_one_h_per_step(torque: Any) -> None:
     h = np.array([0.1, 0.2, -0.05, 0.3])
     traj = integrate(h=h, n_steps=4, torque=torque, t0=1.0)
-    np.testing.assert_allclose(traj.t, [1.0, 1.1, 1.3, 1.25, 1.55], rtol=2 * EPS)
+    close(traj.t, [1.0, 1.1, 1.3, 1.25, 1.55], rtol=2 * EPS)
     m, q = M0, Q0
     for k in range(4):
         one = integrate(m0=m, q0=q, h=h[k], n_steps=1, torque=torque)
@@ -112,17 +113,17 @@ def test_function_and_model_agree(splitting: str) -> None:
     model = integrate(splitting=splitting)
     own = ph.torques.Function(top_in_python, potential=TOP.potential)
     function = integrate(splitting=splitting, torque=own)
-    np.testing.assert_allclose(function.m, model.m, atol=1e-14)
-    np.testing.assert_allclose(function.q, model.q, atol=1e-14)
-    np.testing.assert_allclose(function.energy(), model.energy(), atol=1e-14)
+    close(function.m, model.m, atol=1e-14)
+    close(function.q, model.q, atol=1e-14)
+    close(function.energy(), model.energy(), atol=1e-14)
 
 
 def test_a_list_of_torques_is_their_sum() -> None:
     whole = integrate(torque=ph.torques.HeavyTop(U0, axis=(0.5, 1.0, -1.0)))
     parts = [ph.torques.HeavyTop(U0, axis=a) for a in ([0.5, 0, 0], [0, 1, 0], [0, 0, -1])]
     for torque in (parts, [parts[0], [parts[1], parts[2].torque]]):
-        np.testing.assert_allclose(integrate(torque=torque).m, whole.m, atol=1e-14)
-    np.testing.assert_allclose(integrate(torque=parts).energy(), whole.energy(), atol=1e-14)
+        close(integrate(torque=torque).m, whole.m, atol=1e-14)
+    close(integrate(torque=parts).energy(), whole.energy(), atol=1e-14)
     assert np.abs(integrate(torque=parts[:2]).m - whole.m).max() > 1e-3
 
 
@@ -133,10 +134,8 @@ def test_heavy_top_by_hand() -> None:
     top = ph.torques.HeavyTop([1.0, 2.0, 3.0], axis=(0.0, 1.0, 2.0))
     u = np.array([2.0, -1.0, 3.0])
     for attitude in (q, Q):
-        np.testing.assert_allclose(
-            top.torque(0.0, np.zeros(3), attitude), np.cross(u, [0, 1, 2]), atol=1e-14
-        )
-        np.testing.assert_allclose(top.potential(0.0, attitude), 5.0, rtol=1e-14)
+        close(top.torque(0.0, np.zeros(3), attitude), np.cross(u, [0, 1, 2]), atol=1e-14)
+        close(top.potential(0.0, attitude), 5.0, rtol=1e-14)
 
 
 def test_a_kick_sees_the_time_reached() -> None:
@@ -149,7 +148,7 @@ def test_a_kick_sees_the_time_reached() -> None:
     # A sphere: m is the integral of the torque, exact for t^1 by the trapezoidal rule.
     traj = integrate(inertia=[1, 1, 1], torque=clock, t0=1.0, h=0.5, n_steps=4)
     assert seen == [1.0, 1.5, 2.0, 2.5, 3.0]
-    assert traj.m[-1, 2] - M0[2] == pytest.approx((9 - 1) / 2)
+    close(traj.m[-1, 2] - M0[2], (9 - 1) / 2, atol=4 * EPS)
     seen.clear()
     integrate(torque=clock, t0=1.0, h=0.5, n_steps=2, splitting=([0.5, 0.5], [1.0]))
     assert seen == [1.25, 1.75]
@@ -171,7 +170,7 @@ def test_own_coefficients() -> None:
     euler = integrate(splitting=([1.0], [1.0]))
     m, q = ph.step(INERTIA, M0, Q0, 0.1)
     np.testing.assert_array_equal(euler.q[1], q)
-    np.testing.assert_allclose(euler.m[1], m + 0.1 * TOP.torque(0.0, m, q), atol=2 * EPS)
+    close(euler.m[1], m + 0.1 * TOP.torque(0.0, m, q), atol=2 * EPS)
     (scheme,) = (s for s in ph.splittings() if s.name == "rkn6_14")
     for same in (scheme, (scheme.a, scheme.b)):
         np.testing.assert_array_equal(integrate(splitting=same).m, integrate(splitting="rkn6_14").m)
@@ -201,18 +200,18 @@ def test_own_coefficients_of_a_modified_potential(name: str) -> None:
 def test_quantities_of_a_trajectory() -> None:
     traj = integrate(torque=None)
     m, i = np.array(M0), np.array(INERTIA)
-    np.testing.assert_allclose(traj.energy(), np.sum(m * m / i) / 2, rtol=1e-14)
-    np.testing.assert_allclose(traj.casimir(), m @ m / 2, rtol=1e-14)
-    np.testing.assert_allclose(traj.momentum_spatial(), np.tile(M0, (11, 1)), atol=1e-14)
+    close(traj.energy(), np.sum(m * m / i) / 2, rtol=1e-14)
+    close(traj.casimir(), m @ m / 2, rtol=1e-14)
+    close(traj.momentum_spatial(), np.tile(M0, (11, 1)), atol=1e-14)
     torqued = integrate(splitting="rkn6_14")
-    np.testing.assert_allclose(torqued.energy(), torqued.energy()[0], atol=1e-10)
+    close(torqued.energy(), torqued.energy()[0], atol=1e-10)
     assert np.ptp(torqued.casimir()) > 1e-3
-    np.testing.assert_allclose(torqued.momentum_spatial() @ U0, np.dot(M0, U0), atol=1e-14)
+    close(torqued.momentum_spatial() @ U0, np.dot(M0, U0), atol=1e-14)
 
 
 def test_a_rod_has_energy() -> None:
     traj = integrate(inertia=[0.0, 1.0, 1.0], m0=[0.0, 0.3, 0.4], torque=None)
-    np.testing.assert_allclose(traj.energy(), 0.125, rtol=1e-14)
+    close(traj.energy(), 0.125, rtol=1e-14)
 
 
 # Callbacks and exceptions ----------------------------------------------------------------------

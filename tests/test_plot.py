@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compare import close
 
 import polhode as ph
 from polhode._plot import MOST_SAVES, polhodes
@@ -54,21 +55,21 @@ def test_one_body(tmp_path: Path, torque: Any, matrix: bool) -> None:
         if line.get_color() == "C0" and len(line._verts3d[0]) > 1
     )
     m = traj.m / np.linalg.norm(traj.m, axis=-1, keepdims=True)
-    np.testing.assert_allclose(np.transpose(path._verts3d), m, atol=1e-15)
+    close(np.transpose(path._verts3d), m, atol=1e-15)
     q = integrate(torque=torque).q
     for k, name in enumerate("wxyz"):
         drawn = lines(attitude)[f"$q_{name}$"]
-        np.testing.assert_allclose(drawn.get_xydata(), np.c_[traj.t, q[:, k]], atol=1e-13)
+        close(drawn.get_xydata(), np.c_[traj.t, q[:, k]], atol=1e-13)
     Q = ph.so3.to_matrix(q)
     for k in range(3):
         drawn = lines(space)[f"axis {k + 1}"]
-        np.testing.assert_allclose(np.transpose(drawn._verts3d), Q[:, :, k], atol=1e-13)
+        close(np.transpose(drawn._verts3d), Q[:, :, k], atol=1e-13)
     kept = lines(invariants)
     assert set(kept) == ({"energy", "|m|", "momentum in space"} if torque is None else {"energy"})
     energy = traj.energy()
     change = np.abs(energy - energy[0]) / np.abs(energy).max()
     drawn = np.nan_to_num(kept["energy"].get_ydata())
-    np.testing.assert_allclose(drawn, change, atol=4 * EPS)
+    close(drawn, change, atol=4 * EPS)
     figure.savefig(tmp_path / "picture.png")
     assert (tmp_path / "picture.png").stat().st_size > 10_000
 
@@ -85,7 +86,7 @@ def test_a_body_of_a_batch() -> None:
         invariants = traj.plot(body).axes[3]
         change = np.abs(energy - energy[0]) / np.abs(energy).max()
         drawn = np.nan_to_num(lines(invariants)["energy"].get_ydata())
-        np.testing.assert_allclose(drawn, change, atol=4 * EPS)
+        close(drawn, change, atol=4 * EPS)
     for wrong in (6, -7, (2, 0), (1,), (0, 0, 0)):
         with pytest.raises(IndexError, match="no body"):
             traj.plot(wrong)
@@ -105,9 +106,7 @@ def test_bodies_in_their_own_axes() -> None:
     for line in sphere.get_lines():
         if line.get_color() == "0.6":
             n = np.transpose(line._verts3d)
-            np.testing.assert_allclose(
-                np.ptp(np.einsum("ti,ij,tj->t", n, inverse, n)), 0, atol=8 * EPS
-            )
+            close(np.ptp(np.einsum("ti,ij,tj->t", n, inverse, n)), 0, atol=8 * EPS)
 
 
 @pytest.mark.parametrize("moments", [[1, 1.5, 2.2], [2.2, 1, 1.5], [1, 1, 2], [2, 1, 2]])
@@ -117,10 +116,10 @@ def test_polhodes(moments: list[float]) -> None:
     assert bool(separatrix) == (len(set(moments)) == 3)
     middle = sorted(moments)[1]
     for n in curves + separatrix:
-        np.testing.assert_allclose(np.linalg.norm(n, axis=1), 1, atol=4 * EPS)
-        np.testing.assert_allclose(np.ptp(n**2 @ (1 / np.array(moments))), 0, atol=8 * EPS)
+        close(np.linalg.norm(n, axis=1), 1, atol=4 * EPS)
+        close(np.ptp(n**2 @ (1 / np.array(moments))), 0, atol=8 * EPS)
     for n in separatrix:
-        np.testing.assert_allclose(n[0] ** 2 @ (1 / np.array(moments)), 1 / middle, atol=8 * EPS)
+        close(n[0] ** 2 @ (1 / np.array(moments)), 1 / middle, atol=8 * EPS)
     assert polhodes(np.ones(3)) == polhodes(np.array([0.0, 1.0, 1.0])) == ([], [])
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import reference
 import tolerances as tol
+from compare import close
 from numpy.typing import NDArray
 from tolerances import EPS, check
 
@@ -151,8 +152,8 @@ def test_i01_rod_that_breaks_the_triangle_inequality_by_rounding() -> None:
     for step in (body.step, lambda *state: ph.step(given["I"], *state)):
         m, q = step(given["m0"], IDENTITY, 1.0)
         # The two equal moments differ by 3.2e-13.
-        np.testing.assert_allclose(m, given["m0"], rtol=0, atol=1e-13)
-        np.testing.assert_allclose(q, [np.cos(0.5), 0, np.sin(0.5), 0], rtol=0, atol=1e-12)
+        close(m, given["m0"], atol=1e-13)
+        close(q, [np.cos(0.5), 0, np.sin(0.5), 0], atol=1e-12)
 
 
 def test_i02_slender_leg() -> None:
@@ -192,12 +193,10 @@ def test_i05_boundary_of_the_triangle_inequality() -> None:
 def test_i07_zero_moment_between_the_axes() -> None:
     given, answer = CASES["I07"]["input"], CASES["I07"]["answer"]
     body = ph.RigidBody(given["I_matrix"])
-    np.testing.assert_allclose(
-        np.sort(body.moments), numbers(answer["principal_moments"]), rtol=0, atol=1e-16
-    )
+    close(np.sort(body.moments), numbers(answer["principal_moments"]), atol=1e-16)
     m, q = body.step(given["m0"], given["q0"], given["t"])
-    np.testing.assert_allclose(m, given["m0"], rtol=0, atol=1e-15)
-    np.testing.assert_allclose(q, numbers(answer["q"]), rtol=0, atol=2e-15)
+    close(m, given["m0"], atol=1e-15)
+    close(q, numbers(answer["q"]), atol=2e-15)
     with pytest.raises(ValueError, match="zero"):
         body.step([0.1, -0.1, 0.0], given["q0"], given["t"])
 
@@ -207,10 +206,8 @@ def test_i08_signs_of_the_products_of_inertia() -> None:
     masses = [point[0] for point in given["points"]]
     places = [point[1] for point in given["points"]]
     body = ph.RigidBody.from_points(masses, places)
-    np.testing.assert_allclose(body.tensor, answer["I_matrix"], rtol=0, atol=1e-15)
-    np.testing.assert_allclose(
-        body.moments, numbers(answer["principal_moments"]), rtol=0, atol=4e-15
-    )
+    close(body.tensor, answer["I_matrix"], atol=1e-15)
+    close(body.moments, numbers(answer["principal_moments"]), atol=4e-15)
     m0 = np.array(answer["I_matrix"]) @ given["omega0"]
     got = body.step(m0, IDENTITY, given["t"])
     assert_state("I08", got, answer, 8 * EPS * (1 + 6) + 4 * 2e-15)
@@ -232,23 +229,23 @@ def test_q01_scalar_first() -> None:
     given, answer = CASES["Q01"]["input"], CASES["Q01"]["answer"]
     for key, q in (("if_wxyz", given["q"]), ("if_xyzw", np.roll(given["q"], 1))):
         turned = so3.rotate(np.array(q) / np.linalg.norm(q), given["v"])
-        np.testing.assert_allclose(turned, numbers(answer[key]), rtol=0, atol=1e-7)
+        close(turned, numbers(answer[key]), atol=1e-7)
 
 
 def test_q03_rates_in_body_and_space() -> None:
     given, answer = CASES["Q03"]["input"], CASES["Q03"]["answer"]
     omega = np.array(given["omega_body"])
     space = so3.rotate(Q1234, omega)
-    np.testing.assert_allclose(space, numbers(answer["omega_space"]), rtol=0, atol=2 * EPS)
+    close(space, numbers(answer["omega_space"]), atol=2 * EPS)
     expected = numbers(answer["qdot"])
     from_body = so3.multiply(Q1234, [0.0, *omega]) / 2
     from_space = so3.multiply([0.0, *space], Q1234) / 2
-    np.testing.assert_allclose(from_body, expected, rtol=0, atol=EPS)
-    np.testing.assert_allclose(from_space, expected, rtol=0, atol=EPS)
+    close(from_body, expected, atol=EPS)
+    close(from_space, expected, atol=EPS)
     # And the flow has this derivative: a sphere of moment 1, a small step each way.
     h = 1e-5
     (_, ahead), (_, behind) = (ph.step([1, 1, 1], omega, Q1234, s) for s in (h, -h))
-    np.testing.assert_allclose((ahead - behind) / (2 * h), expected, rtol=0, atol=1e-10)
+    close((ahead - behind) / (2 * h), expected, atol=1e-10)
 
 
 def test_q05_half_turns() -> None:
@@ -258,8 +255,8 @@ def test_q05_half_turns() -> None:
     got = so3.to_quaternion(matrices)
     for q, known in zip(got, expected, strict=True):
         sign = np.sign(np.dot(q, known))
-        np.testing.assert_allclose(sign * q, known, rtol=0, atol=2 * EPS)
-    np.testing.assert_allclose(so3.to_matrix(got), matrices, rtol=0, atol=2 * EPS)
+        close(sign * q, known, atol=2 * EPS)
+    close(so3.to_matrix(got), matrices, atol=2 * EPS)
 
 
 def test_q06_neighbours_in_a_series_keep_their_sign() -> None:
@@ -289,12 +286,12 @@ def test_q09_single_precision_above_one() -> None:
 def test_q11_frames_of_omega_and_m() -> None:
     given, answer = CASES["Q11"]["input"], CASES["Q11"]["answer"]
     omega = so3.rotate(so3.conjugate(Q1234), given["omega_space"])
-    np.testing.assert_allclose(omega, numbers(answer["omega_body"]), rtol=0, atol=2 * EPS)
+    close(omega, numbers(answer["omega_body"]), atol=2 * EPS)
     m = ph.momentum(given["I"], omega)
-    np.testing.assert_allclose(m, numbers(answer["m_body"]), rtol=0, atol=4 * EPS)
+    close(m, numbers(answer["m_body"]), atol=4 * EPS)
     space = ph.momentum_spatial(m, Q1234)
-    np.testing.assert_allclose(space, numbers(answer["m_space"]), rtol=0, atol=4 * EPS)
-    np.testing.assert_allclose(ph.omega(given["I"], m), omega, rtol=2 * EPS)
+    close(space, numbers(answer["m_space"]), atol=4 * EPS)
+    close(ph.omega(given["I"], m), omega, rtol=2 * EPS)
     assert abs(ph.energy(given["I"], m) - float(answer["energy"])) <= 4 * EPS
     got = ph.step(given["I"], m, Q1234, given["t"])
     end = {"m": answer["m_t"], "q": answer["q_t"]}
@@ -346,11 +343,11 @@ def test_a05_integers() -> None:
     assert_state("A05", got, answer, 1e-14)
     turn = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1]])
     q = so3.to_quaternion(turn)
-    np.testing.assert_allclose(q, numbers(answer["R_to_q"]), rtol=0, atol=EPS)
+    close(q, numbers(answer["R_to_q"]), atol=EPS)
     # A whole-number matrix is an attitude like any other.
     _, matrix = ph.step(*whole[:2], turn, 1)
     _, also = ph.step(*whole[:2], q, 1)
-    np.testing.assert_allclose(matrix, so3.to_matrix(also), rtol=0, atol=8 * EPS)
+    close(matrix, so3.to_matrix(also), atol=8 * EPS)
 
 
 def test_a09_read_only_inputs() -> None:
@@ -393,8 +390,8 @@ def test_r02_there_and_back(t: float, limit: float) -> None:
     given = CASES["R02"]["input"]
     there = ph.step(given["I"], given["m0"], given["q0"], t)
     m, q = ph.step(given["I"], *there, -t)
-    np.testing.assert_allclose(m, given["m0"], rtol=0, atol=limit)
-    np.testing.assert_allclose(q, given["q0"], rtol=0, atol=limit)
+    close(m, given["m0"], atol=limit)
+    close(q, given["q0"], atol=limit)
 
 
 def test_r05_quaternions_of_a_sensor_that_is_not_ready() -> None:
