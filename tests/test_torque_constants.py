@@ -387,7 +387,8 @@ def cut_off(degree: int, k: int) -> Callable[[float], Array]:
         for i, x in enumerate(at_zero):
             factorial *= max(i, 1)
             total = total + x * t**i / factorial
-        assert degree < 5 or np.allclose(total, full(t), rtol=1e-14, atol=1e-14)
+        if degree >= 5:
+            close(total, full(t), rtol=1e-14, atol=1e-14)
         return total
 
     return value
