@@ -618,20 +618,26 @@ def test_batches_and_forms() -> None:
     omega = rng.normal(size=(3, 4, 37, 3))  # 3 steps of order 8
     _, q = random_states(37, 6)
     h = rng.uniform(-0.5, 0.5, size=37)
-    ends = ph.attitude_from_rate(omega, q, h, 3, order=8)
+
+    def each(omega: Array, q: Array) -> Array:
+        """With step lengths of each body."""
+        bodies = omega[:, :, :, None], q[:, None], h[:, None]
+        return ph.attitude_from_rate(*bodies, len(omega), order=8)[:, 0]
+
+    ends = each(omega, q)
     assert ends.shape == (37, 4)
     # One at a time, bit for bit.
     for i in range(37):
         one = ph.attitude_from_rate(omega[:, :, i], q[i], h[i], 3, order=8)
         np.testing.assert_array_equal(one, ends[i])
-    Q = ph.attitude_from_rate(omega, ph.so3.to_matrix(q), h, 3, order=8)
+    Q = each(omega, ph.so3.to_matrix(q))
     assert Q.shape == (37, 3, 3)
     assert np.abs(Q - ph.so3.to_matrix(ends)).max() < 32 * EPS
     # Broadcasting: two attitudes, one rate.
     two = ph.attitude_from_rate(omega[:, :, 0], q[:2], 0.1, 3, order=8)
     assert two.shape == (2, 4)
     # Other types and a quaternion that is not unit.
-    short = ph.attitude_from_rate(omega.astype("f4"), 3 * q, h, 3, order=8)
+    short = each(omega.astype("f4"), 3 * q)
     assert np.abs(short - ends).max() < 1e-6
     assert np.abs(np.linalg.norm(short, axis=1) - 1).max() < 4 * EPS
     none = ph.attitude_from_rate(omega[:0], 2 * q, h, 0, order=8)
@@ -655,7 +661,7 @@ def test_nan_stays_with_its_body() -> None:
     h = np.full(5, 0.1)
     h[1] = np.inf
     q[4, 2] = np.nan
-    ends = ph.attitude_from_rate(omega, q, h, 2)
+    ends = ph.attitude_from_rate(omega[:, :, :, None], q[:, None], h[:, None], 2)[:, 0]
     assert np.isnan(ends).all(-1).tolist() == [False, True, False, True, True]
     np.testing.assert_array_equal(ends[[0, 2]], q[[0, 2]])
 

@@ -45,6 +45,9 @@ def attitude_from_rate(
         Brought to unit norm (orthogonality) where it is not.
     h : array_like, shape (...)
         Time step, of either sign; one for all where `omega` is a function. All broadcast together.
+        The same for all steps: with more than one, shape (n,) is refused, since it could mean steps
+        in time. Steps of each of n bodies are written (n, 1), with `q0` and the bodies of `omega`
+        in shapes (n, 1, ...).
     n_steps : int, optional
         Number of steps.
     order : {2, 4, 6, 8}, optional
@@ -62,7 +65,7 @@ def attitude_from_rate(
     ------
     ValueError
         Shapes that do not fit, an order other than these, a zero quaternion, a matrix that is no
-        rotation; several h with a function.
+        rotation; several h with a function, one-dimensional `h` with more than one step.
     TypeError
         Arguments that are not real numbers, an order or number of steps that is no integer.
 
@@ -92,6 +95,12 @@ def attitude_from_rate(
     start = attitude.array.astype(np.float64, copy=False)
     q = so3.to_quaternion(start) if attitude.core == (3, 3) else start
     step = _arrays.real_array("h", h).astype(np.float64)
+    if count > 1 and step.ndim == 1:
+        raise ValueError(
+            f"h of shape {step.shape} with n_steps = {count} could mean bodies or steps in time: "
+            f"for a step length of each body write shape ({len(step)}, 1), with q0 and the bodies "
+            "of omega in shapes (n, 1, ...); steps of different lengths in time take one call each"
+        )
     if callable(omega):
         if step.ndim != 0:
             raise ValueError(f"h must be one number where omega is a function, not {step.shape}")
