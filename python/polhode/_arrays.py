@@ -41,8 +41,10 @@ def real_array(name: str, value: ArrayLike) -> NDArray[Any]:
     """`value` as an array of real numbers of any type.
 
     Python's integers beyond 64 bits are doubles here; beyond the largest double they are refused.
-    So are masked values, which have no number.
+    So are masked values, which have no number, and quantities with a unit, which would lose it.
     """
+    if type(value) is not np.ndarray:
+        refuse_units(name, value)
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise TypeError(f"{name} is a masked array: masked values are not supported")
     array = np.asarray(value)
@@ -54,6 +56,31 @@ def real_array(name: str, value: ArrayLike) -> NDArray[Any]:
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} must be real numbers, not {array.dtype}")
     return array
+
+
+def refuse_units(name: str, value: Any) -> None:
+    """Refuse quantities, as of astropy and pint, also in lists."""
+    if isinstance(value, (list, tuple)):
+        for element in value:
+            if type(element) is not float and type(element) is not int:
+                refuse_units(name, element)
+    elif hasattr(value, "unit") and (hasattr(value, "to_value") or hasattr(value, "value")):
+        how = ".to_value(unit)" if hasattr(value, "to_value") else ".value"
+        raise TypeError(_has_unit(name, value.unit, how))
+    elif hasattr(value, "units") and hasattr(value, "magnitude"):
+        raise TypeError(_has_unit(name, value.units, ".to(unit).magnitude"))
+
+
+def _has_unit(name: str, unit: object, how: str) -> str:
+    return (
+        f"{name} has the unit {str(unit)!r}, which would be lost: give numbers in a consistent set "
+        f"of units, {name}{how}"
+    )
+
+
+def closed(array: Array) -> Array:
+    """The same numbers, not to be written to, nor to be made writeable."""
+    return np.asarray(memoryview(array).toreadonly())  # type: ignore[arg-type]
 
 
 def batch_shape(name: str, array: NDArray[Any], *core: int) -> tuple[int, ...]:

@@ -207,7 +207,7 @@ class RigidBody:
                [-1. ,  6. ,  0. ],
                [ 0. ,  0. ,  2.5]])
         """
-        position = np.asarray(r)
+        position = real_array("r", r)
         if position.ndim < 2:
             raise ValueError(f"r must have shape (..., N, 3), got {position.shape}")
         position = components("r", position, position.shape[-2], 3)

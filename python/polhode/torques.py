@@ -611,14 +611,21 @@ class GravityGradient(Model):
         >>> round(float(gradient.mean_motion), 7)
         0.0011068
         """
-        i, node, u = (np.asarray(x, np.float64) for x in (inclination, raan, argument_of_latitude))
-        i, node, u = np.broadcast_arrays(i, node, u)
+        elements = {
+            "mu": mu,
+            "radius": radius,
+            "inclination": inclination,
+            "raan": raan,
+            "argument_of_latitude": argument_of_latitude,
+        }
+        numbers = [_arrays.components(name, value) for name, value in elements.items()]
+        i, node, u = np.broadcast_arrays(*numbers[2:])
         ascending = np.stack([np.cos(node), np.sin(node), 0 * node], axis=-1)
         normal = np.stack([np.sin(i) * np.sin(node), -np.sin(i) * np.cos(node), np.cos(i)], axis=-1)
         position = np.cos(u)[..., None] * ascending + np.sin(u)[..., None] * np.cross(
             normal, ascending
         )
-        rate = np.sqrt(np.asarray(mu, np.float64) / np.asarray(radius, np.float64) ** 3)
+        rate = np.sqrt(numbers[0] / numbers[1] ** 3)
         return cls(rate, position, normal, **inertia)
 
     def with_inertia(self, inertia: Array | None = None, tensor: Array | None = None) -> Torque:
@@ -945,7 +952,7 @@ class Prescribed(Model):
         if self.frame == "space":
             return self
         if not self.in_core:
-            return Prescribed(lambda t: _turned(axes, np.asarray(self.values(t))))
+            return Prescribed(lambda t: _turned(axes, _returned("torque", self.values(t))))
         if self.times is None:
             return Prescribed(_Piecewise(self.values, axes))
         return Prescribed(_turned_behind(1, axes, self.values), self.times)

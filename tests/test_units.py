@@ -1,0 +1,114 @@
+"""Quantities with units, as of astropy and pint: refused, never stripped of their unit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from compare import same
+
+import polhode as ph
+
+INERTIA, M, Q = [1.0, 2.0, 3.0], [0.1, 0.2, 0.3], [1.0, 0.0, 0.0, 0.0]
+
+
+class ArrayWithUnit(np.ndarray[Any, Any]):
+    """As astropy's: a subclass of the array, which NumPy takes for one."""
+
+    unit = "kg m2"
+
+    def to_value(self, unit: Any = None) -> Any:
+        return np.asarray(self)
+
+
+class WithUnits:
+    """As pint's: an object around an array."""
+
+    units = "kilogram * meter ** 2"
+
+    def __init__(self, magnitude: Any) -> None:
+        self.magnitude = np.asarray(magnitude)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.asarray(self.magnitude, dtype)
+
+
+def like_astropy(value: Any) -> Any:
+    return np.array(value).view(ArrayWithUnit)
+
+
+def astropy_quantity(value: Any) -> Any:
+    units = pytest.importorskip("astropy.units")
+    return np.array(value) * units.kg
+
+
+def pint_quantity(value: Any) -> Any:
+    return pytest.importorskip("pint").UnitRegistry().Quantity(np.array(value), "kg")
+
+
+QUANTITIES = {
+    "astropy alike": like_astropy,
+    "pint alike": WithUnits,
+    "astropy": astropy_quantity,
+    "pint": pint_quantity,
+}
+
+CALLS: dict[str, Any] = {
+    "inertia": lambda u: ph.step(u(INERTIA), M, Q, 0.1),
+    "m": lambda u: ph.step(INERTIA, u(M), Q, 0.1),
+    "q": lambda u: ph.step(INERTIA, M, u(Q), 0.1),
+    "h": lambda u: ph.step(INERTIA, M, Q, u(0.1)),
+    "m0": lambda u: ph.integrate(INERTIA, u(M), Q, 0.1, 3),
+    "t0": lambda u: ph.integrate(INERTIA, M, Q, 0.1, 3, t0=u(0.1)),
+    "t": lambda u: ph.TorqueFreeMotion(INERTIA, M, Q)(u([0.0, 1.0])),
+    "omega": lambda u: ph.momentum(INERTIA, u(M)),
+    "tensor": lambda u: ph.RigidBody(u(np.diag(INERTIA))),
+    "mass": lambda u: ph.RigidBody.from_points(u([1.0, 1.0, 1.0]), np.eye(3)),
+    "u0": lambda u: ph.torques.HeavyTop(u(M)),
+    "mu": lambda u: ph.torques.GravityGradient.circular(u(1.0), 2.0),
+    "radius": lambda u: ph.torques.GravityGradient.circular(1.0, u(2.0)),
+    "inclination": lambda u: ph.torques.GravityGradient.circular(1.0, 2.0, u(0.1)),
+    "values": lambda u: ph.torques.Prescribed(u([M, M]), [0.0, 1.0]),
+    "v": lambda u: ph.so3.exp(u(M)),
+    "the torque function": lambda u: ph.integrate(
+        INERTIA, M, Q, 0.1, 3, torque=lambda t, m, q: u(M)
+    ),
+    "omega(t)": lambda u: ph.attitude_from_rate(lambda t: u(M), Q, 0.1),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("kind", QUANTITIES)
+def test_quantity_is_refused_by_name(name: str, kind: str) -> None:
+    # Without a unit the call works.
+    CALLS[name](np.array)
+    with pytest.raises(TypeError) as refused:
+        CALLS[name](QUANTITIES[kind])
+    assert name in str(refused.value)
+    assert ("to_value" if "astropy" in kind else "magnitude") in str(refused.value)
+    assert "unit" in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", QUANTITIES)
+def test_lists_of_quantities(kind: str) -> None:
+    rows = [QUANTITIES[kind](M), QUANTITIES[kind](M)]
+    for m in (rows, [rows], tuple(rows)):
+        with pytest.raises(TypeError, match=r"m has the unit .*consistent set"):
+            ph.energy(INERTIA, m)
+
+
+@pytest.mark.parametrize("kind", ["astropy alike", "astropy"])
+def test_elliptic_functions_strip_no_unit(kind: str) -> None:
+    with pytest.raises(TypeError):
+        ph.elliptic.rf(QUANTITIES["astropy"]([1.0]), 2.0, 3.0)
+
+
+def test_other_arrays_with_attributes_pass() -> None:
+    # A class of arrays that has no unit, and an object with a `value` that is no unit's.
+    class Plain(np.ndarray[Any, Any]):
+        value = 3.0
+
+    plain = np.array(M).view(Plain)
+    same(ph.step(INERTIA, plain, Q, 0.1)[0], ph.step(INERTIA, M, Q, 0.1)[0])
+    same(ph.energy(INERTIA, plain), ph.energy(INERTIA, M))
