@@ -668,7 +668,7 @@ class Run:
             return Trajectory(t, m, q, self.inertia, tuple(self.shown))
         from polhode._body_trajectory import BodyTrajectory
 
-        return BodyTrajectory(t, m, q, self.inertia, tuple(self.shown), body=self.frame.body)
+        return BodyTrajectory(t, m, q, tuple(self.shown), body=self.frame.body)
 
     def in_core(self, n: int, stages: Array, terms: list[tuple[Any, ...]], saved: _Saved) -> None:
         """The next n steps and their saves; none: the start is saved."""

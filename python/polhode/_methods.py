@@ -145,7 +145,7 @@ def may_lack_root(row: int, values: tuple[Any, ...]) -> bool:
     return is_implicit(values[0]) if row == _MADE_ROW else _MAY_LACK_ROOT[row]
 
 
-def _levels_to_the_user() -> int:
+def levels_to_the_user() -> int:
     """The `stacklevel` of a warning by the caller that names the code which called polhode."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] == "polhode":
@@ -161,7 +161,7 @@ def warn_without_root(row: int, count: int, torque: bool = False) -> None:
         f"method {_METHODS[row].name!r} found no root in a step{by_torque}: {bodies} NaN; "
         "shorter steps have one",
         RuntimeWarning,
-        stacklevel=_levels_to_the_user(),
+        stacklevel=levels_to_the_user(),
     )
 
 

@@ -55,9 +55,9 @@ class _One:
         attitude = np.asarray(trajectory.q[(saves, *at)])
         self.Q = attitude if attitude.shape[-1] == 3 else so3.to_matrix(attitude)
         self.q = attitude if attitude.shape[-1] == 4 else _continuous(so3.to_quaternion(attitude))
-        self.moments = np.broadcast_to(trajectory.inertia, (*shape, 3))[at]
         own = getattr(trajectory, "body", None)  # of a BodyTrajectory
-        axes = np.eye(3) if own is None else own.axes
+        moments, axes = (trajectory.inertia, np.eye(3)) if own is None else (own.moments, own.axes)
+        self.moments = np.broadcast_to(moments, (*shape, 3))[at]
         #: Principal axes, columns, in the axes of the trajectory.
         self.axes = np.broadcast_to(axes, (*shape, 3, 3))[at]
         self.is_free = not trajectory.torque

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,8 @@ import numpy as np
 
 from polhode import _core
 from polhode._arrays import Array
-from polhode.torques import Model, Torque
+from polhode._methods import levels_to_the_user
+from polhode.torques import Model, SpatialMomentum, Torque
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -92,6 +94,13 @@ class Trajectory:
         -------
         energy : ndarray, shape (T, ...)
 
+        Warns
+        -----
+        RuntimeWarning
+            Once a call, naming the user-defined torques that have been given no potential: what
+            they hold is missing. For a torque that has none, such as damping, give a `potential`
+            that returns zeros. The models without a potential have none.
+
         Examples
         --------
         >>> import polhode as ph
@@ -99,6 +108,17 @@ class Trajectory:
         >>> traj.energy().round(12)
         array([2., 2., 2.])
         """
+        missing = [
+            repr(term)
+            for term in self.torque
+            if not term.has_potential and not isinstance(term, (Model, SpatialMomentum))
+        ]
+        if missing:
+            warnings.warn(
+                f"the energy leaves out the potential of {', '.join(missing)}: give potential=",
+                RuntimeWarning,
+                stacklevel=levels_to_the_user(),
+            )
         energy = np.empty(self.m.shape[:-1])
         for at in self._pieces():
             m, q = np.asarray(self.m[at]), np.asarray(self.q[at])
@@ -112,6 +132,24 @@ class Trajectory:
                     for k, t in enumerate(self.t[at], at.start):
                         energy[k] += term.potential(float(t), np.asarray(self.q[k]))
         return energy
+
+    def omega(self) -> Array:
+        """Angular velocity in the body frame, in the axes of `m`.
+
+        Returns
+        -------
+        omega : ndarray, shape (T, ..., 3)
+            Radians per time; zero about the axis of a rod.
+
+        Examples
+        --------
+        >>> import polhode as ph
+        >>> traj = ph.integrate([1, 2, 4], [1, 0, 0], [1, 0, 0, 0], 0.1, 20, save_every=20)
+        >>> traj.omega()
+        array([[1., 0., 0.],
+               [1., 0., 0.]])
+        """
+        return np.asarray(_core.omega(self.inertia, np.asarray(self.m)))
 
     def casimir(self) -> Array:
         """Half the square of the momentum, |m|^2/2.

@@ -476,8 +476,8 @@ class RigidBody:
         Returns
         -------
         trajectory : Trajectory
-            As `polhode.integrate` gives it, momenta and attitudes in the user's body axes; its
-            `inertia` holds the principal moments.
+            As `polhode.integrate` gives it, momenta and attitudes in the user's body axes. It has
+            `body` in place of `inertia`, where these are not the principal axes.
 
         Raises
         ------
