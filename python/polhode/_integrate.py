@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
-from polhode._arrays import Array, Operand
+from polhode._arrays import Array, Operand, closed
 from polhode._methods import (
     corrects_energy,
     history,
@@ -403,6 +403,9 @@ def carry_out(
                     _call(callback, run, saved)
     except BaseException as error:
         trajectory = saved.rescue()
+        if not isinstance(error, Exception):  # Ctrl-C, which comes anywhere
+            now = run.step(run.done)[1] if run.done < run.count else float(saved.t[-1])
+            _note(error, f"after {run.done} steps of the integration, at t = {now}")
         with contextlib.suppress(Exception):  # an exception may refuse attributes
             error.trajectory = trajectory  # type: ignore[attr-defined]
         raise
@@ -422,22 +425,15 @@ def _call(callback: Callback | None, run: Run, saved: _Saved) -> None:
     k = saved.rows - 1
     t = float(saved.t[k])
     try:
-        callback(run.done, t, _closed(saved.m[k]), _closed(saved.q[k]))
+        callback(run.done, t, closed(saved.m[k]), closed(saved.q[k]))
     except Exception as error:
         _note(error, f"in the callback after step {run.done} of the integration, at t = {t}")
         raise
 
 
-def _note(error: Exception, text: str) -> None:
+def _note(error: BaseException, text: str) -> None:
     with contextlib.suppress(Exception):  # an exception may refuse attributes
         error.add_note(text)
-
-
-def _closed(array: Array) -> Array:
-    """The same numbers, not to be written to."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 class Frame:
@@ -511,7 +507,9 @@ class _Saved:
         """The filled rows; of files, read-only."""
         parts = [array[: self.rows] for array in (self.t, self.m, self.q)]
         if self.store is not None:
-            parts = [_closed(part) for part in parts]
+            parts = [part.view() for part in parts]  # memmaps still
+            for part in parts:
+                part.flags.writeable = False
         return self.run.trajectory(*parts)
 
 
@@ -749,7 +747,7 @@ class _Python:
             (i for i, stage in enumerate(run.scheme.stages) if stage[0] == "flow"), default=-1
         )
         self.force: tuple[float, Array] | None = None
-        self.m, self.q = _closed(run.m), _closed(run.q)
+        self.m, self.q = closed(run.m), closed(run.q)
         self.lost = run.extra.get("lost")
         self.gain: Array | float = 0.0  # twice the energy that rounding gave in this step
 
@@ -820,11 +818,11 @@ class _Python:
             # A function may give back the same array at each call: each is used up before the next.
             k = self._torque(t, self.m)
             total, stage = np.array(k), m + (s / 2) * k
-            k = self._torque(t, stage)
+            k = self._torque(t, closed(stage))
             total, stage = total + 2 * k, m + (s / 2) * k
-            k = self._torque(t, stage)
+            k = self._torque(t, closed(stage))
             total, stage = total + 2 * k, m + s * k
-            m += (s / 6) * (total + self._torque(t, stage))
+            m += (s / 6) * (total + self._torque(t, closed(stage)))
             return
         # Two kicks with no flow between them see the same torque.
         if self.force is None or self.force[0] != t:
