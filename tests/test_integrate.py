@@ -23,8 +23,11 @@ U0 = np.array([0.2, -0.1, 0.4])
 TOP = ph.torques.HeavyTop(U0)
 
 
-def top_in_python(t: float, m: Array, q: Array) -> Array:
+def pull(t: float, m: Array, q: Array) -> Array:
     return TOP.torque(t, m, q)
+
+
+top_in_python = ph.torques.Function(pull, potential=TOP.potential)
 
 
 def integrate(**changes: Any) -> ph.Trajectory:
@@ -111,8 +114,7 @@ def test_one_h_per_step(torque: Any) -> None:
 @pytest.mark.parametrize("splitting", ["strang", "rkn6_14"])
 def test_function_and_model_agree(splitting: str) -> None:
     model = integrate(splitting=splitting)
-    own = ph.torques.Function(top_in_python, potential=TOP.potential)
-    function = integrate(splitting=splitting, torque=own)
+    function = integrate(splitting=splitting, torque=top_in_python)
     close(function.m, model.m, atol=1e-14)
     close(function.q, model.q, atol=1e-14)
     close(function.energy(), model.energy(), atol=1e-14)
@@ -147,11 +149,12 @@ def test_a_kick_sees_the_time_reached() -> None:
 
     # A sphere: m is the integral of the torque, exact for t^1 by the trapezoidal rule.
     traj = integrate(inertia=[1, 1, 1], torque=clock, t0=1.0, h=0.5, n_steps=4)
-    assert seen == [1.0, 1.5, 2.0, 2.5, 3.0]
+    asked = [1.0, 1.0]  # whether it depends on m
+    assert seen == [*asked, 1.0, 1.5, 2.0, 2.5, 3.0]
     close(traj.m[-1, 2] - M0[2], (9 - 1) / 2, atol=4 * EPS)
     seen.clear()
     integrate(torque=clock, t0=1.0, h=0.5, n_steps=2, splitting=([0.5, 0.5], [1.0]))
-    assert seen == [1.25, 1.75]
+    assert seen == [*asked, 1.25, 1.75]
 
 
 def test_the_arrays_a_torque_sees_are_read_only() -> None:
@@ -386,7 +389,7 @@ def test_parameters_of_models_are_checked() -> None:
     with pytest.raises(ValueError, match=r"axis must have shape"):
         ph.torques.HeavyTop(U0, axis=[1, 2])
     with pytest.raises(TypeError, match="W must be a function"):
-        ph.torques.Function(top_in_python, W=3)  # type: ignore[arg-type]
+        ph.torques.Function(pull, W=3)  # type: ignore[arg-type]
 
 
 def test_splittings_are_frozen_dataclasses() -> None:

@@ -25,8 +25,10 @@ from polhode._methods import (
     option_values,
     warn_without_root,
 )
+from polhode._probe import with_known_dependence
 from polhode._rkmk import MuntheKaas
 from polhode._splittings import Splitting, as_splitting
+from polhode._steps import step
 from polhode._store import Store
 from polhode._torqued import NO_SPLITTING, Steps, check_terms, columns, torqued_index
 from polhode._trajectory import Trajectory
@@ -82,7 +84,9 @@ def integrate(
         Number of steps.
     torque : None, model, callable, compiled function or list of these, optional
         A model of `polhode.torques`, or ``f(t, m, attitude) -> (..., 3)`` over the whole batch,
-        body frame, or a compiled function, see `torques.Compiled`; a list is their sum.
+        body frame, or a compiled function, see `torques.Compiled`; a list is their sum. A splitting
+        calls a bare function twice more at the start, with other momenta, to find out whether it
+        depends on m, see `torques.Function`.
     splitting : str, Splitting, (a, b), (a, b, c) or None, optional
         A name of `splittings()`, or coefficients of the free flows (a) and of the kicks (b), which
         alternate; the longer list begins, a where they are equally long. c are those of a modified
@@ -128,10 +132,12 @@ def integrate(
     ------
     ValueError
         Bodies or attitudes that are none, shapes that do not fit, an unknown method or splitting,
-        a scheme that the torque does not serve; with ``splitting=None`` a method that takes no
-        torque, fewer derivatives of it than the method wants, `compensated`, and for a multistep
-        method fewer steps than its history or steps that are not all alike. Nothing has been done
-        then.
+        a scheme that the torque does not serve, because it depends on m, has no W, or is not given
+        at the times that the scheme visits (`Splitting.times`, `torques.Prescribed`); with
+        ``splitting=None`` a method that takes no torque, fewer derivatives of it than the method
+        wants, `compensated`, and for a multistep method fewer steps than its history or steps that
+        are not all alike. Nothing has been done then. Also a torque that does not have the shape of
+        m, where it is called.
     TypeError
         Arguments of a wrong type; an option that the method does not have.
     FileExistsError
@@ -280,17 +286,12 @@ def prepare(
         raise ValueError(
             f"method {method!r} has a history and is no flow of a splitting: give splitting=None"
         )
-    _check_scheme(scheme, terms)
-    for term in terms:
-        if compensated and term.depends_on_m:
-            raise ValueError(
-                "compensated needs a torque that does not depend on m, under which energy is kept; "
-                f"{term!r} does"
-            )
+    _check_scheme(scheme, terms, compensated)
     every = operator.index(save_every)
     if every < 1:
         raise ValueError(f"save_every must be at least 1, not {every}")
     cores = _arrays.thread_count(threads)
+    _arrays.refuse_units("t0", t0)
 
     operands = [Operand("inertia", inertia, 3), Operand("m0", m0, 3)]
     operands.append(_arrays.attitude_operand("q0", q0))
@@ -303,13 +304,18 @@ def prepare(
     )
     if operands[0].array.size == 3:
         moments = np.array(operands[0].array, np.float64).reshape(3)
-    terms, shown = terms_of_bodies(given, moments, frame)
-
+    for term in given:
+        term.check_attitude(operands[2].core == (3, 3))
     steps = _arrays.real_array("h", h).astype(np.float64)
     if steps.shape not in ((), (count,)):
         raise ValueError(f"h must be a number or have shape ({count},), not {steps.shape}")
     every = min(every, max(count, 1))
     _arrays.save_count(count, every, m.size + q.size)
+    if scheme.b and count > 0 and any(term.depends_on_m is None for term in terms):
+        unit = step(moments, m, q, 0.0)[1]
+        given = with_known_dependence(given, terms, float(t0), moments, m, unit, steps)
+    terms, shown = terms_of_bodies(given, moments, frame)
+    _check_scheme(scheme, terms, compensated)
     run = Run(
         row,
         values,
@@ -331,6 +337,7 @@ def prepare(
         run.extra["own"] = np.zeros((m.size // 3, columns(run.torqued)))
     if compensated:
         run.extra["lost"] = np.zeros_like(m)
+    _check_span(run)
     return run
 
 
@@ -530,8 +537,13 @@ def _check_history(row: int, count: int, h: ArrayLike) -> None:
         raise ValueError("a multistep method needs equal steps: h must be a number")
 
 
-def _check_scheme(scheme: Splitting, terms: Sequence[Torque]) -> None:
+def _check_scheme(scheme: Splitting, terms: Sequence[Torque], compensated: bool) -> None:
     for term in terms:
+        if compensated and term.depends_on_m:
+            raise ValueError(
+                "compensated needs a torque that does not depend on m, under which energy is kept; "
+                f"{term!r} does"
+            )
         if scheme.attitude_only and term.depends_on_m:
             raise ValueError(
                 f"splitting {scheme.name!r} needs a torque that depends on the attitude alone; "
@@ -548,6 +560,40 @@ def _check_scheme(scheme: Splitting, terms: Sequence[Torque]) -> None:
             )
     if scheme.modified and len(terms) > 1 and not all(term.in_core for term in terms):
         raise ValueError("W of a sum with Python functions is not known: give one function")
+
+
+def _check_span(run: Run) -> None:
+    """Refuse a run that asks a torque for times at which it is not given."""
+    spans = {i: term.span for i, term in enumerate(run.terms) if term.span is not None}
+    if not spans or run.count == 0:
+        return
+    offsets = _offsets(run)
+    if not offsets or not np.isfinite(run.h).all() or not np.isfinite(run.t0):
+        return
+    visited, whole = run.reach(offsets), run.reach((0.0, 1.0))
+    for i, (first, last) in spans.items():
+        slack = 8 * np.spacing(max(abs(first), abs(last)))  # times t0 + n h are rounded
+        early, late = visited[0] < first - slack, visited[1] > last + slack
+        if run.terms[i].held:  # beyond both data and run only a scheme asks
+            early &= whole[0] >= first - slack
+            late &= whole[1] <= last + slack
+        if early or late:
+            scheme = f"splitting {run.scheme.name!r}"
+            raise ValueError(
+                f"torque[{i}] is given from t = {first} to {last}, but "
+                f"{scheme if run.torqued < 0 else f'method {method_name(run.row)!r}'} asks for it "
+                f"from t = {visited[0]} to {visited[1]}, in a run from {whole[0]} to {whole[1]}"
+            )
+
+
+def _offsets(run: Run) -> list[float]:
+    """When a step asks for the torque, in units of h from its start."""
+    if run.torqued < 0:
+        return run.scheme.kick_times()
+    stages = [
+        stage for n in (0, 2**31) for stage in _core.torqued_stages(run.torqued, n, run.options)
+    ]
+    return sorted({time for time, derivatives, _ in stages if derivatives})
 
 
 def _bar(progress: bool, count: int, done: int) -> Any:
@@ -609,6 +655,16 @@ class Run:
         self.torqued = -1
         if not self.scheme.stages and not self.scheme.name:
             self.torqued = torqued_index(method_name(self.row))
+
+    def reach(self, offsets: Sequence[float]) -> tuple[float, float]:
+        """Least and largest time that lies at one of these parts of a step from its start."""
+        if self.times is None:  # of equal steps the first and the last
+            starts = self.t0 + np.array([0.0, self.count - 1.0]) * self.h
+        else:
+            starts = self.times[:-1]
+        with np.errstate(invalid="ignore", over="ignore"):
+            reached = np.array([starts + c * self.h for c in offsets])
+        return float(reached.min()), float(reached.max())
 
     def saved_times(self) -> Array:
         """Times of all saves."""

@@ -48,6 +48,9 @@ class Splitting:
     stages : tuple of (str, float, float)
         One step: "flow" (free motion) or "kick" (torque), the part of the step it lasts, and the
         coefficient c of a kick with modified potential, ``m += b h f - c h**3 W``.
+    times : (float, float)
+        Least and largest time that a step visits, in units of h from its start: (0, 1), or wider
+        where a scheme goes back or ahead. The torque has to be given there.
     """
 
     name: str
@@ -76,6 +79,24 @@ class Splitting:
     def modified(self) -> bool:
         """Whether it needs the W of the torque."""
         return any(c != 0 for _, _, c in self.stages)
+
+    @property
+    def times(self) -> tuple[float, float]:
+        """Least and largest time visited, in units of h from the start of the step."""
+        visited = (0.0, *self._reached(), 1.0)
+        return min(visited), max(visited)
+
+    def kick_times(self) -> list[float]:
+        """When the torque is asked for, in units of h from the start of the step."""
+        kicks = zip(self.stages, self._reached(), strict=True)
+        return sorted({time for (kind, _, _), time in kicks if kind == "kick"})
+
+    def _reached(self) -> list[float]:
+        """The time after each stage, free of rounding at 0 and 1; the last flow ends at 1."""
+        flows = [x if kind == "flow" else 0.0 for kind, x, _ in self.stages]
+        last = max((i for i, x in enumerate(self.stages) if x[0] == "flow"), default=-1)
+        sums = [1.0 if i >= last >= 0 else sum(flows[: i + 1]) for i in range(len(flows))]
+        return [round(x) + 0.0 if abs(x - round(x)) < CONSISTENT else x for x in sums]
 
     def table(self) -> NDArray[np.float64]:
         """The stages as the core takes them: (0 flow, 1 kick), coefficient, c."""
@@ -119,6 +140,13 @@ def splittings() -> list[Splitting]:
     >>> strang = ph.splittings()[0]
     >>> strang.name, strang.order, strang.a, strang.b
     ('strang', 2, (1.0,), (0.5, 0.5))
+
+    Most schemes stay within their step, some go back and ahead of it:
+
+    >>> strang.times
+    (0.0, 1.0)
+    >>> next([round(t, 2) for t in s.times] for s in ph.splittings() if s.name == "rkn6_7")
+    [-1.01, 2.01]
     """
     return list(_SPLITTINGS.values())
 

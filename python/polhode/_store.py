@@ -612,6 +612,8 @@ def fill_in(
             terms.append(kept)
             continue
         new = next(own, Absent(item))
+        if new.depends_on_m is None and isinstance(new, torques.Function):
+            new = new.known(item["depends_on_m"])  # as the run found it at its start
         terms.append(new)
         if isinstance(new, Absent):
             continue

@@ -49,19 +49,26 @@ class Torque:
         Shape of the bodies that its parameters are given for; () where all bodies share them.
     depends_on_m : bool
         Whether the torque depends on the momentum; a kick is then one classical Runge-Kutta step.
+        None: `integrate` finds out.
     has_potential : bool
         Whether `potential` is there, so that the energy of a trajectory is complete.
     has_modified : bool
         Whether `modified` is there, for schemes with a modified potential.
     in_core : bool
         Whether the kicks run in the core, without Python.
+    span : (float, float) or None
+        First and last time at which the torque is given; None where it is given at all times.
+    held : bool
+        Whether the torque is constant before and after its `span`; otherwise it is NaN there.
     """
 
     batch: tuple[int, ...] = ()
     in_core: bool = False
-    depends_on_m: bool = False
+    depends_on_m: bool | None = False
     has_potential: bool = False
     has_modified: bool = False
+    span: tuple[float, float] | None = None
+    held: bool = False
 
     def torque(self, t: float, m: Array, attitude: Array) -> Array:
         """Torque, body frame, shape (..., 3)."""
@@ -78,13 +85,16 @@ class Torque:
         """
         return self
 
+    def check_attitude(self, matrix: bool) -> None:
+        """Refuse the form of the attitudes, matrices or quaternions, where it does not fit."""
+
     def core_term(self, shape: tuple[int, ...], matrix: bool) -> tuple[Any, ...]:
         """The torque on bodies of a batch of this shape, as the core takes it."""
         raise NotImplementedError
 
 
 class Function(Torque):
-    """A torque of one's own, a Python function of the whole batch.
+    """A user-defined torque: a Python function of the whole batch.
 
     Parameters
     ----------
@@ -92,14 +102,26 @@ class Function(Torque):
         ``f(t, m, attitude) -> (..., 3)``: torque in the body frame at time t, from the momenta
         (..., 3), body frame, and the attitudes (..., 4) or (..., 3, 3), body to space, as given to
         `integrate`. The arrays are read-only and change after the call: copy what is to be kept.
-    depends_on_m : bool, optional
+        The result has the shape of m: nothing is spread over the batch.
+    depends_on_m : bool or None, optional
         Whether f depends on m. Its kick is then one classical Runge-Kutta step of order 4, and
-        schemes that need a torque of the attitude alone are refused.
+        schemes that need a torque that depends only on attitude and time are refused. None: a
+        splitting finds out at the start, see Notes.
     potential : callable, optional
         ``potential(t, attitude) -> (...)``: potential energy, for `Trajectory.energy`.
     W : callable, optional
         ``W(t, attitude) -> (..., 3)`` for schemes with a modified potential,
         ``W = 2 (f x v - Df[Q hat(v)])``, ``v = f / inertia``.
+
+    Notes
+    -----
+    With ``depends_on_m=None``, as for a bare function, a splitting calls f twice more before the
+    first step, at the start and with two other momenta of every body. Answers that differ by more
+    than 1e-12 of the larger mean that f depends on m; f is then called a third time, and where it
+    answers equal arguments with different numbers, a RuntimeWarning says so and f counts as
+    independent of m. A dependence that begins elsewhere, at a threshold of ``|m|`` or later, is not
+    seen: say ``depends_on_m=True``. Methods that integrate the torque directly
+    (``splitting=None``) have no use for the answer and do not ask.
 
     Examples
     --------
@@ -117,7 +139,7 @@ class Function(Torque):
     def __init__(
         self,
         f: Callable[[float, Array, Array], ArrayLike],
-        depends_on_m: bool = False,
+        depends_on_m: bool | None = None,
         potential: Callable[[float, Array], ArrayLike] | None = None,
         W: Callable[[float, Array], ArrayLike] | None = None,
     ) -> None:
@@ -127,24 +149,28 @@ class Function(Torque):
         self._f = f
         self._potential = potential
         self._w = W
-        self.depends_on_m = bool(depends_on_m)
+        self.depends_on_m = None if depends_on_m is None else bool(depends_on_m)
         self.has_potential = potential is not None
         self.has_modified = W is not None
 
     def torque(self, t: float, m: Array, attitude: Array) -> Array:
         """Torque, body frame, shape (..., 3): f(t, m, attitude)."""
-        return _fitting("torque", self._f(t, m, attitude), m.shape)
+        return _exactly("torque", self._f(t, m, attitude), m.shape)
 
     def modified(self, t: float, attitude: Array, shape: tuple[int, ...]) -> Array:
         """W, body frame, shape (..., 3)."""
         assert self._w is not None
-        return _fitting("W", self._w(t, attitude), shape)
+        return _exactly("W", self._w(t, attitude), shape)
 
     def potential(self, t: float, attitude: Array) -> Array:
         """Potential energy, shape (...)."""
         if self._potential is None:
             raise ValueError("the torque has been given no potential")
-        return _returned("potential", self._potential(t, attitude))
+        return _exactly("potential", self._potential(t, attitude), _batch_of(attitude))
+
+    def known(self, depends_on_m: bool) -> Function:
+        """The same torque, of which it is known whether it depends on m."""
+        return Function(self._f, depends_on_m, self._potential, self._w)
 
     def __repr__(self) -> str:
         return f"Function({self._f!r}, depends_on_m={self.depends_on_m})"
@@ -158,16 +184,35 @@ def _returned(name: str, value: ArrayLike | None) -> Array:
     return array.astype(np.float64, copy=False)
 
 
+def _exactly(name: str, value: ArrayLike | None, shape: tuple[int, ...]) -> Array:
+    """What a function of the whole batch returned, of this shape."""
+    array = _returned(name, value)
+    if array.shape != shape:
+        spread = f"; one for all bodies is numpy.broadcast_to(value, {shape})" if shape else ""
+        raise ValueError(
+            f"the {name} function must return shape {shape}, not {array.shape}{spread}"
+        )
+    return array
+
+
 def _fitting(name: str, value: ArrayLike | None, shape: tuple[int, ...]) -> Array:
+    """What a function of time returned, vectors (..., 3): for each body, or one for all."""
     array = _returned(name, value)
     if array.shape == shape:
         return array
     try:
-        return np.broadcast_to(array, shape)
+        if array.shape[-1:] == (3,):
+            return np.broadcast_to(array, shape)
     except ValueError:
-        raise ValueError(
-            f"the {name} function must return shape {shape}, not {array.shape}"
-        ) from None
+        pass
+    raise ValueError(
+        f"the {name} function must return shape {shape}, or (3,) for all bodies, not {array.shape}"
+    )
+
+
+def _batch_of(attitude: Array) -> tuple[int, ...]:
+    """Shape of a batch of attitudes."""
+    return attitude.shape[: -len(_arrays.attitude_core("attitude", attitude))]
 
 
 class Model(Torque):
@@ -881,12 +926,13 @@ class Prescribed(Model):
     values : callable, piecewise polynomial or array_like, shape (T, ..., 3)
         The torque in the frame `frame`, as one of
 
-        - samples at the times `times`: linear between them, constant before and after, as
-          `numpy.interp` does it;
+        - samples at the times `times`: linear between them, constant before the first and after
+          the last, as `numpy.interp` does it;
         - a piecewise polynomial of degree 3 or less with values of shape (..., 3), as SciPy makes
           them (`CubicSpline`, `PchipInterpolator`, `Akima1DInterpolator`, `PPoly`): anything with
-          breakpoints ``x`` and coefficients ``c``, continued by its first and last polynomials, or
-          NaN there with ``extrapolate=False``;
+          breakpoints ``x`` and coefficients ``c``, continued by its first and last polynomials;
+          with ``extrapolate=False`` there is no torque outside the breakpoints (`torque` gives
+          NaN), and `integrate` refuses to ask for it;
         - a function ``f(t) -> (..., 3)`` of time, called from Python once a kick.
     times : array_like, shape (T,), optional
         Times of the samples, ascending.
@@ -896,7 +942,10 @@ class Prescribed(Model):
     Notes
     -----
     Samples and polynomials are evaluated in the core; the torque of a kick is that at the time
-    which the free flows have reached. A kink between samples lowers the order of a scheme unless a
+    which the free flows have reached. Of some schemes this time lies outside the step, see
+    `Splitting.times`: data that end with the run do not serve them, and `integrate` raises
+    ValueError before any work. Samples may end earlier: the torque is held at the last one where
+    the run itself goes on after it. A kink, at a sample too, lowers the order of a scheme unless a
     step ends there. No potential: the energy is what the torque makes it.
 
     Examples
@@ -927,6 +976,12 @@ class Prescribed(Model):
             if times is None:
                 raise TypeError("samples need times")
             self.values, self.times, bounds, origins, table = _of_samples(values, times)
+        if self.times is not None:
+            self.held = True
+            if len(self.times) > 1:  # one sample: a constant torque
+                self.span = float(self.times[0]), float(self.times[-1])
+        elif self.in_core and not getattr(values, "extrapolate", True):
+            self.span = float(values.x[0]), float(values.x[-1])
         self._bounds, self._origins = bounds, origins
         self._table = np.moveaxis(table, 1, -2).reshape(len(origins), *table.shape[2:-1], 12)
         self._set(f"prescribed_{frame}", self._table[0])
@@ -1082,7 +1137,7 @@ class SpatialMomentum(Torque):
 
 
 class Compiled(Torque):
-    """A compiled torque of one's own, called in the core's loop over blocks of bodies.
+    """A user-defined compiled torque, called in the core's loop over blocks of bodies.
 
     Parameters
     ----------
@@ -1104,7 +1159,8 @@ class Compiled(Torque):
         ``potential(t, attitude) -> (...)``, a Python function for `Trajectory.energy`.
     attitude : {None, "quaternion", "matrix"}, optional
         The form of attitude that the function takes; where it is given, an integration of the other
-        form is refused.
+        form is refused before any work. A C function does not tell, so say it: a function that
+        reads four components as a quaternion gives wrong numbers from a matrix.
 
     Raises
     ------
@@ -1164,13 +1220,17 @@ class Compiled(Torque):
         self.has_potential = potential is not None
         self._index = _MODELS["compiled_of_m" if depends_on_m else "compiled"][0]
 
-    def core_term(self, shape: tuple[int, ...], matrix: bool) -> tuple[Any, ...]:
-        """The torque on bodies of a batch of this shape, as the core takes it."""
+    def check_attitude(self, matrix: bool) -> None:
+        """Refuse attitudes that are not of the form `attitude`."""
         form = "matrix" if matrix else "quaternion"
         if self.attitude not in (None, form):
             raise ValueError(
                 f"the compiled torque takes attitudes of the form {self.attitude!r}, not {form!r}"
             )
+
+    def core_term(self, shape: tuple[int, ...], matrix: bool) -> tuple[Any, ...]:
+        """The torque on bodies of a batch of this shape, as the core takes it."""
+        self.check_attitude(matrix)
         none = np.zeros(0)
         parameters = none if self._axes is None else _columns(self._axes, shape)
         return self._index, parameters, self._address, self._user_data, none, none
@@ -1188,14 +1248,14 @@ class Compiled(Torque):
         """Potential energy, shape (...)."""
         if self._potential is None:
             raise ValueError("the torque has been given no potential")
-        return _returned("potential", self._potential(t, attitude))
+        return _exactly("potential", self._potential(t, attitude), _batch_of(attitude))
 
     def in_axes(self, axes: Array) -> Torque:
         """The torque in other body axes; the function still works in its own."""
         A = np.asarray(axes, np.float64)
         if self._axes is not None:
             A = self._axes[..., :9].reshape(*self._axes.shape[:-1], 3, 3) @ A
-        turned = Compiled(self.function, self.depends_on_m, None, self.attitude)
+        turned = Compiled(self.function, bool(self.depends_on_m), None, self.attitude)
         turned._axes = np.concatenate(
             [A.reshape(*A.shape[:-2], 9), np.asarray(_core.so3_to_quaternion(A))], axis=-1
         )

@@ -1,0 +1,106 @@
+"""Whether a user-defined torque depends on the momentum, by asking it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from polhode._arrays import ZERO_MOMENT, Array, closed
+from polhode._methods import levels_to_the_user
+from polhode.torques import Function, Torque
+
+#: Answers that differ by less than this part of the larger differ by rounding.
+ROUNDING = 1e-12
+#: Directions of the two momenta: no component is equal, none is zero.
+DIRECTIONS = np.array([[0.64, -0.48, 0.6], [-0.48, 0.6, 0.64]])
+#: Angle of a step, in radians, that the second momentum stands for at least.
+TURN = 0.1
+
+
+def with_known_dependence(
+    given: Sequence[Torque],
+    terms: Sequence[Torque],
+    t: float,
+    inertia: Array,
+    m: Array,
+    q: Array,
+    h: Array,
+) -> list[Torque]:
+    """`given`, each function of which it is not said asked whether it depends on m.
+
+    `terms` are the same torques in the axes of `inertia`, `m` and `q`, the state at time t.
+    """
+    if m.size == 0 or all(term.depends_on_m is not None for term in terms):
+        return list(given)
+    momenta = _momenta(inertia, m, h)
+    return [
+        shown.known(_depends(term, shown, t, m, momenta, q))
+        if isinstance(shown, Function) and term.depends_on_m is None
+        else shown
+        for shown, term in zip(given, terms, strict=True)
+    ]
+
+
+def _momenta(inertia: Array, m: Array, h: Array) -> list[Array]:
+    """Two other momenta of every body: of the size of m, and one larger.
+
+    The larger is also at least that of a step of `TURN` radians, so that a body that begins at rest
+    or nearly so tells as well as others.
+    """
+    lengths = np.abs(h[np.isfinite(h) & (h != 0)])
+    length = lengths.max() if lengths.size else 1.0
+    with np.errstate(over="ignore"):
+        turning = TURN * inertia.max(axis=-1, keepdims=True) / length
+        size = np.abs(m).max(axis=-1, keepdims=True)
+        size = np.where(np.isfinite(size) & (size > 0), size, turning)
+        sizes = size, np.maximum(2 * size, turning)
+    # About the axis of a rod there is no momentum.
+    turns = inertia > ZERO_MOMENT * inertia.max(axis=-1, keepdims=True)
+    largest = np.finfo(np.float64).max
+    return [
+        np.minimum(scale, largest) * np.where(turns, direction, 0.0) + np.zeros_like(m)
+        for scale, direction in zip(sizes, DIRECTIONS, strict=True)
+    ]
+
+
+def _depends(
+    term: Torque, shown: Torque, t: float, m: Array, momenta: Sequence[Array], q: Array
+) -> bool:
+    def ask(momentum: Array) -> Array:
+        # A function may give back the same array at each call.
+        with np.errstate(all="ignore"):
+            return np.array(term.torque(t, closed(momentum), closed(q)))
+
+    try:
+        first, second = map(ask, momenta)
+        if not _differ(first, second):
+            return False
+        again = ask(momenta[1])
+    except Exception:
+        # One that fails at these momenta only looks at them; one that always fails is left to fail
+        # in the first step, where the exception tells it and carries the trajectory.
+        try:
+            ask(m)
+        except Exception:
+            return False
+        return True
+    if _differ(second, again):
+        warnings.warn(
+            f"{shown!r} answers equal arguments with different numbers, so whether it depends on m "
+            "is not known, and it counts as independent of m: give "
+            "polhode.torques.Function(f, depends_on_m=True or False)",
+            RuntimeWarning,
+            stacklevel=levels_to_the_user(),
+        )
+        return False
+    return True
+
+
+def _differ(a: Array, b: Array) -> bool:
+    """By more than rounding, in any body?"""
+    with np.errstate(invalid="ignore", over="ignore"):
+        size = np.maximum(np.abs(a), np.abs(b)).max(axis=-1, keepdims=True)
+        alike = (a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= ROUNDING * size)
+    return not alike.all()
