@@ -40,6 +40,11 @@ def end(scheme: ph.Splitting, n: int, weight: float, speed: float) -> Array:
     return np.concatenate([trajectory.m[-1] / speed, trajectory.q[-1]])
 
 
+def flows(scheme: ph.Splitting) -> int:
+    """Free flows of a step; the last of a step and the first of the next are one."""
+    return len(scheme.a) - (scheme.stages[0][0] == scheme.stages[-1][0] == "flow")
+
+
 def cost(schemes: list[ph.Splitting], bodies: int, steps: int, windows: int) -> list[float]:
     """ns a body-step of each."""
     m = M0 * np.linspace(0.9, 1.1, bodies)[:, None]
@@ -70,9 +75,7 @@ def main() -> None:
     print(f"{'scheme':16}{'order':>6}{'ns a step':>11} " + "".join(f"{h:>10}" for h in 2 * heads))
     errors: dict[str, list[float]] = {}
     for scheme, ns in zip(schemes, times, strict=True):
-        # The last flow of a step and the first of the next are one.
-        flows = len(scheme.a) - (scheme.stages[0][0] == scheme.stages[-1][0] == "flow")
-        counts = [FLOWS // flows, *(int(1000 * b / ns) for b in BUDGETS)]
+        counts = [FLOWS // flows(scheme), *(int(1000 * b / ns) for b in BUDGETS)]
         errors[scheme.name] = [
             float(np.abs(end(scheme, n, *size) - references[name]).max()) if n > 0 else np.inf
             for name, size in TOPS.items()

@@ -1,8 +1,9 @@
-"""Every example of the docstrings and of the README gives what it says."""
+"""Every example of the docstrings, of the README and of docs/ gives what it says."""
 
 import doctest
 import importlib
 import pkgutil
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 
 import polhode as ph
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 MODULES = [
     name
     for _, name, _ in pkgutil.walk_packages(ph.__path__, "polhode.")
@@ -35,9 +37,18 @@ def test_examples_of(name):
         pytest.fail("".join(reports), pytrace=False)
 
 
-def test_examples_of_the_readme():
-    text = README.read_text(encoding="utf-8")
-    test = doctest.DocTestParser().get_doctest(text, {}, "README.md", str(README), 0)
-    assert test.examples
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples_of_page(page):
+    test = doctest.DocTestParser().get_doctest(
+        page.read_text(encoding="utf-8"), {}, page.name, str(page), 0
+    )
+    assert test.examples or page.name != "README.md"
     if report := run(test):
         pytest.fail(report, pytrace=False)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_of_page(page):
+    """What a page links to in the repository is there."""
+    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target

@@ -1,0 +1,39 @@
+/// @file
+/// The kernels of every method, compiled for the number type that counts.
+
+#include "flops.hpp"
+
+#include "polhode/batch.hpp"
+#include "polhode/methods.hpp"
+
+namespace polhode {
+
+std::optional<OperationCount> count_step(const std::string& method,
+                                         const double (&inertia)[3],
+                                         const double (&m)[3],
+                                         double h,
+                                         bool matrix,
+                                         const OptionValues& options) {
+    const auto body = Inertia<counted>::of({inertia[0], inertia[1], inertia[2]});
+    batch::Attitude<counted> attitude;
+    attitude.matrix = matrix;
+    attitude.q = {1.0, 0.0, 0.0, 0.0};
+    for (int k = 0; k < 9; ++k) attitude.Q.a[k / 3][k % 3] = k % 4 == 0 ? 1.0 : 0.0;
+    std::optional<OperationCount> operations;
+    Methods::for_each([&]<class Method>() {
+        if (method != Method::info.name) return;
+        const Vec3<counted> momentum{m[0], m[1], m[2]};
+        const counted target = energy::per_momentum(body, momentum);
+        const int correction = energy_correction(Method::info, options);
+        const counted_scope scope;
+        auto step = batch::advance<Method>(body, momentum, counted(h), options);
+        if (correction != energy::none) {
+            energy::correct(body, step, target, correction);
+        }
+        attitude.turn(step.dq);
+        operations = scope.count();
+    });
+    return operations;
+}
+
+}  // namespace polhode
