@@ -45,10 +45,8 @@ def methods() -> str:
         ]
         for m in listed
     ]
-    return table(
-        ["method", "family", "order", "FLOPs", "error, hw = 0.2", "hw = 1", "torque", "options", "source"],
-        rows,
-    )  # fmt: skip
+    head = "method, family, order, FLOPs, error at 0.2, error at 1, torque, options, source"
+    return table(head.split(", "), rows)
 
 
 def splittings() -> str:
@@ -106,7 +104,7 @@ def main() -> int:
             continue
         (words, before), (now, after) = sizes(old), sizes(new)
         close = len(before) == len(after) and all(
-            abs(np.log10(a / b)) < 0.5 or max(a, b) < 1e-14  # noqa: PLR2004
+            abs(np.log10(a / b)) < 0.5 or max(a, b) < 1e-14
             for a, b in zip(before, after, strict=True)
         )
         if words != now or not close:
