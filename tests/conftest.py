@@ -17,7 +17,7 @@ import tolerances
 
 import polhode as ph
 
-# The levels on which the measured values stand; they give the same bits.
+# The levels at which a gain is reported; they give the same bits.
 MEASURED_AT = {"v3", "v4"}
 
 deselected = pytest.StashKey[bool]()

@@ -229,7 +229,7 @@ def test_rod_with_a_rounded_moment_is_accepted() -> None:
     _, q = body.step([0.0, 0.083, 0.0], IDENTITY, 1.0)
     # A rod turns by the larger moment, so 1.6e-13 less than half a radian.
     half = 0.5 * 0.083 / 0.08300000000002683
-    close(q, [np.cos(half), 0, np.sin(half), 0], atol=2e-16)
+    close(q, [np.cos(half), 0, np.sin(half), 0], atol=2 * EPS)
 
 
 @pytest.mark.parametrize(

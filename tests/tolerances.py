@@ -2,11 +2,12 @@
 
 A test fails above the limit.  A run of whole files that passes fails all the same when the worst
 error of a bound has become four times smaller than `measured`: then the gain is recorded here.  The
-measured values are those of level x86-64-v3, from
+measured values are the larger of those at levels v3, whose bits v4 and scalar share, and v2, from
 
     python -m pytest --measured
+    POLHODE_ISA=v2 python -m pytest --measured
 
-which prints the table of all bounds with what this run has seen.  Round-off is counted in
+which print the table of all bounds with what the run has seen.  Round-off is counted in
 eps = 2^-52.  `angle` is |h| |m0 / inertia|, the radians turned.
 """
 
@@ -105,18 +106,18 @@ UNIT = "exact_unit"
 
 # fmt: off
 bound("exact.m", limit=0.89, measured=0.589, unit=UNIT, reason="m / |m| against 25 digits")
-bound("exact.q", limit=0.68, measured=0.449, unit=UNIT, reason="q against 25 digits")
+bound("exact.q", limit=1.4, measured=0.93, unit=UNIT, reason="q against 25 digits")
 bound(
-    "exact.Q", limit=1.8, measured=1.17, unit=UNIT,
+    "exact.Q", limit=1.8, measured=1.2, unit=UNIT,
     reason="Q is quadratic in q, so an error counts up to four times; Q of the start is rounded",
 )
-bound("exact.half_way", limit=0.76, measured=0.505, unit=UNIT, reason="two methods, either rounds")
+bound("exact.half_way", limit=0.92, measured=0.613, unit=UNIT, reason="two methods, either rounds")
 bound(
-    "exact.long_run.energy", limit=0.81, measured=0.538, unit="sqrt(steps) 1e-16",
+    "exact.long_run.energy", limit=0.81, measured=0.539, unit="sqrt(steps) 1e-16",
     reason="rms of 64 bodies, relative; round-off without bias, else it would grow with the steps",
 )
 bound(
-    "exact.long_run.momentum_spatial", limit=1.5, measured=1, unit="sqrt(steps) 1e-16",
+    "exact.long_run.momentum_spatial", limit=2.3, measured=1.51, unit="sqrt(steps) 1e-16",
     reason="the largest of 64 bodies, likewise",
 )
 bound(
@@ -124,24 +125,24 @@ bound(
     reason="states that the report leaves out",
 )
 bound(
-    "frb.near_axis_2", limit=0.69, measured=0.454, unit=UNIT,
+    "frb.near_axis_2", limit=0.94, measured=0.623, unit=UNIT,
     reason="the distance keeps its digits",
 )
 bound(
-    "frb.thousands_of_periods", limit=0.44, measured=0.291, unit="eps angle",
+    "frb.thousands_of_periods", limit=0.49, measured=0.324, unit="eps angle",
     reason="phase and angle of either come to |h omega| eps, and an ulp of a moment moves them so",
 )
 bound("frb.against_exact", limit=2.9, measured=1.9, unit=UNIT, reason="two methods, either rounds")
 bound(
-    "motion.stored", limit=0.72, measured=0.479, unit=UNIT,
+    "motion.stored", limit=1.8, measured=1.2, unit=UNIT,
     reason="a motion, up to a million periods",
 )
-bound("motion.matrices", limit=1.8, measured=1.19, unit=UNIT, reason="Q is quadratic in q")
+bound("motion.matrices", limit=3.2, measured=2.11, unit=UNIT, reason="Q is quadratic in q")
 bound(
     "motion.still", limit=0.75, measured=0.494, unit="eps (1 + angle)",
     reason="the angle is rounded",
 )
-bound("motion.step", limit=0.99, measured=0.654, unit=UNIT, reason="two methods, either rounds")
+bound("motion.step", limit=1.3, measured=0.824, unit=UNIT, reason="two methods, either rounds")
 bound(
     "motion.period", limit=1.3, measured=0.824, unit=UNIT,
     reason="a few roundings of the constants and of the mean",
@@ -150,30 +151,30 @@ bound(
 # --- laws, of every method and hard state: tests/test_laws.py ---
 
 bound(
-    "laws.energy", limit=3, measured=1.94, unit="eps (1 + angle)",
+    "laws.energy", limit=3, measured=1.97, unit="eps (1 + angle)",
     reason="of |m| |omega|: m is rounded a few times against |m|, which energy feels through omega;"
     " for a thin rod that is much more than eps of the energy",
 )
-bound("laws.casimir", limit=6, measured=4, reason="of |m|^2: twice the rounding of m")
-bound("laws.momentum_spatial", limit=4, measured=2.62, reason="of |m|: q enters twice, m once")
+bound("laws.casimir", limit=6.9, measured=4.54, reason="of |m|^2: twice the rounding of m")
+bound("laws.momentum_spatial", limit=4.9, measured=3.24, reason="of |m|: q enters twice, m once")
 bound(
-    "laws.unit_norm", limit=4, measured=2.99,
+    "laws.unit_norm", limit=4, measured=3.53,
     reason="a step begins with |q|^2 within 4 eps of 1, itself rounded: 2.5 eps in |q|; the turn of"
     " the step and its product with q add their own",
 )
 bound(
-    "laws.orthogonality", limit=11, measured=6.96,
+    "laws.orthogonality", limit=11, measured=7.03,
     reason="entries of Q^T Q - 1: a step begins within 8 eps and rounds nine products",
 )
-bound("laws.matrix", limit=12, measured=8.5, reason="Q is quadratic in q, both rounded")
+bound("laws.matrix", limit=12, measured=8.55, reason="Q is quadratic in q, both rounded")
 bound(
-    "laws.reversal", limit=3, measured=2, unit=UNIT,
+    "laws.reversal", limit=4.4, measured=2.91, unit=UNIT,
     reason="two steps; what the first one rounds off the second one magnifies",
 )
-bound("laws.composition", limit=2.3, measured=1.48, unit=UNIT, reason="two steps against one")
+bound("laws.composition", limit=2.3, measured=1.5, unit=UNIT, reason="two steps against one")
 bound("laws.permutation", limit=2.4, measured=1.56, unit=UNIT, reason="the branches of other axes")
 bound("laws.scaling", limit=3.5, measured=2.3, unit=UNIT, reason="two steps, either rounds")
-bound("laws.exact", limit=1.6, measured=1.04, unit=UNIT, reason="hard states against 25 digits")
+bound("laws.exact", limit=2.5, measured=1.62, unit=UNIT, reason="hard states against 25 digits")
 
 # --- the heavy top of the report: tests/test_splitting.py ---
 
@@ -182,7 +183,7 @@ bound("laws.exact", limit=1.6, measured=1.04, unit=UNIT, reason="hard states aga
 # leave momentum and energy off by eps sqrt(n)/2 and, as the rates go with them, the angles by
 # eps sqrt(n) t / 2 or less: 2e-13, 7e-12, 2e-11, 2e-10.
 for _name, _limit, _measured in [
-    ("m.50", 45, 29.7), ("m.500", 95, 63.1), ("m.1000", 140, 91.6), ("m.5000", 6200, 4130),
+    ("m.50", 45, 30), ("m.500", 110, 68.7), ("m.1000", 140, 91.6), ("m.5000", 6200, 4130),
     ("q.50", 330, 218), ("q.500", 3300, 2200), ("q.1000", 6600, 4380), ("q.5000", 43000, 28500),
     ("energy", 30, 28.6),
 ]:
@@ -191,37 +192,37 @@ for _name, _limit, _measured in [
         reason="the error of the scheme and the rounding of its flows and kicks",
     )
 bound(
-    "heavy_top.vertical", limit=140, measured=88.4,
+    "heavy_top.vertical", limit=180, measured=158,
     reason="of |m| |u|; 3e5 roundings, the scheme keeps it",
 )
 bound(
-    "splitting.rounding", limit=1.4, measured=0.91, unit="eps sqrt(flows and kicks)",
+    "splitting.rounding", limit=1.6, measured=1.03, unit="eps sqrt(flows and kicks)",
     reason="half an ulp of m or q in each, that of the coefficients, multiplied by the motion",
 )
 
 # --- elliptic functions, relative: tests/test_elliptic.py ---
 
 bound("elliptic.agm", limit=2.2, measured=1.43, reason="promised")
-bound("elliptic.rf", limit=2.3, measured=1.49, reason="promised")
+bound("elliptic.rf", limit=2.3, measured=1.51, reason="promised")
 bound("elliptic.rc", limit=2.7, measured=1.76, reason="promised")
 bound("elliptic.rd", limit=2.9, measured=1.89, reason="promised")
-bound("elliptic.rj", limit=5.8, measured=3.83, reason="promised")
+bound("elliptic.rj", limit=5.8, measured=3.84, reason="promised")
 bound("elliptic.ellip_f", limit=2.7, measured=1.78, reason="promised")
 bound("elliptic.ellip_k", limit=2.6, measured=1.69, reason="promised")
-bound("elliptic.ellip_pi", limit=4.8, measured=3.15, reason="promised")
+bound("elliptic.ellip_pi", limit=7.8, measured=5.19, reason="promised")
 bound("elliptic.ellip_pi_complete", limit=5.3, measured=3.5, reason="promised")
 bound(
-    "elliptic.jacobi", limit=4, measured=2.63, unit="eps (1 + |u| max(1, |k|))",
+    "elliptic.jacobi", limit=4, measured=2.89, unit="eps (1 + |u| max(1, |k|))",
     reason="promised; of max(1, |dn|) for dn",
 )
 
 # --- rotations: tests/test_so3.py ---
 
 bound(
-    "so3.to_matrix", limit=3.1, measured=2.02,
+    "so3.to_matrix", limit=4, measured=3.12,
     reason="|q|^2, 2 / |q|^2 and two products are rounded",
 )
-bound("so3.to_matrix.orthogonality", limit=6, measured=4, reason="entries of Q^T Q - 1")
+bound("so3.to_matrix.orthogonality", limit=8, measured=6.5, reason="entries of Q^T Q - 1")
 bound("so3.to_quaternion", limit=1.5, measured=0.968, reason="half an eps is the matrix's, rounded")
 bound("so3.log", limit=1.9, measured=1.26, reason="relative; most of it is the arctangent's")
 bound(
@@ -232,8 +233,8 @@ bound(
     "so3.exp.small", limit=0.3, measured=0.198,
     reason="of |v| where the half of it is the result",
 )
-bound("so3.rotate", limit=3.5, measured=2.29, reason="of |v|")
-bound("so3.multiply", limit=0.92, measured=0.61, reason="of |p| |q|: three additions of products")
+bound("so3.rotate", limit=4, measured=2.8, reason="of |v|")
+bound("so3.multiply", limit=1.1, measured=0.689, reason="of |p| |q|: three additions of products")
 bound(
     "so3.exp_of_log", limit=3.8, measured=2.5,
     reason="log errs by 1.3 eps of up to 2 pi, exp halves that and adds 2; the unit quaternion 1",
@@ -248,11 +249,11 @@ bound(
     reason="the test rounds its products by 3; the zero of a rod is set, by up to 3 more",
 )
 bound(
-    "bodies.moments.of_turned", limit=7.5, measured=5, unit="eps of the largest moment",
+    "bodies.moments.of_turned", limit=9, measured=6, unit="eps of the largest moment",
     reason="4 of the moments and 5 of forming the tensor that has them",
 )
 bound(
-    "bodies.moments", limit=1.2, measured=0.785, unit="eps of the largest moment",
+    "bodies.moments", limit=1.3, measured=0.839, unit="eps of the largest moment",
     reason="promised",
 )
 bound("bodies.moments.graded", limit=0.56, measured=0.373, reason="relative: each keeps its digits")
