@@ -36,6 +36,7 @@ def generate() -> str:
         ("tuple", "tuple[typing.Any, ...]"),
     ):
         text = re.sub(rf"(?<=[:>] ){bare}(?![\[\w])", full, text)
+    text = text.replace("**kwargs)", "**kwargs: typing.Any)")
     if "typing." in text and "import typing" not in text:
         text = text.replace("import annotations\n", "import annotations\nimport typing\n", 1)
     formatted = subprocess.run(

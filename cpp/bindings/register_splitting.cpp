@@ -4,9 +4,10 @@
 /// Arrays come prepared by polhode.integrate: native doubles, C-contiguous, bodies along one axis.
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
-#include <optional>
+#include <list>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <pybind11/numpy.h>
@@ -31,7 +32,7 @@ View rows(const Doubles& array, std::ptrdiff_t core, std::ptrdiff_t bodies) {
     if (array.size() != core * bodies) throw py::value_error("arrays of the wrong size");
     return {array.data(), core, 1, 3};
 }
-MutableView mutable_rows(Doubles& array, std::ptrdiff_t core, std::ptrdiff_t bodies) {
+MutableView mutable_rows(Doubles array, std::ptrdiff_t core, std::ptrdiff_t bodies) {
     if (array.size() != core * bodies) throw py::value_error("arrays of the wrong size");
     return {array.mutable_data(), core, 1, 3};
 }
@@ -100,7 +101,7 @@ const TorquedMethod& torqued_method(int index) {
     return table.rows[index];
 }
 /// (bodies, columns).
-MutableView columns_of(const TorquedMethod& method, Doubles& work, std::ptrdiff_t bodies) {
+MutableView columns_of(const TorquedMethod& method, Doubles work, std::ptrdiff_t bodies) {
     if (work.size() != method.columns * bodies) throw py::value_error("arrays of the wrong size");
     return {work.mutable_data(), method.columns, 1, 3};
 }
@@ -125,54 +126,6 @@ py::list torqued_stages(int torqued, std::ptrdiff_t step, const py::tuple& optio
     return stages;
 }
 
-/// Runs one stage on the whole batch; false: it wants the torque once more.
-bool torqued_stage(int method,
-                   int torqued,
-                   int stage,
-                   const Doubles& inertia,
-                   Doubles m,
-                   Doubles attitude,
-                   bool matrix,
-                   const Doubles& torque,
-                   Doubles work,
-                   double h,
-                   std::ptrdiff_t step,
-                   int threads,
-                   const py::tuple& option_values) {
-    const std::ptrdiff_t bodies = m.size() / 3;
-    const TorquedMethod& row = torqued_method(torqued);
-    if (torque.ndim() != 2 || torque.shape(0) != bodies || torque.shape(1) < 3) {
-        throw py::value_error("arrays of the wrong size");
-    }
-    TorquedArguments a{};
-    a.inertia = rows(inertia, 3, bodies);
-    a.m = mutable_rows(m, 3, bodies);
-    a.attitude = mutable_rows(attitude, matrix ? 9 : 4, bodies);
-    a.matrix = matrix;
-    a.torque = {torque.data(), torque.shape(1), 1, 3};
-    a.work = columns_of(row, work, bodies);
-    a.h = h;
-    a.step = step;
-    a.options = read_options(option_values);
-    a.energy_correction =
-        energy_correction(*dispatch::level().torque_free->rows[method].info, a.options);
-    a.data = row.data_with(a.options);
-    a.stage = stage;
-    TorquedStage made[TorquedMethod::most_stages];
-    const TorquedStages list = row.stages(step, start_of(row, a.options), a.options, made);
-    if (stage < 0 || stage >= list.count) throw py::index_error("no such stage");
-    if (bodies == 0) return true;
-    std::atomic<bool> done{true};
-    {
-        const py::gil_scoped_release release;
-        share_among_threads(
-            bodies, thread_count(threads), 64, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-                if (!list.stages[stage].run(a, begin, end)) done = false;
-            });
-    }
-    return done;
-}
-
 py::list torqued_methods() {
     py::list list;
     const dispatch::TorquedTable& table = *dispatch::level().torqued;
@@ -188,93 +141,199 @@ py::list torqued_methods() {
     return list;
 }
 
-void integrate(int method,
-               const Doubles& inertia,
-               Doubles m,
-               Doubles attitude,
-               bool matrix,
-               const Doubles& stages,
-               const py::list& terms,
-               const Doubles& h,
-               double t0,
-               const std::optional<Doubles>& times,
-               std::ptrdiff_t first_step,
-               std::ptrdiff_t n_steps,
-               std::ptrdiff_t total_steps,
-               std::ptrdiff_t save_every,
-               Doubles m_saved,
-               Doubles attitude_saved,
-               int threads,
-               const py::tuple& option_values,
-               std::optional<Doubles> lost,
-               int torqued,
-               std::optional<Doubles> own) {
-    const std::ptrdiff_t bodies = m.size() / 3;
-    const std::ptrdiff_t core = matrix ? 9 : 4;
-    const std::ptrdiff_t saves = 1 + (total_steps + save_every - 1) / save_every;
-    if (m_saved.size() != saves * bodies * 3 || attitude_saved.size() != saves * bodies * core ||
-        (h.ndim() != 0 && h.size() != total_steps) || (times && times->size() != total_steps + 1) ||
-        n_steps < 0 || first_step < 0 || first_step + n_steps > total_steps || stages.ndim() != 2 ||
-        stages.shape(1) != 3) {
-        throw py::value_error("arrays of the wrong size");
-    }
-    std::vector<Stage> list;
-    for (py::ssize_t i = 0; i < stages.shape(0); ++i) {
-        list.push_back(
-            {stages.at(i, 0) == 0 ? Stage::flow : Stage::kick, stages.at(i, 1), stages.at(i, 2)});
-    }
-    std::vector<Term> read;
-    std::vector<TorqueTerm> sum;
-    for (const py::handle description : terms) {
-        read.emplace_back(description.cast<py::tuple>(), bodies);
-        sum.push_back(*read.back());
-    }
-    SplittingProblem problem{};
-    const dispatch::StepRow& row = dispatch::level().torque_free->rows[method];
-    problem.flow = row.step;
-    problem.options = read_options(option_values);
-    problem.energy_correction = energy_correction(*row.info, problem.options);
-    if (torqued >= 0) {
-        problem.torqued = &torqued_method(torqued);
-        if (!own) throw py::value_error("no columns");
-        problem.work = columns_of(*problem.torqued, *own, bodies);
-        problem.start = start_of(*problem.torqued, problem.options);
-    }
-    problem.inertia = rows(inertia, 3, bodies);
-    problem.stages = list.data();
-    problem.stage_count = static_cast<int>(list.size());
-    problem.terms = sum.data();
-    problem.term_count = static_cast<int>(sum.size());
-    problem.h = h.data();
-    problem.h_stride = h.ndim() == 0 ? 0 : 1;
-    problem.t0 = t0;
-    problem.times = times ? times->data() : nullptr;
-    problem.matrix = matrix;
-    problem.m = mutable_rows(m, 3, bodies);
-    problem.attitude = mutable_rows(attitude, core, bodies);
-    if (lost) problem.lost = mutable_rows(*lost, 3, bodies);
-    problem.m_saved = {m_saved.mutable_data(), 3, 1, 3};
-    problem.attitude_saved = {attitude_saved.mutable_data(), core, 1, 3};
-    problem.m_save_stride = 3 * bodies;
-    problem.attitude_save_stride = core * bodies;
-    problem.first_step = first_step;
-    problem.n_steps = n_steps;
-    problem.total_steps = total_steps;
-    problem.save_every = save_every;
-    const auto run = dispatch::level().splitting->run;
-    const int cores = thread_count(threads);
-    const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(problem, begin, end); };
-    constexpr std::ptrdiff_t block = SplittingProblem::block_bodies;
-    // polhode.integrate asks for as many steps as take a tenth of a second; one of a million bodies
-    // may take longer.
-    Slice slice;
-    if (n_steps == 1) {
-        const std::ptrdiff_t stages_done = std::max<std::ptrdiff_t>(stages.shape(0), 1);
-        slice.run_in_pieces(bodies, cores, block, stages_done, work);
-    } else {
-        slice.run(bodies, cores, block, 1, work);
-    }
+/// The same numbers, not to be written to, nor to be made writeable.
+py::object closed(const py::array& array) {
+    return py::module_::import("numpy").attr("asarray")(py::memoryview(array).attr("toreadonly")());
 }
+
+/// A torque that Python evaluates: function(order, t, m, attitude) of the whole batch gives the
+/// derivative of that order of the momentum in space, seen from the bodies, or the W of a modified
+/// potential; see TorqueArguments::order.
+class Called {
+  public:
+    Called(const py::object& function, py::object m, py::object attitude, const Doubles& numbers)
+        : function_(function),
+          m_(std::move(m)),
+          attitude_(std::move(attitude)),
+          numbers_(numbers),
+          info_{"called", 0, true, function.attr("depends_on_m").cast<bool>(), false, false},
+          model_{&info_, call, nullptr, nullptr} {
+        if (function.attr("has_modified").cast<bool>()) model_.modified = call;
+        if (function.attr("is_given").cast<bool>()) model_.given = call;
+    }
+    TorqueTerm term() { return {&model_, {}, {.user_data = this}}; }
+
+  private:
+    static void call(const TorqueArguments& a, std::ptrdiff_t, std::ptrdiff_t) {
+        auto& self = *static_cast<Called*>(a.extra.user_data);
+        const Doubles rows =
+            Doubles::ensure(self.function_(a.order, a.t, self.momenta(a.m), self.attitude_));
+        if (!rows) throw py::error_already_set();
+        if (rows.size() != 3 * a.bodies) throw py::value_error("arrays of the wrong size");
+        const double* x = rows.data();
+        double* row = a.out.data;
+        for (std::ptrdiff_t i = 0; i < a.bodies; ++i, x += 3, row += a.out.body) {
+            for (int k = 0; k < 3; ++k) {
+                double& y = row[k * a.out.component];
+                y = a.add ? y + x[k] : x[k];
+            }
+        }
+    }
+    /// Those of the state or of a stage.
+    const py::object& momenta(const View& m) {
+        if (m.data == m_.data()) return m_;
+        if (stage_.is_none()) {
+            const std::vector<py::ssize_t> shape(m_.shape(), m_.shape() + m_.ndim());
+            stage_ = closed(Doubles(shape, m.data, numbers_));
+        }
+        return stage_;
+    }
+
+    py::object function_;
+    py::array m_;
+    py::object attitude_, numbers_, stage_ = py::none();
+    TorqueInfo info_;
+    TorqueModel model_;
+};
+
+/// An integration, its arguments described by `register_splitting`.
+class Integration {
+  public:
+    explicit Integration(const py::kwargs& given)
+        : given_(given),
+          m_(array("m")),
+          threads_(thread_count(value<int>("threads"))) {
+        SplittingProblem& p = problem_;
+        const std::ptrdiff_t core = value<bool>("matrix") ? 9 : 4;
+        Doubles attitude = array("attitude"), m_saved = array("m_saved");
+        Doubles attitude_saved = array("attitude_saved");
+        const Doubles stages = array("stages"), h = array("h");
+        p.total_steps = value<std::ptrdiff_t>("total_steps");
+        p.save_every = value<std::ptrdiff_t>("save_every");
+        const std::ptrdiff_t saves = 1 + (p.total_steps + p.save_every - 1) / p.save_every;
+        if (m_saved.size() != saves * m_.size() ||
+            attitude_saved.size() != saves * attitude.size() ||
+            (h.ndim() != 0 && h.size() != p.total_steps) || stages.ndim() != 2 ||
+            stages.shape(1) != 3) {
+            throw py::value_error("arrays of the wrong size");
+        }
+        for (py::ssize_t i = 0; i < stages.shape(0); ++i) {
+            stages_.push_back({stages.at(i, 0) == 0 ? Stage::flow : Stage::kick,
+                               stages.at(i, 1),
+                               stages.at(i, 2)});
+        }
+        const dispatch::StepRow& row = dispatch::level().torque_free->rows[value<int>("method")];
+        p.flow = row.step;
+        p.options = read_options(given_["options"]);
+        p.energy_correction = energy_correction(*row.info, p.options);
+        if (const int torqued = value<int>("torqued"); torqued >= 0) {
+            p.torqued = &torqued_method(torqued);
+            p.work = columns_of(*p.torqued, array("own"), bodies());
+            p.start = start_of(*p.torqued, p.options);
+        }
+        p.inertia = rows(array("inertia"), 3, bodies());
+        p.matrix = core == 9;
+        p.m = mutable_rows(m_, 3, bodies());
+        p.attitude = mutable_rows(attitude, core, bodies());
+        if (has("lost")) p.lost = mutable_rows(array("lost"), 3, bodies());
+        p.h = h.data();
+        p.h_stride = h.ndim() == 0 ? 0 : 1;
+        p.t0 = value<double>("t0");
+        p.times = nullptr;
+        if (has("times")) {
+            const Doubles times = array("times");
+            if (times.size() != p.total_steps + 1) throw py::value_error("times of another number");
+            p.times = times.data();
+        }
+        p.m_saved = {m_saved.mutable_data(), 3, 1, 3};
+        p.attitude_saved = {attitude_saved.mutable_data(), core, 1, 3};
+        p.m_save_stride = m_.size();
+        p.attitude_save_stride = attitude.size();
+        read_terms(attitude);
+        p.stages = stages_.data();
+        p.stage_count = static_cast<int>(stages_.size());
+        p.terms = sum_.data();
+        p.term_count = static_cast<int>(sum_.size());
+    }
+    Integration(const Integration&) = delete;
+    Integration& operator=(const Integration&) = delete;
+
+    void run(std::ptrdiff_t first_step, std::ptrdiff_t n_steps) {
+        SplittingProblem& p = problem_;
+        if (n_steps < 0 || first_step < 0 || first_step + n_steps > p.total_steps) {
+            throw py::value_error("steps that there are not");
+        }
+        p.first_step = first_step;
+        p.n_steps = n_steps;
+        const auto run = dispatch::level().splitting->run;
+        const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(p, begin, end); };
+        constexpr std::ptrdiff_t block = SplittingProblem::block_bodies;
+        // polhode.integrate asks for as many steps as take a tenth of a second; one of a million
+        // bodies may take longer.
+        if (p.caller != nullptr) {
+            work(0, bodies());
+        } else if (n_steps == 1) {
+            const std::ptrdiff_t stages = std::max<std::ptrdiff_t>(p.stage_count, 1);
+            slice_.run_in_pieces(bodies(), threads_, block, stages, work);
+        } else {
+            slice_.run(bodies(), threads_, block, 1, work);
+        }
+    }
+
+  private:
+    std::ptrdiff_t bodies() const { return m_.size() / 3; }
+    bool has(const char* name) const { return !given_[name].is_none(); }
+    template <class T>
+    T value(const char* name) const {
+        return given_[name].cast<T>();
+    }
+    /// As it is, not converted: the core works in it.
+    Doubles array(const char* name) const {
+        if (!py::isinstance<Doubles>(given_[name])) {
+            throw py::type_error(std::string(name) + " must be an array of doubles in C order");
+        }
+        return value<Doubles>(name);
+    }
+    void read_terms(const Doubles& attitude) {
+        for (const py::handle term : given_["terms"]) {
+            if (py::isinstance<py::tuple>(term)) {
+                terms_.emplace_back(term.cast<py::tuple>(), bodies());
+                sum_.push_back(*terms_.back());
+                continue;
+            }
+            if (problem_.caller == nullptr) {
+                numbers_ = Doubles(std::max<py::ssize_t>(Caller::numbers * bodies(), 1));
+                caller_.data = numbers_.mutable_data();
+                problem_.caller = &caller_;
+            }
+            called_.emplace_back(
+                py::reinterpret_borrow<py::object>(term), closed(m_), closed(attitude), numbers_);
+            sum_.push_back(called_.back().term());
+        }
+    }
+    /// What the driver wants done for all bodies between two calls of Python.
+    static void share(void* self, std::ptrdiff_t count, Caller::Work work, const void* context) {
+        auto& integration = *static_cast<Integration*>(self);
+        constexpr std::ptrdiff_t few = 32;  // done before the lock would have been released
+        if (count <= few) return work(context, 0, count);
+        const auto part = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+            work(context, begin, end);
+        };
+        integration.slice_.run_in_pieces(count, integration.threads_, 64, 1, part);
+    }
+
+    py::kwargs given_;
+    Doubles m_;
+    int threads_;
+    std::vector<Stage> stages_;
+    std::vector<Term> terms_;
+    std::list<Called> called_;
+    std::vector<TorqueTerm> sum_;
+    Doubles numbers_;
+    Caller caller_{share, this, nullptr};
+    SplittingProblem problem_{};
+    Slice slice_;
+};
 
 TorqueArguments torque_arguments(const Doubles& m,
                                  const Doubles& attitude,
@@ -387,48 +446,33 @@ py::list splittings() {
 
 void register_splitting(py::module_& module) {
     namespace b = polhode::bindings;
-    module.def("integrate",
-               &b::integrate,
-               py::arg("method"),
-               py::arg("inertia"),
-               py::arg("m").noconvert(),
-               py::arg("attitude").noconvert(),
-               py::arg("matrix"),
-               py::arg("stages"),
-               py::arg("terms"),
-               py::arg("h"),
-               py::arg("t0"),
-               py::arg("times"),
-               py::arg("first_step"),
-               py::arg("n_steps"),
-               py::arg("total_steps"),
-               py::arg("save_every"),
-               py::arg("m_saved").noconvert(),
-               py::arg("attitude_saved").noconvert(),
-               py::arg("threads"),
-               py::arg("options") = py::tuple(),
-               py::arg("lost").noconvert() = py::none(),
-               py::arg("torqued") = -1,
-               py::arg("work").noconvert() = py::none());
+    py::class_<b::Integration>(module, "Integration", R"(Steps of bodies with torque.
+
+Arguments, all by name; arrays are doubles in C order, bodies along one axis or more:
+
+method, options: the free flow, row of methods() and its values
+torqued, own: row of torqued_methods() of a method that takes the torque itself, and its columns
+    (bodies, columns); -1, None: a splitting
+stages: of the splitting, (stages, 3): 0 a flow or 1 a kick, coefficient, c of a modified potential
+terms: of the torque: models as tuples, others as functions (order, t, m, attitude) -> (bodies, 3)
+    with depends_on_m, has_modified, is_given
+inertia (bodies, 3) or (3,); m (bodies, 3), attitude (bodies, 4): the state, changed in place
+matrix: whether attitudes are (bodies, 3, 3)
+lost: what rounding took from m, (bodies, 3); None: dropped
+h: (total_steps,) or (); t0; times (total_steps + 1,): of the starts and the end; None: t0 + n h
+total_steps, save_every: of the whole integration
+m_saved, attitude_saved: rows of all saves
+threads: their number)")
+        .def(py::init<const py::kwargs&>())
+        .def("run",
+             &b::Integration::run,
+             py::arg("first_step"),
+             py::arg("n_steps"),
+             "The next n_steps steps and their saves; none at first_step = 0: the start.");
     module.def("torqued_stages", &b::torqued_stages);
     module.def("torqued_methods", &b::torqued_methods);
     module.attr("tableau_stages") = py::make_tuple(polhode::OptionValues::most_stages,
                                                    polhode::OptionValues::most_implicit_stages);
-    module.def("torqued_stage",
-               &b::torqued_stage,
-               py::arg("method"),
-               py::arg("torqued"),
-               py::arg("stage"),
-               py::arg("inertia"),
-               py::arg("m").noconvert(),
-               py::arg("attitude").noconvert(),
-               py::arg("matrix"),
-               py::arg("torque").noconvert(),
-               py::arg("work").noconvert(),
-               py::arg("h"),
-               py::arg("step"),
-               py::arg("threads"),
-               py::arg("options"));
     module.def("torque",
                &b::torque,
                py::arg("term"),

@@ -4,6 +4,7 @@ import numpy.typing
 import typing
 
 __all__: list[str] = [
+    "Integration",
     "agm",
     "block_bodies",
     "build",
@@ -20,7 +21,6 @@ __all__: list[str] = [
     "energy",
     "flops",
     "gauss_distances",
-    "integrate",
     "jacobi",
     "jacobi_kc2",
     "methods",
@@ -56,9 +56,38 @@ __all__: list[str] = [
     "torque_derivative",
     "torque_models",
     "torqued_methods",
-    "torqued_stage",
     "torqued_stages",
 ]
+
+class Integration:
+    """
+    Steps of bodies with torque.
+
+    Arguments, all by name; arrays are doubles in C order, bodies along one axis or more:
+
+    method, options: the free flow, row of methods() and its values
+    torqued, own: row of torqued_methods() of a method that takes the torque itself, and its columns
+        (bodies, columns); -1, None: a splitting
+    stages: of the splitting, (stages, 3): 0 a flow or 1 a kick, coefficient, c of a modified potential
+    terms: of the torque: models as tuples, others as functions (order, t, m, attitude) -> (bodies, 3)
+        with depends_on_m, has_modified, is_given
+    inertia (bodies, 3) or (3,); m (bodies, 3), attitude (bodies, 4): the state, changed in place
+    matrix: whether attitudes are (bodies, 3, 3)
+    lost: what rounding took from m, (bodies, 3); None: dropped
+    h: (total_steps,) or (); t0; times (total_steps + 1,): of the starts and the end; None: t0 + n h
+    total_steps, save_every: of the whole integration
+    m_saved, attitude_saved: rows of all saves
+    threads: their number
+    """
+    def __init__(self, **kwargs: typing.Any) -> None: ...
+    def run(
+        self,
+        first_step: typing.SupportsInt | typing.SupportsIndex,
+        n_steps: typing.SupportsInt | typing.SupportsIndex,
+    ) -> None:
+        """
+        The next n_steps steps and their saves; none at first_step = 0: the start.
+        """
 
 def describe(ufunc: typing.Any, text: str) -> None: ...
 def flops(
@@ -74,29 +103,6 @@ def flops(
     options: tuple[typing.Any, ...] = (),
 ) -> dict[str, typing.Any]: ...
 def gauss_distances(nodes: typing.SupportsInt | typing.SupportsIndex) -> list[typing.Any]: ...
-def integrate(
-    method: typing.SupportsInt | typing.SupportsIndex,
-    inertia: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    m: numpy.typing.NDArray[numpy.float64],
-    attitude: numpy.typing.NDArray[numpy.float64],
-    matrix: bool,
-    stages: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    terms: list[typing.Any],
-    h: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    t0: typing.SupportsFloat | typing.SupportsIndex,
-    times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
-    first_step: typing.SupportsInt | typing.SupportsIndex,
-    n_steps: typing.SupportsInt | typing.SupportsIndex,
-    total_steps: typing.SupportsInt | typing.SupportsIndex,
-    save_every: typing.SupportsInt | typing.SupportsIndex,
-    m_saved: numpy.typing.NDArray[numpy.float64],
-    attitude_saved: numpy.typing.NDArray[numpy.float64],
-    threads: typing.SupportsInt | typing.SupportsIndex,
-    options: tuple[typing.Any, ...] = (),
-    lost: numpy.typing.NDArray[numpy.float64] | None = None,
-    torqued: typing.SupportsInt | typing.SupportsIndex = -1,
-    work: numpy.typing.NDArray[numpy.float64] | None = None,
-) -> None: ...
 def methods() -> list[typing.Any]: ...
 def motion_at(
     inertia: typing.Any,
@@ -146,21 +152,6 @@ def torque_derivative(
 ) -> numpy.typing.NDArray[numpy.float64]: ...
 def torque_models() -> list[typing.Any]: ...
 def torqued_methods() -> list[typing.Any]: ...
-def torqued_stage(
-    method: typing.SupportsInt | typing.SupportsIndex,
-    torqued: typing.SupportsInt | typing.SupportsIndex,
-    stage: typing.SupportsInt | typing.SupportsIndex,
-    inertia: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    m: numpy.typing.NDArray[numpy.float64],
-    attitude: numpy.typing.NDArray[numpy.float64],
-    matrix: bool,
-    torque: numpy.typing.NDArray[numpy.float64],
-    work: numpy.typing.NDArray[numpy.float64],
-    h: typing.SupportsFloat | typing.SupportsIndex,
-    step: typing.SupportsInt | typing.SupportsIndex,
-    threads: typing.SupportsInt | typing.SupportsIndex,
-    options: tuple[typing.Any, ...],
-) -> bool: ...
 def torqued_stages(
     arg0: typing.SupportsInt | typing.SupportsIndex,
     arg1: typing.SupportsInt | typing.SupportsIndex,

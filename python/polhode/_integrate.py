@@ -30,7 +30,7 @@ from polhode._rkmk import MuntheKaas
 from polhode._splittings import Splitting, as_splitting
 from polhode._steps import step
 from polhode._store import Store
-from polhode._torqued import NO_SPLITTING, Steps, check_terms, columns, torqued_index
+from polhode._torqued import NO_SPLITTING, Called, check_terms, columns, note, torqued_index
 from polhode._trajectory import Trajectory
 from polhode.torques import SpatialMomentum, Torque, TorqueLike, as_terms
 
@@ -41,8 +41,6 @@ Callback = Callable[[int, float, Array, Array], object]
 
 #: Seconds between two looks at Ctrl-C and the progress bar.
 SLICE = 0.1
-#: Numbers of one array of a few that stay in the first-level cache together.
-CACHED = 3 * 2048
 
 
 def integrate(
@@ -393,17 +391,16 @@ def carry_out(
 ) -> Trajectory:
     """Do what is left of the run; all rows of the trajectory are `t`, `m` and `q`."""
     saved = _Saved(run, t, m, q, store)
-    in_core = all(term.in_core for term in run.terms)
-    advance = _Core(run) if in_core else _Python(run) if run.torqued < 0 else _Torqued(run)
+    steps = _Steps(run, saved)
     try:
         with _bar(progress, run.count, run.done) as bar:
             if saved.rows == 0:
-                advance.start(saved)
+                steps.start()
                 saved.enter()
                 _call(callback, run, saved)
             while run.done < run.count:
                 before = run.done
-                advance.to(run.next_save() if callback is not None else run.count, saved)
+                steps.to(run.next_save() if callback is not None else run.count)
                 saved.enter()
                 bar.update(run.done - before)
                 if run.at_save():
@@ -412,7 +409,7 @@ def carry_out(
         trajectory = saved.rescue()
         if not isinstance(error, Exception):  # Ctrl-C, which comes anywhere
             now = run.step(run.done)[1] if run.done < run.count else float(saved.t[-1])
-            _note(error, f"after {run.done} steps of the integration, at t = {now}")
+            note(error, f"after {run.done} steps of the integration, at t = {now}")
         with contextlib.suppress(Exception):  # an exception may refuse attributes
             error.trajectory = trajectory  # type: ignore[attr-defined]
         raise
@@ -434,13 +431,8 @@ def _call(callback: Callback | None, run: Run, saved: _Saved) -> None:
     try:
         callback(run.done, t, closed(saved.m[k]), closed(saved.q[k]))
     except Exception as error:
-        _note(error, f"in the callback after step {run.done} of the integration, at t = {t}")
+        note(error, f"in the callback after step {run.done} of the integration, at t = {t}")
         raise
-
-
-def _note(error: BaseException, text: str) -> None:
-    with contextlib.suppress(Exception):  # an exception may refuse attributes
-        error.add_note(text)
 
 
 class Frame:
@@ -724,218 +716,61 @@ class Run:
 
         return BodyTrajectory(t, m, q, tuple(self.shown), body=self.frame.body)
 
-    def in_core(self, n: int, stages: Array, terms: list[tuple[Any, ...]], saved: _Saved) -> None:
-        """The next n steps and their saves; none: the start is saved."""
-        _core.integrate(
-            self.row,
-            self.inertia,
-            self.m,
-            self.q,
-            self.q.shape[self.m.ndim - 1 :] == (3, 3),
-            stages,
-            terms,
-            self.h,
-            self.t0,
-            self.times,
-            self.done,
-            n,
-            self.count,
-            self.every,
-            saved.m,
-            saved.q,
-            self.threads,
-            self.options,
-            self.extra.get("lost"),
-            self.torqued,
-            self.extra.get("own"),
-        )
 
+class _Steps:
+    """The steps of a run in the core, a slice of time after another."""
 
-class _Core:
-    """Steps in the core, a slice of time after another."""
-
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, saved: _Saved) -> None:
         self.run = run
-        self.stages = run.scheme.table()
         batch, matrix = run.m.shape[:-1], run.q.shape[run.m.ndim - 1 :] == (3, 3)
-        self.terms = [term.core_term(batch, matrix) for term in run.terms]
+        #: Steps of one call of the core: of torques in Python, which may take any time, one.
+        self.calls = not all(term.in_core for term in run.terms)
         flows = max(len(run.scheme.a), 1) * max(run.m.size // 3, 16)
-        self.slice = max(1, 100_000 // flows)
-
-    def start(self, saved: _Saved) -> None:
-        """Save the start."""
-        self.run.in_core(0, self.stages, self.terms, saved)
-        self.run.started = True
-
-    def to(self, target: int, saved: _Saved) -> None:
-        """Go on to step `target` or for one slice."""
-        run = self.run
-        n = min(self.slice, target - run.done)
-        begun = time.perf_counter()
-        run.keep()
-        run.in_core(n, self.stages, self.terms, saved)
-        run.done += n
-        spent = time.perf_counter() - begun
-        if n == self.slice:
-            growth = min(10.0, SLICE / max(spent, 1e-9))
-            self.slice = max(1, math.ceil(self.slice * growth))
-
-
-def _add_scaled(m: Array, s: float, force: Array) -> None:
-    """m += s force, in pieces that stay in the cache."""
-    if m.size <= CACHED:
-        m += s * force
-        return
-    rows, forces = m.reshape(-1, 3), force.reshape(-1, 3)
-    work = np.empty((CACHED // 3, 3))
-    for i in range(0, len(rows), len(work)):
-        row, force = rows[i : i + len(work)], forces[i : i + len(work)]
-        row += np.multiply(force, s, out=work[: len(row)])
-
-
-class _Python:
-    """Steps with kicks in Python: one call of the torque a kick, over the whole batch."""
-
-    def __init__(self, run: Run) -> None:
-        self.run = run
-        self.depends_on_m = any(term.depends_on_m for term in run.terms)
-        self.last_flow = max(
-            (i for i, stage in enumerate(run.scheme.stages) if stage[0] == "flow"), default=-1
+        self.slice = 1 if self.calls else max(1, 100_000 // flows)
+        self.integration = _core.Integration(
+            method=run.row,
+            options=run.options,
+            torqued=run.torqued,
+            inertia=run.inertia,
+            m=run.m,
+            attitude=run.q,
+            matrix=matrix,
+            lost=run.extra.get("lost"),
+            own=run.extra.get("own"),
+            stages=run.scheme.table(),
+            terms=[
+                term.core_term(batch, matrix) if term.in_core else Called(run, term)
+                for term in run.terms
+            ],
+            h=run.h,
+            t0=run.t0,
+            times=run.times,
+            total_steps=run.count,
+            save_every=run.every,
+            m_saved=saved.m,
+            attitude_saved=saved.q,
+            threads=run.threads,
         )
-        self.force: tuple[float, Array] | None = None
-        self.m, self.q = closed(run.m), closed(run.q)
-        self.lost = run.extra.get("lost")
-        self.gain: Array | float = 0.0  # twice the energy that rounding gave in this step
 
-    def start(self, saved: _Saved) -> None:
+    def start(self) -> None:
         """Save the start."""
-        self.run.in_core(0, self.run.scheme.table(), [], saved)
+        self.integration.run(0, 0)
         self.run.started = True
 
-    def to(self, target: int, saved: _Saved) -> None:
+    def to(self, target: int) -> None:
         """Go on to step `target` or for one slice."""
         run = self.run
-        until = time.perf_counter() + SLICE
+        begun = time.perf_counter()
         while run.done < target:
+            n = min(self.slice, target - run.done)
             run.keep()
-            n = run.done
-            self._step(n)
-            if (n + 1) % run.every == 0 or n + 1 == run.count:
-                k = -(-(n + 1) // run.every)
-                saved.m[k], saved.q[k] = run.m, run.q
-            run.done = n + 1
-            if time.perf_counter() > until:
+            self.integration.run(run.done, n)
+            run.done += n
+            spent = time.perf_counter() - begun
+            if not self.calls:
+                if n == self.slice:
+                    growth = min(10.0, SLICE / max(spent, 1e-9))
+                    self.slice = max(1, math.ceil(self.slice * growth))
                 break
-
-    def _step(self, n: int) -> None:
-        h, t, t_end = self.run.step(n)
-        elapsed = 0.0
-        now = t
-        try:
-            for i, (kind, coefficient, c) in enumerate(self.run.scheme.stages):
-                if kind == "flow":
-                    self._flow(coefficient * h)
-                    elapsed += coefficient
-                    now = t_end if i == self.last_flow else t + elapsed * h
-                else:
-                    self._kick(now, coefficient * h, c * h**3)
-            if self.lost is not None:
-                self._settle()
-        except Exception as error:
-            _note(error, f"in step {n} of the integration, at t = {now}")
-            raise
-
-    def _flow(self, h: float) -> None:
-        run = self.run
-        before = None if self.lost is None else run.m.copy()
-        state = (run.inertia, run.m, run.q, h, run.m, run.q)
-        done = _core.step(run.row, *state, 1, run.threads, True, run.options)
-        if type(done) is not tuple:
-            raise RuntimeError("the core refused a state that had passed the checks")
-        self.force = None
-        if before is not None:
-            change = (run.m - before) * self._inverse()
-            self.gain = self.gain + np.sum(change * (run.m + before), axis=-1, keepdims=True)
-            self.gain += 2 * np.sum(change * run.extra["lost"], axis=-1, keepdims=True)
-
-    def _torque(self, t: float, m: Array) -> Array:
-        terms = self.run.terms
-        total = terms[0].torque(t, m, self.q)
-        if len(terms) > 1:
-            # A function may give back the same array at each call.
-            total = np.array(total)
-            for term in terms[1:]:
-                total += term.torque(t, m, self.q)
-        return total
-
-    def _kick(self, t: float, s: float, ch3: float) -> None:
-        m = self.run.m
-        if self.depends_on_m:
-            # A function may give back the same array at each call: each is used up before the next.
-            k = self._torque(t, self.m)
-            total, stage = np.array(k), m + (s / 2) * k
-            k = self._torque(t, closed(stage))
-            total, stage = total + 2 * k, m + (s / 2) * k
-            k = self._torque(t, closed(stage))
-            total, stage = total + 2 * k, m + s * k
-            m += (s / 6) * (total + self._torque(t, closed(stage)))
-            return
-        # Two kicks with no flow between them see the same torque.
-        if self.force is None or self.force[0] != t:
-            force = self._torque(t, self.m)
-            # A function may give back what it was given.
-            mine = np.may_share_memory(force, m) or np.may_share_memory(force, self.run.q)
-            self.force = t, np.array(force) if mine else force
-        if self.lost is None:
-            _add_scaled(m, s, self.force[1])
-        else:
-            self._add(s * self.force[1])
-        if ch3 != 0:
-            self._add(-ch3 * self._modified(t))
-
-    # Compensation, as in the driver of the core.
-
-    def _add(self, part: Array) -> None:
-        m = self.run.m
-        if self.lost is None:
-            m += part
-            return
-        part = part + self.lost
-        total = m + part
-        self.lost[...] = part - (total - m)
-        m[...] = total
-
-    def _inverse(self) -> Array:
-        moments = self.run.inertia
-        return np.divide(1.0, moments, out=np.zeros_like(moments), where=moments != 0)
-
-    def _settle(self) -> None:
-        inverse = self._inverse()
-        omega = self.run.m * inverse
-        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            factor = -0.5 * self.gain / np.sum(omega * omega, axis=-1, keepdims=True)
-            relative = np.abs(factor) * inverse.max(axis=-1, keepdims=True)
-        self._add(np.where(relative <= 2.0**-40, factor, 0.0) * omega)
-        self.gain = 0.0
-
-    def _modified(self, t: float) -> Array:
-        """W = 2 (f x v - Df[Q hat(v)]), v = f / inertia; of a function, what it gives."""
-        terms = self.run.terms
-        if len(terms) == 1:
-            return terms[0].modified(t, self.q, self.run.m.shape)  # type: ignore[attr-defined, no-any-return]
-        raise ValueError("W of a sum with Python functions is not known: give one function")
-
-
-class _Torqued(_Python):
-    """Steps of a method that takes the torque itself."""
-
-    def __init__(self, run: Run) -> None:
-        super().__init__(run)
-        self.steps = Steps(run, self.m, self.q)
-
-    def _step(self, n: int) -> None:
-        try:
-            self.steps.step(n)
-        except Exception as error:
-            _note(error, f"in step {n} of the integration, at t = {self.steps.now}")
-            raise
+            if spent > SLICE:
+                break

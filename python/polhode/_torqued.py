@@ -1,11 +1,12 @@
 """Methods that take the torque themselves: `integrate(..., method=name, splitting=None)`.
 
-A step is a list of stages in the core. Before each the torque is evaluated, in the core for models
-and here for functions, and the stage makes of it the state at which it is wanted next.
+A step is a list of stages in the core. Before each the torque is evaluated, in the core for models,
+by a call of Python for functions, and the stage makes of it the state at which it is wanted next.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -73,108 +74,59 @@ def _derivatives(term: Torque) -> int:
 
 
 def _given_momentum(terms: Sequence[Torque]) -> SpatialMomentum | None:
+    """The term that gives the momentum itself: where it is the only one."""
     if len(terms) == 1 and isinstance(terms[0], SpatialMomentum):
         return terms[0]
     return None
 
 
-class Evaluation:
-    """The derivatives of the momentum in space at the state of a run, seen from the bodies."""
+class Called:
+    """A torque that is evaluated in Python, as a function that the core calls.
 
-    def __init__(self, run: Run, m: Array, q: Array) -> None:
-        """`m` and `q` are the state, not to be written to."""
-        self.run, self.m, self.q = run, m, q
-        self.given = _given_momentum(run.terms)
-        self.offset = run.extra.get("offset")
+    ``called(order, t, m, attitude)`` is the torque, the derivative of order 1 of the momentum in
+    space, seen from the bodies; where that momentum is given, its derivatives of all orders. Order
+    -1 is the W of a modified potential.
+    """
 
-    def start(self, t: float) -> None:
-        """Where L(t) is given, m may differ from it by a constant vector of space."""
-        if self.given is not None:
-            offset = _to_space(self.q, self.m) - self._momentum(t)
-            self.offset = self.run.extra["offset"] = np.ascontiguousarray(offset)
+    def __init__(self, run: Run, term: Torque) -> None:
+        self.run, self.term = run, term
+        self.depends_on_m = bool(term.depends_on_m)
+        self.has_modified = term.has_modified
+        self.is_given = isinstance(term, SpatialMomentum) and run.torqued >= 0
+        if self.is_given:
+            # By which m differs from L: a constant vector of space, found in the first step.
+            self.offset = run.extra.setdefault("offset", np.zeros_like(run.m))
+            self.begun = run.done > 0
 
-    def set_momentum(self, t: float) -> None:
-        """m at time t, where L is given."""
-        if self.given is not None and self.offset is not None:
-            self.run.m[...] = _to_body(self.q, self._momentum(t) + self.offset)
+    def __call__(self, order: int, t: float, m: Array, attitude: Array) -> Array:
+        """What the core wants; an exception tells step and time."""
+        try:
+            if self.is_given:
+                return self._given(order, t, m, attitude)
+            if order == 1:
+                return self.term.torque(t, m, attitude)
+            return self.term.modified(t, attitude, m.shape)  # type: ignore[attr-defined, no-any-return]
+        except Exception as error:
+            note(error, f"in step {self.run.done} of the integration, at t = {t}")
+            raise
 
-    def derivatives(self, t: float, wanted: int) -> Array:
-        """L' and so on, shape (bodies, 3 wanted)."""
-        bodies = self.m.size // 3
-        result = np.zeros((bodies, wanted, 3))
-        for term in self.run.terms:
-            if isinstance(term, SpatialMomentum):
-                for k, part in enumerate(term.derivatives[:wanted]):
-                    value = _fitting(f"derivatives[{k}]", part(t), self.m.shape)
-                    result[:, k] += _to_body(self.q, value).reshape(bodies, 3)
-                continue
-            force = term.torque(t, self.m, self.q)
-            result[:, 0] += force.reshape(bodies, 3)
-            if wanted > 1:
-                assert isinstance(term, Model)
-                moments = self.run.inertia
-                zero = np.zeros_like(self.m)
-                omega = np.divide(self.m, moments, out=zero, where=moments != 0)
-                rate = term.derivative(t, omega, self.q) + np.cross(omega, force)
-                result[:, 1] += rate.reshape(bodies, 3)
-        return result.reshape(bodies, 3 * wanted)
-
-    def _momentum(self, t: float) -> Array:
-        assert self.given is not None
-        return _fitting("L", self.given.L(t), self.m.shape)
-
-
-def _to_space(attitude: Array, v: Array) -> Array:
-    """Q @ v."""
-    rotate = _core.so3_rotate if attitude.shape[-1] == 4 else _core.so3_rotate_by_matrix
-    return np.asarray(rotate(attitude, v))
+    def _given(self, order: int, t: float, m: Array, attitude: Array) -> Array:
+        assert isinstance(self.term, SpatialMomentum)
+        derivatives = self.term.derivatives
+        if order > len(derivatives):
+            return np.zeros(m.shape)
+        if order > 0:
+            value = _fitting(f"derivatives[{order - 1}]", derivatives[order - 1](t), m.shape)
+            return _to_body(attitude, value)
+        momentum = _fitting("L", self.term.L(t), m.shape)
+        if not self.begun:
+            rotate = _core.so3_rotate if attitude.shape[-1] == 4 else _core.so3_rotate_by_matrix
+            self.offset[...] = rotate(attitude, m) - momentum
+            self.begun = True
+        return _to_body(attitude, momentum + self.offset)
 
 
-class Steps:
-    """The steps of a method, the torque evaluated in Python over the whole batch."""
-
-    def __init__(self, run: Run, m: Array, q: Array) -> None:
-        self.run = run
-        self.starting = int(_ROWS[run.torqued]["starting"])
-        self.evaluation = Evaluation(run, m, q)
-        self.now = run.t0
-        self.stages: dict[bool, list[tuple[float, int, int]]] = {
-            first: _core.torqued_stages(run.torqued, 0 if first else self.starting, run.options)
-            for first in (True, False)
-        }
-
-    def step(self, n: int) -> None:
-        """Step n of the run."""
-        run, evaluation = self.run, self.evaluation
-        h, t, t_end = run.step(n)
-        if n == 0:
-            self.now = t
-            evaluation.start(t)
-        torque = np.zeros((run.m.size // 3, 3))
-        matrix = run.q.shape[run.m.ndim - 1 :] == (3, 3)
-        stages = self.stages[n < self.starting]
-        k = 0
-        while k < len(stages):
-            time, wanted, back = stages[k]
-            self.now = t_end if time == 1.0 else t + time * h
-            if wanted:
-                evaluation.set_momentum(self.now)
-                torque = evaluation.derivatives(self.now, wanted)
-            done = _core.torqued_stage(
-                run.row,
-                run.torqued,
-                k,
-                run.inertia,
-                run.m,
-                run.q,
-                matrix,
-                torque,
-                run.extra["own"],
-                h,
-                n,
-                run.threads,
-                run.options,
-            )
-            k += 1 if done else -back
-        self.now = t_end
-        evaluation.set_momentum(t_end)
+def note(error: BaseException, text: str) -> None:
+    """Add a note to an exception."""
+    with contextlib.suppress(Exception):  # an exception may refuse attributes
+        error.add_note(text)

@@ -48,6 +48,20 @@ struct TorqueTerm {
     TorqueExtra extra = {};
 };
 
+/// Who calls an integration whose torque calls back: it is stepped as one block, in its own arrays.
+struct Caller {
+    static constexpr int most_derivatives = 5;  ///< of the momentum
+    static constexpr int numbers = 4 * 3 + 1 + 3 * most_derivatives;
+
+    using Work = void (*)(const void* context, std::ptrdiff_t begin, std::ptrdiff_t end);
+    /// Calls work(context, begin, end) on shares of 0 ... count - 1.
+    void (*share)(void* self, std::ptrdiff_t count, Work work, const void* context);
+    void* self;
+    double* data;  ///< `numbers` for each body, which stay from call to call, as does what follows
+    bool torque_is_current = false;
+    double torque_time = 0;
+};
+
 /// Steps `first_step` ... `first_step` + `n_steps` - 1 of an integration of `total_steps`.  It
 /// begins with no steps at first_step = 0, which makes the attitudes unit and saves the start.
 struct SplittingProblem {
@@ -76,6 +90,7 @@ struct SplittingProblem {
     int start = 0;              ///< which of its ways to start
     int energy_correction = 0;  ///< see energy::Correction
     MutableView work = {};      ///< its columns
+    Caller* caller = nullptr;   ///< null: no term calls back
 };
 
 }  // namespace polhode

@@ -7,6 +7,11 @@
 /// bodies lies component by component in first-level cache; all steps between two saves run on it
 /// before the next is loaded.  No body's result depends on the others of its block.
 
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <memory>
+
 #include "polhode/batch.hpp"
 #include "polhode/rotation_step.hpp"
 #include "polhode/splitting/arguments.hpp"
@@ -21,91 +26,83 @@ inline constexpr std::ptrdiff_t block_bodies = SplittingProblem::block_bodies;
 /// multiple of 4096 bytes apart and a load never waits for a store to another column.
 inline constexpr std::ptrdiff_t column = block_bodies + 8;
 
-/// Numbers of its own that a method which takes the torque may have, and derivatives of the
-/// momentum.
-inline constexpr int most_columns = 96, most_derivatives = 5;
+/// Numbers of its own that a method which takes the torque may have.
+inline constexpr int most_columns = 96;
 
-/// C numbers a body, component by component.
-template <int C>
-struct alignas(64) Columns {
-    double data[C][column];
+/// From one layout of `components` numbers a body to another.
+inline void copy(const View& from, const MutableView& to, int components, std::ptrdiff_t count) {
+    for (int k = 0; k < components; ++k) {
+        const double* source = from.data + k * from.component;
+        double* target = to.data + k * to.component;
+        if (from.body == 1 && to.body == 1) {
+            std::copy_n(source, count, target);
+        } else {
+            for (std::ptrdiff_t i = 0; i < count; ++i) target[i * to.body] = source[i * from.body];
+        }
+    }
+}
 
-    View view() const { return {data[0], 1, column, 3 * column}; }
-    MutableView view() { return {data[0], 1, column, 3 * column}; }
+/// What a block works in.
+template <class T = batch_real>
+struct alignas(64) Room {
+    double data[Caller::numbers + 3 + 3 + 9 + most_columns][column];
+    Inertia<T> bodies[block_bodies / lanes_v<T>];
 };
 
-/// From one layout of C numbers a body to another.
-template <int C>
-void copy(const View& from,
-          std::ptrdiff_t first,
-          const MutableView& to,
-          std::ptrdiff_t to_first,
-          std::ptrdiff_t count) {
-    for (int k = 0; k < C; ++k) {
-        const double* source =
-            from.data + first * from.body + batch::offset<C>(from.component, from.row, k);
-        double* target = to.data + to_first * to.body + batch::offset<C>(to.component, to.row, k);
-        for (std::ptrdiff_t i = 0; i < count; ++i) target[i * to.body] = source[i * from.body];
-    }
-}
-
-/// result = base + factor x, vector by vector.
-template <class T = batch_real>
-void add_scaled(const View& base,
-                double factor,
-                const View& x,
-                const MutableView& result,
-                std::ptrdiff_t count) {
-    const T s(factor);
-    for (std::ptrdiff_t i = 0; i < count; i += lanes_v<T>) {
-        const Vec3<T> b = batch::load_vec3<T>(base, i, lanes_v<T>);
-        const Vec3<T> v = batch::load_vec3<T>(x, i, lanes_v<T>);
-        batch::store_vec3<T>(
-            result, i, lanes_v<T>, {fma(s, v.x, b.x), fma(s, v.y, b.y), fma(s, v.z, b.z)});
-    }
-}
-
 /// One block on its way through time.
-template <class T = batch_real>
+///
+/// @tparam Whole  the block is the whole batch: its torque calls back.  It works on the arrays of
+///                the problem, body by body; others are copied into a room, component by component
+template <bool Whole, class T = batch_real>
 class Block {
   public:
-    Block(const SplittingProblem& problem, std::ptrdiff_t begin, std::ptrdiff_t end)
+    Block(const SplittingProblem& problem,
+          std::ptrdiff_t begin,
+          std::ptrdiff_t end,
+          double* numbers,
+          Inertia<T>* bodies)
         : problem_(problem),
           begin_(begin),
-          count_(end - begin) {
-        // Whole packs: what is past the last body repeats it.
-        padded_ = (count_ + lanes_v<T> - 1) / lanes_v<T> * lanes_v<T>;
-        copy<3>(problem.m, begin, m_.view(), 0, count_);
-        pad<3>(m_);
+          count_(end - begin),
+          padded_(count_),
+          next_(numbers),
+          length_(Whole ? count_ : column) {
+        torque_ = vector(), work_ = vector(), derivative_ = vector(), before_ = vector();
+        gain_ = columns(1);
+        derivatives_ = columns(3 * Caller::most_derivatives);
         compensated_ = problem.lost.data != nullptr;
-        if (compensated_) {
-            copy<3>(problem.lost, begin, lost_.view(), 0, count_);
-            pad<3>(lost_);
-        }
-        if (problem.matrix) {
-            copy<9>(problem.attitude, begin, attitude_.view(), 0, count_);
-            pad<9>(attitude_);
-        } else {
-            copy<4>(problem.attitude, begin, attitude_.view(), 0, count_);
-            pad<4>(attitude_);
-        }
-        // The constants of the bodies, once for all flows.
         const bool shared = problem.inertia.body == 0;
-        for (std::ptrdiff_t i = 0; i < (shared ? 1 : padded_); i += lanes_v<T>) {
-            const std::ptrdiff_t left = shared ? 1 : count_ - i;
-            const int count = left < lanes_v<T> ? static_cast<int>(left) : lanes_v<T>;
-            const std::ptrdiff_t from = shared ? 0 : begin + i;
-            bodies_[i / lanes_v<T>] =
-                Inertia<T>::of(batch::load_vec3<T>(problem.inertia, from, count));
-        }
-        if (problem.torqued != nullptr) {
-            for (int c = 0; c < problem.torqued->columns; ++c) {
-                const double* from = problem.work.data + c * problem.work.component;
-                for (std::ptrdiff_t i = 0; i < padded_; ++i) {
-                    const std::ptrdiff_t at = begin + (i < count_ ? i : count_ - 1);
-                    own_[c][i] = from[at * problem.work.body];
-                }
+        if constexpr (Whole) {
+            m_ = problem.m, attitude_ = problem.attitude;
+            lost_ = problem.lost, own_ = problem.work;
+            torque_is_current_ = problem.caller->torque_is_current;
+            torque_time_ = problem.caller->torque_time;
+            bodies_ = nullptr;
+            if (shared) {
+                shared_ = Inertia<T>::of(batch::load_vec3<T>(problem.inertia, 0, 1));
+                bodies_ = &shared_;
             }
+        } else {
+            m_ = columns(3), lost_ = columns(3), attitude_ = columns(9);
+            own_ = columns(most_columns);
+            // Whole packs: what is past the last body repeats it.
+            padded_ = (count_ + lanes_v<T> - 1) / lanes_v<T> * lanes_v<T>;
+            for_each_part([this](const MutableView& from, const MutableView& to, int components) {
+                copy(from, to, components, count_);
+                for (int k = 0; k < components; ++k) {
+                    double* x = to.data + k * column;
+                    for (std::ptrdiff_t i = count_; i < padded_; ++i) x[i] = x[count_ - 1];
+                }
+            });
+            // The constants of the bodies, once for all flows.
+            for (std::ptrdiff_t i = 0; i < (shared ? 1 : padded_); i += lanes_v<T>) {
+                const std::ptrdiff_t left = shared ? 1 : count_ - i;
+                const int count = left < lanes_v<T> ? static_cast<int>(left) : lanes_v<T>;
+                const std::ptrdiff_t from = shared ? 0 : begin + i;
+                bodies[i / lanes_v<T>] =
+                    Inertia<T>::of(batch::load_vec3<T>(problem.inertia, from, count));
+            }
+            bodies_ = bodies;
         }
         for (int k = 0; k < problem.stage_count; ++k) {
             if (problem.stages[k].kind == Stage::flow) last_flow_ = k;
@@ -130,7 +127,7 @@ class Block {
                 p.times != nullptr ? p.times[n + 1] : p.t0 + static_cast<double>(n + 1) * h;
             double elapsed = 0;
             double now = t;
-            if (compensated_) gain_ = Columns<1>{};
+            if (compensated_) fill(gain_, 1, 0.0);
             if (p.torqued != nullptr) torqued_step(n, h, t, t_end);
             for (int k = 0; k < p.stage_count; ++k) {
                 const Stage& stage = p.stages[k];
@@ -150,38 +147,106 @@ class Block {
                 save((n + 1) / p.save_every);
             }
         }
-        write(p.m, p.attitude, begin_);
-        if (compensated_) copy<3>(lost_.view(), 0, p.lost, begin_, count_);
-        if (p.torqued != nullptr) {
-            for (int c = 0; c < p.torqued->columns; ++c) {
-                double* to = p.work.data + c * p.work.component;
-                for (std::ptrdiff_t i = 0; i < count_; ++i) {
-                    to[(begin_ + i) * p.work.body] = own_[c][i];
-                }
-            }
+        if constexpr (Whole) {
+            p.caller->torque_is_current = torque_is_current_;
+            p.caller->torque_time = torque_time_;
+        } else {
+            for_each_part([this](const MutableView& to, const MutableView& from, int components) {
+                copy(from, to, components, count_);
+            });
         }
     }
 
   private:
-    template <int C, class Array>
-    void pad(Array& array) {
-        for (int k = 0; k < C; ++k) {
-            for (std::ptrdiff_t i = count_; i < padded_; ++i) {
-                array.data[k][i] = array.data[k][count_ - 1];
+    // Where the numbers lie.
+
+    MutableView columns(int count) {
+        double* first = next_;
+        next_ += count * length_;
+        return {first, 1, length_, 3 * length_};
+    }
+    /// One vector a body, as those of the state.
+    MutableView vector() {
+        MutableView v = columns(3);
+        if (Whole) v.body = 3, v.component = 1, v.row = 3;
+        return v;
+    }
+    void fill(const MutableView& v, int components, double value) {
+        for (std::ptrdiff_t i = 0; i < components * length_; ++i) v.data[i] = value;
+    }
+    /// Calls visit(arrays of the problem from this block on, those of the block, components) for
+    /// all that goes from step to step.
+    template <class Visit>
+    void for_each_part(const Visit& visit) {
+        const auto part = [&](MutableView outside, const MutableView& inside, int components) {
+            outside.data += begin_ * outside.body;
+            visit(outside, inside, components);
+        };
+        part(problem_.m, m_, 3);
+        part(problem_.attitude, attitude_, problem_.matrix ? 9 : 4);
+        if (compensated_) part(problem_.lost, lost_, 3);
+        if (problem_.torqued != nullptr) part(problem_.work, own_, problem_.torqued->columns);
+    }
+
+    /// Calls visit(first body, how many) for pack after pack.
+    template <class Visit>
+    POLHODE_INLINE void for_each_pack(const Visit& visit) const {
+        for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
+            if constexpr (Whole) {
+                const std::ptrdiff_t left = padded_ - i;
+                visit(i, left < lanes_v<T> ? static_cast<int>(left) : lanes_v<T>);
+            } else {
+                visit(i, lanes_v<T>);
             }
         }
+    }
+    POLHODE_INLINE Vec3<T> inverse_inertia(std::ptrdiff_t i, int n) const {
+        if (problem_.inertia.body == 0) return bodies_[0].inverse;
+        if constexpr (Whole) {
+            return Inertia<T>::of(batch::load_vec3<T>(problem_.inertia, i, n)).inverse;
+        } else {
+            return bodies_[i / lanes_v<T>].inverse;
+        }
+    }
+
+    /// work(begin, end) of all bodies of the block.
+    template <class Work>
+    void share(const Work& work) {
+        if constexpr (Whole) {
+            const Caller& caller = *problem_.caller;
+            caller.share(
+                caller.self,
+                count_,
+                [](const void* x, std::ptrdiff_t begin, std::ptrdiff_t end) {
+                    (*static_cast<const Work*>(x))(begin, end);
+                },
+                &work);
+        } else {
+            work(0, padded_);
+        }
+    }
+
+    // What calls back was summed by NumPy, two roundings a product, and keeps its bits.
+
+    /// a + s b.
+    POLHODE_INLINE static Vec3<T> plus(const Vec3<T>& a, const T& s, const Vec3<T>& b) {
+        if constexpr (Whole) return a + s * b;
+        return sum(a, s, b);
+    }
+    POLHODE_INLINE static T inner(const Vec3<T>& a, const Vec3<T>& b) {
+        if constexpr (Whole) return a.x * b.x + a.y * b.y + a.z * b.z;
+        return dot(a, b);
     }
 
     /// As every flow begins; kicks come before the first.
     void make_unit() {
-        for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
+        for_each_pack([this](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
             T h(0.0);
             int findings = all_valid;
-            auto attitude =
-                batch::Attitude<T>::load(attitude_.view(), problem_.matrix, i, lanes_v<T>);
+            auto attitude = batch::Attitude<T>::load(attitude_, problem_.matrix, i, n);
             attitude.make_unit(h, findings);
-            attitude.store(attitude_.view(), i, lanes_v<T>);
-        }
+            attitude.store(attitude_, i, n);
+        });
     }
 
     void flow(double h) {
@@ -189,17 +254,17 @@ class Block {
         a.inertia = problem_.inertia;
         a.inertia.data += begin_ * a.inertia.body;
         a.bodies = bodies_;
-        a.m = m_.view();
-        a.attitude = attitude_.view();
+        a.m = m_;
+        a.attitude = attitude_;
         a.h = {&h, 0, 0, 0};
-        a.m_out = m_.view();
-        a.attitude_out = attitude_.view();
+        a.m_out = m_;
+        a.attitude_out = attitude_;
         a.n_steps = 1;
         a.matrix = problem_.matrix;
         a.options = problem_.options;
         a.energy_correction = problem_.energy_correction;
-        if (compensated_) before_ = m_;
-        problem_.flow(a, 0, padded_);
+        if (compensated_) copy(m_, before_, 3, padded_);
+        share([&](std::ptrdiff_t begin, std::ptrdiff_t end) { problem_.flow(a, begin, end); });
         if (compensated_) note_gain();
         torque_is_current_ = false;
     }
@@ -208,7 +273,7 @@ class Block {
         TorqueArguments a{};
         a.t = t;
         a.m = m;
-        a.attitude = attitude_.view();
+        a.attitude = attitude_;
         a.matrix = problem_.matrix;
         a.out = out;
         return a;
@@ -219,20 +284,22 @@ class Block {
         a.extra = problem_.terms[i].extra;
         a.first = begin_;
         a.bodies = count_;
-        a.add = i > 0;
     }
-    /// The sum of the terms.
-    void torque(double t, const View& m, const MutableView& out) const {
+    /// The sum of the terms: of all, or of those whose momentum is not given.
+    void torque(double t, const View& m, const MutableView& out, bool all = true) const {
         TorqueArguments a = arguments(t, m, out);
         for (int i = 0; i < problem_.term_count; ++i) {
+            const TorqueModel& model = *problem_.terms[i].model;
+            if (!all && model.given != nullptr) continue;
             select_term(a, i);
-            problem_.terms[i].model->torque(a, 0, padded_);
+            model.torque(a, 0, padded_);
+            a.add = true;
         }
     }
 
     void kick(const Stage& stage, double h, double t) {
         if (problem_.term_count == 1 && problem_.terms[0].model->kick != nullptr) {
-            TorqueArguments a = arguments(t, m_.view(), m_.view());
+            TorqueArguments a = arguments(t, m_, m_);
             select_term(a, 0);
             a.duration = stage.coefficient * h;
             problem_.terms[0].model->kick(a, 0, padded_);
@@ -245,39 +312,51 @@ class Block {
         // Two kicks with no flow between them see the same torque: the last of a step and the first
         // of the next cost one.
         if (!torque_is_current_ || (depends_on_t_ && t != torque_time_)) {
-            torque(t, m_.view(), torque_.view());
+            torque(t, m_, torque_);
             torque_is_current_ = true;
             torque_time_ = t;
         }
-        add_to_m(stage.coefficient * h, torque_.view());
-        if (stage.modified != 0) modified_kick(stage.modified * (h * h * h), t);
+        add_to_m(stage.coefficient * h, torque_);
+        if (stage.modified != 0) {
+            const double cube = Whole ? std::pow(h, 3.0) : h * h * h;
+            modified_kick(stage.modified * cube, t);
+        }
     }
 
     /// m -= c h^3 W, W = 2 (f x v - Df[Q hat(v)]), v = I^-1 f the rotation that f would start.
     void modified_kick(double ch3, double t) {
-        derivative_along(torque_.view(), t);
-        add_each_to_m(-2 * ch3, [this](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
-            const Vec3<T> f = batch::load_vec3<T>(torque_.view(), i, lanes_v<T>);
-            const Vec3<T> v = batch::load_vec3<T>(work_.view(), i, lanes_v<T>);
-            const Vec3<T> d = batch::load_vec3<T>(derivative_.view(), i, lanes_v<T>);
+        if (const TorqueFunction modified = problem_.terms[0].model->modified) {
+            TorqueArguments a = arguments(t, m_, derivative_);
+            select_term(a, 0);
+            a.order = -1;
+            modified(a, 0, padded_);
+            add_to_m(-ch3, derivative_);
+            return;
+        }
+        derivative_along(torque_, t);
+        add_each_to_m(-2 * ch3, [this](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
+            const Vec3<T> f = batch::load_vec3<T>(torque_, i, n);
+            const Vec3<T> v = batch::load_vec3<T>(work_, i, n);
+            const Vec3<T> d = batch::load_vec3<T>(derivative_, i, n);
             return cross(f, v) - d;
         });
     }
 
     /// Df[Q hat(v)], v = I^-1 x: `work_` = v, `derivative_` = the rate of the torque, seen from the
-    /// body, while it turns with v.
+    /// body, while it turns with v; of terms that have one.
     void derivative_along(const View& x, double t) {
-        for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
-            batch::store_vec3<T>(work_.view(),
-                                 i,
-                                 lanes_v<T>,
-                                 times(body(i).inverse, batch::load_vec3<T>(x, i, lanes_v<T>)));
-        }
-        TorqueArguments a = arguments(t, m_.view(), derivative_.view());
-        a.rotation = work_.view();
+        for_each_pack([&](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
+            const Vec3<T> v = times(inverse_inertia(i, n), batch::load_vec3<T>(x, i, n));
+            batch::store_vec3<T>(work_, i, n, v);
+        });
+        TorqueArguments a = arguments(t, m_, derivative_);
+        a.rotation = work_;
         for (int i = 0; i < problem_.term_count; ++i) {
+            const TorqueFunction derivative = problem_.terms[i].model->derivative;
+            if (derivative == nullptr) continue;
             select_term(a, i);
-            problem_.terms[i].model->derivative(a, 0, padded_);
+            derivative(a, 0, padded_);
+            a.add = true;
         }
     }
 
@@ -290,12 +369,11 @@ class Block {
         a.inertia = problem_.inertia;
         a.inertia.data += begin_ * a.inertia.body;
         a.bodies = bodies_;
-        a.m = m_.view();
-        a.attitude = attitude_.view();
+        a.m = m_;
+        a.attitude = attitude_;
         a.matrix = problem_.matrix;
-        a.torque = derivatives_[0].view();
-        a.torque.component = column;
-        a.work = {own_[0], 1, column, 3 * column};
+        a.torque = derivatives_;
+        a.work = own_;
         a.h = h;
         a.step = n;
         a.options = problem_.options;
@@ -304,27 +382,71 @@ class Block {
         while (a.stage < list.count) {
             const TorquedStage& stage = list.stages[a.stage];
             const double time = stage.time == 1.0 ? t_end : t + stage.time * h;
-            if (stage.derivatives > 0) momentum_derivatives(stage.derivatives, time);
-            a.stage += stage.run(a, 0, padded_) ? 1 : -stage.back;
+            if (stage.derivatives > 0) {
+                take_given_momentum(time);
+                momentum_derivatives(stage.derivatives, time);
+            }
+            std::atomic<bool> done = true;
+            share([&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+                if (!stage.run(a, begin, end)) done = false;
+            });
+            a.stage += done ? 1 : -stage.back;
         }
+        take_given_momentum(t_end);
         torque_is_current_ = false;
     }
-    /// L' and, where wanted, L'' = f' + omega x f, seen from the body; models have no more.
+    /// m at time t where the momentum in space is given.
+    void take_given_momentum(double t) const {
+        if (problem_.term_count != 1) return;
+        if (const TorqueFunction given = problem_.terms[0].model->given) {
+            TorqueArguments a = arguments(t, m_, m_);
+            select_term(a, 0);
+            a.order = 0;
+            given(a, 0, padded_);
+        }
+    }
+    /// L' and, where wanted, L'' = f' + omega x f, seen from the body; models have no more, terms
+    /// whose momentum is given have.
     void momentum_derivatives(int wanted, double t) {
-        const MutableView f = derivatives_[0].view();
-        if (problem_.term_count == 0) {
-            for (int k = 0; k < wanted; ++k) derivatives_[k] = Columns<3>{};
-            return;
+        int given_terms = 0;
+        for (int i = 0; i < problem_.term_count; ++i) {
+            if (problem_.terms[i].model->given != nullptr) ++given_terms;
         }
-        torque(t, m_.view(), f);
+        const int models = problem_.term_count - given_terms;
+        torque(t, m_, derivatives_);
+        const int set = problem_.term_count > 0 ? 1 : 0;
+        if (given_terms > 0 || models == 0) fill(momentum_derivative(set), 3 * (wanted - set), 0.0);
         if (wanted < 2) return;
-        derivative_along(m_.view(), t);
-        for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
-            const Vec3<T> omega = batch::load_vec3<T>(work_.view(), i, lanes_v<T>);
-            const Vec3<T> force = batch::load_vec3<T>(f, i, lanes_v<T>);
-            const Vec3<T> d = batch::load_vec3<T>(derivative_.view(), i, lanes_v<T>);
-            batch::store_vec3<T>(derivatives_[1].view(), i, lanes_v<T>, d + cross(omega, force));
+        for (int i = 0; i < problem_.term_count && given_terms > 0; ++i) {
+            const TorqueFunction given = problem_.terms[i].model->given;
+            if (given == nullptr) continue;
+            TorqueArguments a = arguments(t, m_, {});
+            select_term(a, i);
+            a.add = true;
+            for (a.order = 2; a.order <= wanted; ++a.order) {
+                a.out = momentum_derivative(a.order - 1);
+                given(a, 0, padded_);
+            }
         }
+        if (models == 0) return;
+        if (given_terms > 0) torque(t, m_, torque_, false);
+        const MutableView force = given_terms > 0 ? torque_ : derivatives_,
+                          to = momentum_derivative(1);
+        derivative_along(m_, t);
+        for_each_pack([&](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
+            const Vec3<T> omega = batch::load_vec3<T>(work_, i, n);
+            const Vec3<T> f = batch::load_vec3<T>(force, i, n);
+            const Vec3<T> d = batch::load_vec3<T>(derivative_, i, n);
+            Vec3<T> rate = d + cross(omega, f);
+            if (given_terms > 0) rate = batch::load_vec3<T>(to, i, n) + rate;
+            batch::store_vec3<T>(to, i, n, rate);
+        });
+    }
+    /// Number k + 1 of them.
+    MutableView momentum_derivative(int k) const {
+        MutableView v = derivatives_;
+        v.data += 3 * k * length_;
+        return v;
     }
 
     // Compensation.  Each flow and each kick rounds m, and the energy walks away from that of the
@@ -334,123 +456,123 @@ class Block {
 
     /// m += factor x.
     void add_to_m(double factor, const View& x) {
-        add_each_to_m(factor, [&x](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
-            return batch::load_vec3<T>(x, i, lanes_v<T>);
+        add_each_to_m(factor, [&x](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
+            return batch::load_vec3<T>(x, i, n);
         });
     }
-    /// The same with a function that gives x of the bodies from i on.
+    /// The same with a function that gives x of a pack.
     template <class Vector>
     void add_each_to_m(double factor, const Vector& x) {
         const T s(factor);
-        if (!compensated_) {
-            for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
-                const Vec3<T> m = batch::load_vec3<T>(m_.view(), i, lanes_v<T>);
-                batch::store_vec3<T>(m_.view(), i, lanes_v<T>, sum(m, s, x(i)));
+        for_each_pack([&](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
+            const Vec3<T> m = batch::load_vec3<T>(m_, i, n);
+            if (compensated_) {
+                store_with_lost(i, n, m, plus(batch::load_vec3<T>(lost_, i, n), s, x(i, n)));
+            } else {
+                batch::store_vec3<T>(m_, i, n, plus(m, s, x(i, n)));
             }
-            return;
-        }
-        for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
-            const Vec3<T> m = batch::load_vec3<T>(m_.view(), i, lanes_v<T>);
-            const Vec3<T> lost = batch::load_vec3<T>(lost_.view(), i, lanes_v<T>);
-            store_with_lost(i, m, sum(lost, s, x(i)));
-        }
+        });
     }
-    /// m + lost of the bodies from i on.
-    void store_with_lost(std::ptrdiff_t i, const Vec3<T>& m, const Vec3<T>& lost) {
+    /// m + lost of a pack.
+    void store_with_lost(std::ptrdiff_t i, int n, const Vec3<T>& m, const Vec3<T>& lost) {
         const Vec3<T> whole = m + lost;
-        batch::store_vec3<T>(m_.view(), i, lanes_v<T>, whole);
-        batch::store_vec3<T>(lost_.view(), i, lanes_v<T>, lost - (whole - m));
+        batch::store_vec3<T>(m_, i, n, whole);
+        batch::store_vec3<T>(lost_, i, n, lost - (whole - m));
     }
     /// What the flow from `before_` to `m_` gave to twice the energy of m + lost, by differences:
     /// (m' - m) . I^-1 (m' + m + 2 lost).
     void note_gain() {
-        for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
-            const Vec3<T>& inverse = body(i).inverse;
-            const Vec3<T> old = batch::load_vec3<T>(before_.view(), i, lanes_v<T>);
-            const Vec3<T> m = batch::load_vec3<T>(m_.view(), i, lanes_v<T>);
-            const Vec3<T> lost = batch::load_vec3<T>(lost_.view(), i, lanes_v<T>);
-            const Vec3<T> change = m - old;
-            const Vec3<T> w = times(inverse, change);
-            const T gain[1] = {batch::load_scalar<T>(gain_.view(), i, lanes_v<T>) +
-                               (dot(w, m + old) + 2.0 * dot(w, lost))};
-            batch::store(gain_.view(), i, lanes_v<T>, gain);
-        }
+        for_each_pack([&](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
+            const Vec3<T> old = batch::load_vec3<T>(before_, i, n);
+            const Vec3<T> m = batch::load_vec3<T>(m_, i, n);
+            const Vec3<T> lost = batch::load_vec3<T>(lost_, i, n);
+            const Vec3<T> w = times(inverse_inertia(i, n), m - old);
+            const T so_far = batch::load_scalar<T>(gain_, i, n);
+            const T first = inner(w, m + old), second = 2.0 * inner(w, lost);
+            const T gain[1] = {Whole ? so_far + first + second : so_far + (first + second)};
+            batch::store(gain_, i, n, gain);
+        });
     }
     /// The smallest change of the momentum that undoes `gain_`: along omega.
     void settle() {
-        for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
-            const Vec3<T>& inverse = body(i).inverse;
-            const Vec3<T> m = batch::load_vec3<T>(m_.view(), i, lanes_v<T>);
-            const Vec3<T> lost = batch::load_vec3<T>(lost_.view(), i, lanes_v<T>);
+        for_each_pack([&](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
+            const Vec3<T> inverse = inverse_inertia(i, n);
+            const Vec3<T> m = batch::load_vec3<T>(m_, i, n);
+            const Vec3<T> lost = batch::load_vec3<T>(lost_, i, n);
             const Vec3<T> w = times(inverse, m);
-            const T gain = batch::load_scalar<T>(gain_.view(), i, lanes_v<T>);
-            const T factor = -0.5 * gain / dot(w, w);
+            const T gain = batch::load_scalar<T>(gain_, i, n);
+            const T factor = -0.5 * gain / inner(w, w);
             // More than rounding is none: m at rest, or so small that products of it underflow.
             const T relative = abs(factor) * max(max(inverse.x, inverse.y), inverse.z);
             const T f = select(relative <= 0x1p-40, factor, T(0.0));
-            store_with_lost(i, m, sum(lost, f, w));
-        }
-    }
-    const Inertia<T>& body(std::ptrdiff_t i) const {
-        return bodies_[problem_.inertia.body == 0 ? 0 : i / lanes_v<T>];
+            store_with_lost(i, n, m, plus(lost, f, w));
+        });
     }
 
     /// m' = f(t, m) for the time s at a standing attitude: one classical Runge-Kutta step.
     void kick_rk4(double s, double t) {
-        const MutableView m = m_.view(), k = torque_.view(), stage = work_.view();
-        const MutableView sum = derivative_.view();
-        torque(t, m, k);
-        add_scaled<T>(m, s / 6, k, sum, padded_);
-        add_scaled<T>(m, s / 2, k, stage, padded_);
-        torque(t, stage, k);
-        add_scaled<T>(sum, s / 3, k, sum, padded_);
-        add_scaled<T>(m, s / 2, k, stage, padded_);
-        torque(t, stage, k);
-        add_scaled<T>(sum, s / 3, k, sum, padded_);
-        add_scaled<T>(m, s, k, stage, padded_);
-        torque(t, stage, k);
-        add_scaled<T>(sum, s / 6, k, m, padded_);
+        const MutableView f = torque_, stage = work_, total = derivative_;
+        for (int k = 0; k < 4; ++k) {
+            torque(t, k == 0 ? m_ : stage, f);
+            const bool outer = k == 0 || k == 3;
+            if constexpr (Whole) {
+                if (k == 0) copy(f, total, 3, count_);
+                if (k > 0) add_scaled(total, outer ? 1.0 : 2.0, f, total);
+            } else {
+                add_scaled(k == 0 ? m_ : total, outer ? s / 6 : s / 3, f, k == 3 ? m_ : total);
+            }
+            if (k < 3) add_scaled(m_, k == 2 ? s : s / 2, f, stage);
+        }
+        if (Whole) add_scaled(m_, s / 6, total, m_);
+    }
+    /// result = base + factor x, vector by vector.
+    void add_scaled(const View& base, double factor, const View& x, const MutableView& result) {
+        const T s(factor);
+        for_each_pack([&](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
+            const Vec3<T> b = batch::load_vec3<T>(base, i, n);
+            batch::store_vec3<T>(result, i, n, plus(b, s, batch::load_vec3<T>(x, i, n)));
+        });
     }
 
     void save(std::ptrdiff_t row) const {
         MutableView m = problem_.m_saved, attitude = problem_.attitude_saved;
         if (m.data == nullptr) return;
-        m.data += row * problem_.m_save_stride;
-        attitude.data += row * problem_.attitude_save_stride;
-        write(m, attitude, begin_);
-    }
-    void write(const MutableView& m, const MutableView& attitude, std::ptrdiff_t first) const {
-        copy<3>(m_.view(), 0, m, first, count_);
-        if (problem_.matrix) {
-            copy<9>(attitude_.view(), 0, attitude, first, count_);
-        } else {
-            copy<4>(attitude_.view(), 0, attitude, first, count_);
-        }
+        m.data += row * problem_.m_save_stride + begin_ * m.body;
+        attitude.data += row * problem_.attitude_save_stride + begin_ * attitude.body;
+        copy(m_, m, 3, count_);
+        copy(attitude_, attitude, problem_.matrix ? 9 : 4, count_);
     }
 
     const SplittingProblem& problem_;
     std::ptrdiff_t begin_, count_, padded_;
+    double* next_;           ///< numbers that are free
+    std::ptrdiff_t length_;  ///< from one column to the next
     int last_flow_ = -1;
     bool depends_on_t_ = false, depends_on_m_ = false;
     bool compensated_ = false;
     bool torque_is_current_ = false;
     double torque_time_ = 0;
-    Columns<3> m_, before_, lost_, torque_, work_, derivative_;
-    Columns<1> gain_;
-    Columns<3> derivatives_[most_derivatives];
-    alignas(64) double own_[most_columns][column];
-    Columns<9> attitude_;
-    Inertia<T> bodies_[block_bodies / lanes_v<T>];
+    MutableView m_, attitude_, lost_, own_, torque_, work_, derivative_, before_, gain_;
+    MutableView derivatives_;
+    const Inertia<T>* bodies_;  ///< null: to be computed
+    Inertia<T> shared_;
 };
 
 }  // namespace detail
 
 /// Runs bodies begin <= i < end, begin a multiple of `block_bodies`, through all steps of
-/// `problem`.
+/// `problem`; where the torque calls back, all bodies.
 inline void run(const SplittingProblem& problem, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    if (problem.caller != nullptr) {
+        detail::Block<true>(problem, begin, end, problem.caller->data, nullptr).run();
+        return;
+    }
+    // A quarter of a megabyte, which a thread's stack may not have.
+    const std::unique_ptr<detail::Room<>> room(new detail::Room<>);
     for (std::ptrdiff_t i = begin; i < end; i += detail::block_bodies) {
         const std::ptrdiff_t next = i + detail::block_bodies;
-        detail::Block<>(problem, i, next < end ? next : end).run();
+        const std::ptrdiff_t last = next < end ? next : end;
+        detail::Block<false>(problem, i, last, room->data[0], room->bodies).run();
     }
 }
 

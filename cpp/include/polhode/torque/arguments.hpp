@@ -65,6 +65,9 @@ struct TorqueArguments {
     std::ptrdiff_t bodies =
         0;                ///< 0, or how many of the arrays are bodies: the rest repeat the last
     double duration = 0;  ///< of `kick`
+    /// Of a torque that calls back: of the derivative of the momentum in space that it gives, the
+    /// torque is the first; -1: of `modified`.
+    int order = 1;
 };
 
 /// Works on bodies begin <= i < end.
@@ -81,6 +84,10 @@ struct TorqueModel {
     /// The exact flow of m' = torque(t, m) for `duration` at standing time and attitude: from `m`
     /// to `out`.  Used where the term is the only one.
     TorqueFunction kick = nullptr;
+    /// W of a modified potential, where it does not follow from `derivative`.
+    TorqueFunction modified = nullptr;
+    /// Of a momentum in space that is given, seen from the body: its derivative number `order`.
+    TorqueFunction given = nullptr;
 };
 
 }  // namespace polhode
