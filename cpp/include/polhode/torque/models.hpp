@@ -47,6 +47,8 @@ POLHODE_INLINE void put(const TorqueArguments& a, std::ptrdiff_t i, int count, V
     batch::store_vec3(a.out, i, count, value);
 }
 
+// Loops over at least one body: parameters that all share are loaded before.
+
 template <class M, bool Matrix, class T>
 void torque_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     T p[M::parameters];
@@ -100,6 +102,12 @@ void kick_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t en
     }
 }
 
+/// Calls loop(a, begin, end) for quaternions or matrices, where there is a body.
+template <auto loop_of_quaternions, auto loop_of_matrices>
+void run(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    if (begin < end) (a.matrix ? loop_of_matrices : loop_of_quaternions)(a, begin, end);
+}
+
 /// The arguments of a model whose parameters change with time: those of the interval of a.t.
 inline TorqueArguments in_interval(TorqueArguments a) {
     const TorqueTable& table = a.extra.table;
@@ -122,26 +130,24 @@ inline TorqueArguments in_interval(TorqueArguments a) {
 
 template <class M, class T = detail::torque_real>
 void torque(const TorqueArguments& given, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    const TorqueArguments a = detail::in_interval(given);
-    a.matrix ? detail::torque_loop<M, true, T>(a, begin, end)
-             : detail::torque_loop<M, false, T>(a, begin, end);
+    using namespace detail;
+    run<torque_loop<M, false, T>, torque_loop<M, true, T>>(in_interval(given), begin, end);
 }
 template <class M, class T = detail::torque_real>
 void derivative(const TorqueArguments& given, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    const TorqueArguments a = detail::in_interval(given);
-    a.matrix ? detail::derivative_loop<M, true, T>(a, begin, end)
-             : detail::derivative_loop<M, false, T>(a, begin, end);
+    using namespace detail;
+    run<derivative_loop<M, false, T>, derivative_loop<M, true, T>>(in_interval(given), begin, end);
 }
 template <class M, class T = detail::torque_real>
 void potential(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    a.matrix ? detail::potential_loop<M, true, T>(a, begin, end)
-             : detail::potential_loop<M, false, T>(a, begin, end);
+    using namespace detail;
+    run<potential_loop<M, false, T>, potential_loop<M, true, T>>(a, begin, end);
 }
 
 template <class M, class T = detail::torque_real>
 void kick(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    a.matrix ? detail::kick_loop<M, true, T>(a, begin, end)
-             : detail::kick_loop<M, false, T>(a, begin, end);
+    using namespace detail;
+    run<kick_loop<M, false, T>, kick_loop<M, true, T>>(a, begin, end);
 }
 
 template <class M>
