@@ -17,7 +17,25 @@ void register_bodies(py::module_& module);
 void register_motion(py::module_& module);
 void register_rates(py::module_& module);
 
+namespace {
+
+/// False, with ImportError set, in a second interpreter of the process.
+bool is_main_interpreter() {
+    if (PyInterpreterState_Get() == PyInterpreterState_Main()) return true;
+    PyErr_SetString(PyExc_ImportError, "polhode works in the main interpreter only");
+    return false;
+}
+
+}  // namespace
+
+// In another interpreter of Python 3.11 what pybind11 does before anything else waits for a lock
+// that its own thread has.  So its function gets another name, and ours looks first.
+#define PyInit__core pybind11_init_of_core
+extern "C" PyObject* PyInit__core();
+
 PYBIND11_MODULE(_core, module) {
+    // From Python 3.13 on the function above runs in the main interpreter always.
+    if (!is_main_interpreter()) throw py::error_already_set();
     if (_import_array() < 0) throw py::error_already_set();
     py::dict info;
     info["version"] = POLHODE_VERSION;
@@ -35,4 +53,9 @@ PYBIND11_MODULE(_core, module) {
     register_bodies(module);
     register_motion(module);
     register_rates(module);
+}
+
+#undef PyInit__core
+extern "C" PYBIND11_EXPORT PyObject* PyInit__core() {
+    return is_main_interpreter() ? pybind11_init_of_core() : nullptr;
 }
