@@ -6,7 +6,9 @@ python runs.py NAME                 runs it in memory until it is interrupted, p
 
 from __future__ import annotations
 
+import signal
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -104,12 +106,77 @@ def endless_steps() -> None:
     ph.step([1, 1.5, 2.2], np.ones((5_000_000, 3)), [1, 0, 0, 0], 1e6, n_steps=50, method="frb")
 
 
+def many_turns(n: int, turns: float) -> dict[str, Any]:
+    """Bodies whose step has a long way to a root of an implicit method, or to none."""
+    rng = np.random.default_rng(5)
+    return {
+        "inertia": rng.uniform(0.6, 3, (n, 3)),
+        "m": turns * rng.standard_normal((n, 3)),
+        "q": rng.standard_normal((n, 4)),
+    }
+
+
+def endless_implicit_step() -> None:
+    """Few bodies, with the lock held, over and over."""
+    warnings.simplefilter("ignore")
+    for _ in range(10_000):
+        ph.step(**many_turns(30, 1e6), h=1.0, method="bbtrapwd")
+
+
+def endless_implicit_steps() -> None:
+    """Many bodies in one call."""
+    warnings.simplefilter("ignore")
+    ph.step(**many_turns(20_000, 1e4), h=1.0, method="bbtrapwd")
+
+
+def endless_helpers() -> None:
+    """Other threads work while the one that is interrupted has nothing to do."""
+    warnings.simplefilter("ignore")
+    state = many_turns(128 * 300, 1e4)
+    state["m"][: 128 * 150] = 1.0
+    ph.step(**state, h=1.0, method="rkmk_gauss4", threads=2)
+
+
+def endless_implicit_torque() -> None:
+    """Many bodies, each of which asks for the torque often."""
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng(5)
+    ph.integrate(
+        rng.uniform(0.6, 3, (20_000, 3)),
+        1e9 * rng.standard_normal((20_000, 3)),
+        rng.standard_normal((20_000, 4)),
+        1.0,
+        4,
+        torque=ph.torques.Constant([0.5, 0.3, 0.4]),
+        method="euler_backward",
+        splitting=None,
+    )
+
+
+def endless_function_torque() -> None:
+    """The same with a torque that Python evaluates."""
+    warnings.simplefilter("ignore")
+    state = many_turns(20_000, 1e4)
+    ph.integrate(
+        state["inertia"],
+        state["m"],
+        state["q"],
+        1.0,
+        4,
+        torque=pull,
+        method="imidm",
+        splitting=None,
+    )
+
+
 def kill_often() -> None:
     """So that a run is killed in and between many commits."""
     _store.COMMIT_AFTER, _store.COMMIT_SHARE, _integrate.SLICE = 0.01, 0.0, 0.004
 
 
 def main(name: str, path: str | None = None) -> None:
+    # Where pytest was started with SIGINT ignored (nohup ... &) this process would ignore it too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     print("begun", flush=True)
     if path is not None:
         kill_often()

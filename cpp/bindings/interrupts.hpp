@@ -1,23 +1,105 @@
 #pragma once
 
 /// @file
-/// Long work cut into slices, so that Ctrl-C is seen within a second.
+/// Work without the interpreter lock, and long work that Ctrl-C stops within a second.
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <thread>
 
 #include <pybind11/pybind11.h>
 
+#include "polhode/batch_arguments.hpp"
 #include "threads.hpp"
 
 namespace polhode::bindings {
+
+/// PyEval_RestoreThread for C++.  While the interpreter ends, Python 3.11 to 3.13 end a thread that
+/// wants the lock by pthread_exit, which glibc makes an exception that no destructor may meet and
+/// no handler may end.  Such a thread waits for the end of the process, as Python 3.14 has it do.
+inline void take_lock(PyThreadState* state) {
+    try {
+        PyEval_RestoreThread(state);
+    } catch (...) {
+        for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+}
+
+/// Looks for signals a tenth of a second after the last look, from inside of long work.
+class Watch {
+  public:
+    Watch() = default;
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+
+    /// What iterations of the core ask; valid as long as this is.
+    const StopRequest* request() const { return &request_; }
+
+    /// Calls work(idle) without the interpreter lock; idle() is for times in which this thread has
+    /// nothing to do.
+    template <class Work>
+    void unlocked(const Work& work) {
+        const Unlocked release(state_);
+        work([this] { stops(); });
+    }
+    /// Throws what a signal handler raised when iterations asked.
+    void check_asked() {
+        if (stopped_.exchange(false)) throw pybind11::error_already_set();
+    }
+    /// Throws what a signal handler raised or raises now.
+    void check() {
+        check_asked();
+        if (PyErr_CheckSignals() != 0) throw pybind11::error_already_set();
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::chrono::milliseconds period{100};
+
+    class Unlocked {
+      public:
+        explicit Unlocked(PyThreadState*& state) : state_(state) { state_ = PyEval_SaveThread(); }
+        ~Unlocked() {
+            take_lock(state_);
+            state_ = nullptr;
+        }
+        Unlocked(const Unlocked&) = delete;
+        Unlocked& operator=(const Unlocked&) = delete;
+
+      private:
+        PyThreadState*& state_;
+    };
+
+    static bool asked(void* self) { return static_cast<Watch*>(self)->stops(); }
+    bool stops() {
+        if (stopped_.load(std::memory_order_relaxed)) return true;
+        if (std::this_thread::get_id() != caller_) return false;
+        const auto now = Clock::now();
+        if (next_ == Clock::time_point{}) next_ = now + period;
+        if (now < next_) return false;
+        const bool released = state_ != nullptr;
+        if (released) take_lock(state_);
+        stopped_ = PyErr_CheckSignals() != 0;
+        if (released) state_ = PyEval_SaveThread();
+        next_ = Clock::now() + period;
+        return stopped_;
+    }
+
+    const std::thread::id caller_ = std::this_thread::get_id();
+    const StopRequest request_{asked, this};
+    PyThreadState* state_ = nullptr;  ///< null: this thread has the lock
+    Clock::time_point next_{};
+    std::atomic<bool> stopped_{false};
+};
 
 /// How many units of work (steps of bodies) there are from one look for Ctrl-C to the next: what
 /// takes about a tenth of a second, found out by the clock, since methods differ a hundredfold.
 class Slice {
   public:
     std::ptrdiff_t units() const { return units_; }
+    Watch& watch() { return watch_; }
 
     /// Calls work(begin, end) on shares of 0 ... count - 1 without the interpreter lock, `units` of
     /// work for each element, then looks; throws KeyboardInterrupt.
@@ -28,12 +110,10 @@ class Slice {
              std::ptrdiff_t units,
              const Work& work) {
         const auto begun = std::chrono::steady_clock::now();
-        {
-            const pybind11::gil_scoped_release release;
-            share_among_threads(count, threads, grain, work);
-        }
+        watch_.unlocked(
+            [&](const auto& idle) { share_among_threads(count, threads, grain, work, idle); });
         const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begun;
-        if (PyErr_CheckSignals() != 0) throw pybind11::error_already_set();
+        watch_.check();
         constexpr double wanted = 0.1;
         const double growth = wanted / std::max(spent.count(), 1e-9);
         const double done = static_cast<double>(count) * static_cast<double>(units);
@@ -62,7 +142,9 @@ class Slice {
     }
 
   private:
-    std::ptrdiff_t units_ = 400'000;  // less than half a second by any method
+    Watch watch_;
+    /// Less than half a second by any method, but for iterations that ask the watch.
+    std::ptrdiff_t units_ = 400'000;
 };
 
 }  // namespace polhode::bindings

@@ -1,9 +1,8 @@
 /// @file
 /// Free motion at given times: polhode._core.motion_facts and motion_at.
 
-#include <optional>
-
 #include "gufunc.hpp"
+#include "interrupts.hpp"
 #include "threads.hpp"
 
 namespace py = pybind11;
@@ -76,9 +75,11 @@ bool motion_at(py::handle inertia,
                      j);
         });
     };
-    std::optional<py::gil_scoped_release> release;
-    if (batch.size() > few) release.emplace();
-    share_among_threads(batch.size(), threads, grain, work);
+    if (batch.size() <= few) {
+        work(0, batch.size());
+    } else {
+        Slice().run_in_pieces(batch.size(), threads, grain, 1, work);
+    }
     return true;
 }
 

@@ -24,7 +24,10 @@ namespace py = pybind11;
 namespace polhode::bindings {
 namespace {
 
-using Doubles = py::array_t<double, py::array::c_style>;
+/// Contiguous and aligned, or made so.
+using Doubles =
+    py::array_t<double,
+                static_cast<int>(py::array::c_style) | py::detail::npy_api::NPY_ARRAY_ALIGNED_>;
 
 /// `bodies` vectors, quaternions or matrices one after another; one alone is shared by all bodies.
 View rows(const Doubles& array, std::ptrdiff_t core, std::ptrdiff_t bodies) {
@@ -225,6 +228,7 @@ class Integration {
         const dispatch::StepRow& row = dispatch::level().torque_free->rows[value<int>("method")];
         p.flow = row.step;
         p.options = read_options(given_["options"]);
+        p.options.stop = slice_.watch().request();
         p.energy_correction = energy_correction(*row.info, p.options);
         if (const int torqued = value<int>("torqued"); torqued >= 0) {
             p.torqued = &torqued_method(torqued);
@@ -272,6 +276,7 @@ class Integration {
         // bodies may take longer.
         if (p.caller != nullptr) {
             work(0, bodies());
+            slice_.watch().check_asked();
         } else if (n_steps == 1) {
             const std::ptrdiff_t stages = std::max<std::ptrdiff_t>(p.stage_count, 1);
             slice_.run_in_pieces(bodies(), threads_, block, stages, work);
@@ -289,8 +294,10 @@ class Integration {
     }
     /// As it is, not converted: the core works in it.
     Doubles array(const char* name) const {
-        if (!py::isinstance<Doubles>(given_[name])) {
-            throw py::type_error(std::string(name) + " must be an array of doubles in C order");
+        if (!py::isinstance<Doubles>(given_[name]) ||
+            !PyArray_ISALIGNED(reinterpret_cast<PyArrayObject*>(given_[name].ptr()))) {
+            throw py::type_error(std::string(name) +
+                                 " must be an aligned array of doubles in C order");
         }
         return value<Doubles>(name);
     }
@@ -315,7 +322,11 @@ class Integration {
     static void share(void* self, std::ptrdiff_t count, Caller::Work work, const void* context) {
         auto& integration = *static_cast<Integration*>(self);
         constexpr std::ptrdiff_t few = 32;  // done before the lock would have been released
-        if (count <= few) return work(context, 0, count);
+        if (count <= few) {
+            work(context, 0, count);
+            integration.slice_.watch().check_asked();
+            return;
+        }
         const auto part = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
             work(context, begin, end);
         };

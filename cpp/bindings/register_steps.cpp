@@ -96,7 +96,9 @@ py::object step(int method,
     const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
     const dispatch::StepRow& row_of_method = table.rows[method];
     const StepFunction kernel = row_of_method.step;
-    const OptionValues options = read_options(option_values);
+    Slice slice;
+    OptionValues options = read_options(option_values);
+    options.stop = slice.watch().request();
     const int correction = energy_correction(*row_of_method.info, options);
     // What steps carry with them besides m and attitude, for calls that are cut into slices.
     const bool carries = n_steps > 1 && (correction != 0 || row_of_method.info->history > 0);
@@ -110,7 +112,11 @@ py::object step(int method,
     if (!broadcast(pointers, arrays, batch)) return py::none();
     batch.arrange();
     const std::ptrdiff_t count = batch.size();
-    if (count == 0) return py::make_tuple(results[0], results[1]);
+    if (count == 0) {
+        // No body, but maybe moments and attitudes, at which the Python layer looks.
+        if (!checked) return py::none();
+        return py::make_tuple(results[0], results[1]);
+    }
 
     std::atomic<int> findings{all_valid};
     std::ptrdiff_t without_root = 0;
@@ -159,15 +165,15 @@ py::object step(int method,
     if (n_steps <= few_steps / count) {
         if (looks_first && !checked) look(0, count);
         if (!refused()) work(0, count);
+        slice.watch().check_asked();
     } else {
         if (looks_first && !checked) {
-            const py::gil_scoped_release release;
-            share_among_threads(count, threads, grain, look);
+            slice.watch().unlocked(
+                [&](const auto& idle) { share_among_threads(count, threads, grain, look, idle); });
         }
         // Many steps are done a slice at a time, each from what the one before it left in the
         // outputs; of many bodies, one step is cut into pieces.  A pack takes its time for one body
         // too.
-        Slice slice;
         for (std::ptrdiff_t done = 0; !refused() && (done == 0 || done < n_steps); done += steps) {
             const std::ptrdiff_t few = slice.units() / std::max(count, grain / 4);
             steps = std::min(std::max<std::ptrdiff_t>(few, 1), n_steps - done);

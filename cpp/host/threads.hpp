@@ -5,8 +5,12 @@
 /// a process that forks.
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdlib>
+#include <exception>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -50,12 +54,11 @@ inline int thread_count(int requested) {
 }
 
 /// Calls work(begin, end) on shares of 0 ... count - 1, one per thread.  Shares begin at multiples
-/// of `grain`, and a share is never smaller than that.
-template <class Work>
-void share_among_threads(std::ptrdiff_t count,
-                         int threads,
-                         std::ptrdiff_t grain,
-                         const Work& work) {
+/// of `grain`, and a share is never smaller than that.  While it waits for the others this thread
+/// calls idle() now and then.  What a share throws is thrown once all have ended.
+template <class Work, class Idle>
+void share_among_threads(
+    std::ptrdiff_t count, int threads, std::ptrdiff_t grain, const Work& work, const Idle& idle) {
     const std::ptrdiff_t grains = (count + grain - 1) / grain;
     const std::ptrdiff_t shares =
         std::clamp<std::ptrdiff_t>(threads, 1, std::max<std::ptrdiff_t>(grains, 1));
@@ -66,22 +69,42 @@ void share_among_threads(std::ptrdiff_t count,
     const auto bound = [&](std::ptrdiff_t share) {
         return std::min(count, grains * share / shares * grain);
     };
+    std::mutex mutex;
+    std::condition_variable ended;
+    std::ptrdiff_t ends = 0;
+    std::exception_ptr error;
+    const auto do_share = [&](std::ptrdiff_t share) {
+        std::exception_ptr thrown;
+        try {
+            work(bound(share), bound(share + 1));
+        } catch (...) {
+            thrown = std::current_exception();
+        }
+        const std::lock_guard lock(mutex);
+        ++ends;
+        if (thrown) error = thrown;
+        ended.notify_one();
+    };
     std::vector<std::thread> helpers;
     helpers.reserve(static_cast<std::size_t>(shares - 1));
     std::ptrdiff_t started = 1;
     try {
         for (; started < shares; ++started) {
-            helpers.emplace_back(
-                [&work, &bound, started] { work(bound(started), bound(started + 1)); });
+            helpers.emplace_back([&do_share, started] { do_share(started); });
         }
     } catch (...) {
         // No more threads to be had: this one does the rest.
     }
-    work(bound(0), bound(1));
-    for (std::ptrdiff_t share = started; share < shares; ++share) {
-        work(bound(share), bound(share + 1));
-    }
+    do_share(0);
+    for (std::ptrdiff_t share = started; share < shares; ++share) do_share(share);
+    const auto all_ended = [&] {
+        std::unique_lock lock(mutex);
+        constexpr std::chrono::milliseconds now_and_then{50};
+        return ended.wait_for(lock, now_and_then, [&] { return ends == shares; });
+    };
+    while (!all_ended()) idle();
     for (std::thread& helper : helpers) helper.join();
+    if (error) std::rethrow_exception(error);
 }
 
 }  // namespace polhode

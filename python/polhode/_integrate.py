@@ -156,8 +156,9 @@ def integrate(
     SpatialMomentum with two derivatives, "taylor4" ... "taylor6" SpatialMomentum with one
     derivative less than the order, all others any torque. Implicit methods ask for the torque at
     the state that they look for, up to 1000 times a step; Krysl's follow the root from a step of
-    length 0 where the step is long, Munthe-Kaas's see `rkmk`. Sources: [Buss01], [Krysl07] Sec. 3
-    and, for the repetition, [Bro65].
+    length 0 where the step is long, Munthe-Kaas's see `rkmk`. A body is NaN also after 524,288
+    parts of paths in one step, see `step`. Sources: [Buss01], [Krysl07] Sec. 3 and, for the
+    repetition, [Bro65].
 
     Under a torque the target of ``energy_correction`` moves with the work, by the formula of
     Hermite of the order of the method (Taylor) or by its own quadrature. The order stays, but the

@@ -115,9 +115,9 @@ def step(
 
     All of these but the explicit ones solve an equation that may have several roots in long steps:
     taken is one near by where the step is short, and the one that a path from a step of length 0
-    leads to elsewhere; a body whose path folds back before is NaN.  Of 300,000 random bodies none
-    was up to |h| |m| / I1 = 2, and up to 5 none by "trap", "imid", "imidm" and "akw"
-    (``benchmarks/implicit_roots.py``).
+    leads to elsewhere; a body whose path folds back before, or has more than 65,536 parts, is NaN.
+    Of 300,000 random bodies none was up to |h| |m| / I1 = 2, and up to 5 none by "trap", "imid",
+    "imidm" and "akw" (``benchmarks/implicit_roots.py``).
 
     Option ``energy_correction=True`` turns the body after each step so that its energy becomes what
     it was at the start of the call, the momentum in space left as it is: by an angle that is the

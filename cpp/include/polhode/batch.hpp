@@ -464,6 +464,9 @@ POLHODE_INLINE auto kernel_with(const OptionValues& options) {
     if constexpr (requires { kernel.with(options); }) {
         if (options.count > 0 || options.data != nullptr) kernel = kernel.with(options);
     }
+    if constexpr (requires { kernel.stop; }) {
+        kernel.stop = options.stop;
+    }
     return kernel;
 }
 

@@ -24,6 +24,13 @@ struct MutableView {
     operator View() const { return {data, body, component, row}; }  // NOLINT: widening by intent
 };
 
+/// What iterations that may take long ask from time to time.  Once it is true they end at once, and
+/// what they leave is worth nothing.
+struct StopRequest {
+    bool (*asked)(void* context);
+    void* context;
+};
+
 /// Values of a method's options, in the order in which its MethodInfo names them; none: the
 /// defaults.
 struct OptionValues {
@@ -32,7 +39,8 @@ struct OptionValues {
     static constexpr int most_stages = 13, most_implicit_stages = 8;
     int count = 0;
     double value[most] = {};
-    const double* data = nullptr;  ///< coefficients that stand for a method; null: its own
+    const double* data = nullptr;       ///< coefficients that stand for a method; null: its own
+    const StopRequest* stop = nullptr;  ///< null: nobody stops it
 };
 
 /// A free step of a batch.  Outputs may be the inputs themselves; other overlap is not allowed.

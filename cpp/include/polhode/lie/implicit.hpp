@@ -245,36 +245,47 @@ struct Exponential {
     }
 };
 
+/// Where a root was found, and how many parts of the step were tried on the way.
+template <class T>
+struct Followed {
+    mask_t<T> found;
+    T tried;
+};
+
 /// The root that is connected with that of h = 0: followed over parts of the step, each from the
 /// root before.
 template <class T, class Problem>
-[[gnu::noinline]] mask_t<T> follow(const Problem& problem,
-                                   const mask_t<T>& wanted,
-                                   const T& size,
-                                   Vec3<T>& x) {
+[[gnu::noinline]] Followed<T> follow(const Problem& problem,
+                                     const mask_t<T>& wanted,
+                                     const T& size,
+                                     const StopRequest* stop,
+                                     Vec3<T>& x) {
     using polhode::select;
     PathLength<T> path(wanted, size);
     Vec3<T> here = problem.part(T(0.0)).start();
-    while (any(path.busy)) {
+    while (any(path.busy) && !is_stopped(stop)) {
         Vec3<T> there = here;
         const mask_t<T> found = path.next(
             newton<T>(problem.part(path.done + path.part), path.busy, path.shrink, there));
         here = select<T>(found, there, here);
     }
     x = select<T>(path.arrived, here, x);
-    return path.arrived;
+    return {path.arrived, path.tried};
 }
 
 /// The root of a problem.
 ///
 /// @param size  estimate of the rotation in the step (radians) or of |change of m| / |m|
-/// @return      where one was found
 template <class T, class Problem>
-POLHODE_INLINE mask_t<T> solve(const Problem& problem, const T& size, Vec3<T>& x) {
+POLHODE_INLINE Followed<T> solve(const Problem& problem,
+                                 const T& size,
+                                 const StopRequest* stop,
+                                 Vec3<T>& x) {
     using polhode::select;
     x = problem.start();
     const Vec3<T> first = x;
     mask_t<T> found = newton<T>(problem, size < short_step, direct_shrink, x).found;
+    T tried(0.0);
     const Vec3<T> moved = x - first;
     // A root near by, where contraction makes it the only one.
     found = found & (dot(moved, moved) <= near_by * dot(first, first));
@@ -286,11 +297,12 @@ POLHODE_INLINE mask_t<T> solve(const Problem& problem, const T& size, Vec3<T>& x
         found = found | stays;
         far = far & !stays;
         Vec3<T> followed = x;
-        const mask_t<T> there = follow<T>(problem, far, size, followed);
-        x = select<T>(there, followed, x);
-        found = found | there;
+        const Followed<T> path = follow<T>(problem, far, size, stop, followed);
+        x = select<T>(path.found, followed, x);
+        found = found | path.found;
+        tried = path.tried;
     }
-    return found;
+    return {found, tried};
 }
 
 }  // namespace detail
@@ -300,6 +312,7 @@ template <class T>
 struct ImplicitStep {
     FreeStep<T> end;
     FreeStep<T> middle;  ///< where schemes of the middle want the torque
+    T tried;             ///< parts of the step on the way to the root; 0: it was taken at once
 };
 
 /// One step.
@@ -309,18 +322,21 @@ struct ImplicitStep {
 /// @param f0       torque at the start
 /// @param f        torque at the middle or the end; the step is as implicit in it as the caller
 ///                 repeats it
-/// @return         NaN where there is no root that is connected with that of h = 0
+/// @param stop     asked on long ways to a root
+/// @return         NaN where there is no root that is connected with that of h = 0, or none was
+///                 found in `most_parts` parts
 template <class T>
 POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
                                              const Vec3<T>& inverse,
                                              const Vec3<T>& m,
                                              T h,
                                              const Vec3<T>& f0,
-                                             const Vec3<T>& f) {
+                                             const Vec3<T>& f,
+                                             const StopRequest* stop = nullptr) {
     const T half = 0.5 * h;
     const Vec3<T> w0 = times(inverse, m);
     ImplicitStep<T> r;
-    mask_t<T> found = h == h;
+    detail::Followed<T> root{h == h, T(0.0)};
     if (scheme == Scheme::euler_forward || scheme == Scheme::euler_forward_rate) {
         const Vec3<T> turn = h * w0;
         r.end.dq = quaternion_exp(turn);
@@ -343,7 +359,7 @@ POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
                                             s * (inverse.y - inverse.x)}};
         const T size = largest_component(problem.k) * largest_component(m + problem.slope);
         Vec3<T> x;
-        found = detail::solve<T>(problem, size, x);
+        root = detail::solve<T>(problem, size, stop, x);
         const Vec3<T> wx = times(inverse, x);
         const Vec3<T> rate = detail::euler(inverse, x);
         if (scheme == Scheme::trap) {
@@ -384,7 +400,7 @@ POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
                                              trapm};
         Vec3<T> z;
         const T size = largest_component(problem.start());
-        found = detail::solve<T>(problem, size, z);
+        root = detail::solve<T>(problem, size, stop, z);
         const detail::Turn<T> turn = detail::Turn<T>::of(z);
         const Vec3<T> back = change0 + turn.change(z, p);  // exp(-z) p = m + back
         if (scheme == Scheme::imidm) {
@@ -406,8 +422,9 @@ POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
             if (trapm) r.end.dq = quaternion_exp(turn0) * r.end.dq;
         }
     }
-    if (!all(found)) {
-        const T lost = select(found, T(1.0), nan<T>());
+    r.tried = root.tried;
+    if (!all(root.found)) {
+        const T lost = select(root.found, T(1.0), nan<T>());
         r.end.m = lost * r.end.m;
         r.end.dq = lost * r.end.dq;
     }
@@ -417,6 +434,7 @@ POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
 /// A method of the family as a kernel of a free body.
 struct Kernel {
     Scheme scheme;
+    const StopRequest* stop = nullptr;
     constexpr bool may_lack_root() const {
         return scheme != Scheme::euler_forward && scheme != Scheme::euler_forward_rate;
     }
@@ -432,9 +450,8 @@ struct Kernel {
     template <class T>
     POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
         const Vec3<T> none{T(0.0), T(0.0), T(0.0)};
-        return implicit_step<T>(
-                   scheme, {body.inverse_I1, body.inverse_I2, body.inverse_I3}, m, h, none, none)
-            .end;
+        const Vec3<T> inverse{body.inverse_I1, body.inverse_I2, body.inverse_I3};
+        return implicit_step<T>(scheme, inverse, m, h, none, none, stop).end;
     }
 };
 

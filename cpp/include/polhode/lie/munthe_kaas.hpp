@@ -12,6 +12,8 @@
 /// and the same with b in place of a_k for the end of the step, so that the momentum in space is
 /// kept without a torque.  The method has the order of its tableau.
 
+#include <memory>
+
 #include "polhode/lie/implicit.hpp"
 #include "polhode/torqued/bodies.hpp"
 
@@ -80,9 +82,13 @@ POLHODE_INLINE Vec3<T> weighted(const double* weight, const Vec3<T>* v, int n) {
 template <class T, int Known>
 struct ImplicitStages {
     static constexpr int most = Known > 0 ? Known : Tableau::most_implicit;
+    using Row = T[3 * most + 1];
     const Tableau& tableau;
     Vec3<T> a;  ///< h / I
     const Vec3<T>* L;
+    const StopRequest* stop;
+    /// Room for 3 `most` rows where Known = 0: 77 KB, which a thread's stack may not have.
+    Row* room = nullptr;
 
     POLHODE_INLINE int stages() const { return Known > 0 ? Known : tableau.stages; }
     POLHODE_INLINE Vec3<T> at_rest(int j) const { return times(a, L[j]); }
@@ -114,9 +120,10 @@ struct ImplicitStages {
         mask_t<T> busy = wanted;
         Root<T> root{mask_t<T>(wanted & !wanted), T(1.0)};
         T before = T(0x1p1000);
+        Row own[Known > 0 ? 3 * most : 1];
+        Row* const J = Known > 0 ? own : room;
         for (int i = 0; i < most_iterations; ++i) {
             // K_j - v_j(P_j) and its derivative, 1 - a_jl dv_j/dP_j.
-            T J[3 * most][3 * most + 1];
             for (int j = 0; j < s; ++j) {
                 const Vec3<T> P = weighted(tableau.row(j), K, s);
                 const Linearised<T> f =
@@ -171,8 +178,9 @@ struct ImplicitStages {
 
     /// As solve() in implicit.hpp: the root near by of a short step, else the one that is connected
     /// with that of h = 0.
-    mask_t<T> solve(const mask_t<T>& wanted, Vec3<T>* K) const {
+    Followed<T> solve(const mask_t<T>& wanted, Vec3<T>* K) const {
         using polhode::select;
+        if (is_stopped(stop)) return {wanted & !wanted, T(0.0)};
         const int s = stages();
         T size(0.0);
         for (int j = 0; j < s; ++j) {
@@ -180,7 +188,7 @@ struct ImplicitStages {
             size = max(size, largest_component(K[j]));
         }
         mask_t<T> found = newton(wanted & (size < short_step), T(1.0), direct_shrink, K).found;
-        T moved(0.0), whole(0.0);
+        T moved(0.0), whole(0.0), tried(0.0);
         for (int j = 0; j < s; ++j) {
             const Vec3<T> first = at_rest(j), d = K[j] - first;
             moved = moved + dot(d, d);
@@ -196,7 +204,7 @@ struct ImplicitStages {
             PathLength<T> path(far, size);
             Vec3<T> here[most], there[most];
             for (int j = 0; j < s; ++j) here[j] = Vec3<T>{T(0.0), T(0.0), T(0.0)};
-            while (any(path.busy)) {
+            while (any(path.busy) && !is_stopped(stop)) {
                 for (int j = 0; j < s; ++j) there[j] = here[j];
                 const mask_t<T> on =
                     path.next(newton(path.busy, path.done + path.part, path.shrink, there));
@@ -204,21 +212,25 @@ struct ImplicitStages {
             }
             for (int j = 0; j < s; ++j) K[j] = select<T>(path.arrived, here[j], K[j]);
             found = found | path.arrived;
+            tried = path.tried;
         }
-        return found;
+        return {found, tried};
     }
 };
 
 /// Compiled once.
 template <class T>
-[[gnu::noinline]] mask_t<T> solve_stages(const Tableau& tableau,
-                                         const Vec3<T>& a,
-                                         const Vec3<T>* L,
-                                         const mask_t<T>& wanted,
-                                         Vec3<T>* K) {
-    if (tableau.stages == 1) return ImplicitStages<T, 1>{tableau, a, L}.solve(wanted, K);
-    if (tableau.stages == 2) return ImplicitStages<T, 2>{tableau, a, L}.solve(wanted, K);
-    return ImplicitStages<T, 0>{tableau, a, L}.solve(wanted, K);
+[[gnu::noinline]] Followed<T> solve_stages(const Tableau& tableau,
+                                           const Vec3<T>& a,
+                                           const Vec3<T>* L,
+                                           const mask_t<T>& wanted,
+                                           const StopRequest* stop,
+                                           Vec3<T>* K) {
+    if (tableau.stages == 1) return ImplicitStages<T, 1>{tableau, a, L, stop}.solve(wanted, K);
+    if (tableau.stages == 2) return ImplicitStages<T, 2>{tableau, a, L, stop}.solve(wanted, K);
+    using Stages = ImplicitStages<T, 0>;
+    const std::unique_ptr<typename Stages::Row[]> room(new typename Stages::Row[3 * Stages::most]);
+    return Stages{tableau, a, L, stop, room.get()}.solve(wanted, K);
 }
 
 }  // namespace detail
@@ -226,6 +238,7 @@ template <class T>
 /// A method of the family as a kernel of a free body.
 struct MuntheKaas {
     const double* tableau;
+    const StopRequest* stop = nullptr;
     constexpr bool may_lack_root() const { return Tableau::of(tableau).implicit; }
     static constexpr bool corrects_energy = true;
 
@@ -243,7 +256,7 @@ struct MuntheKaas {
         if (t.implicit) {
             Vec3<T> L[Tableau::most_implicit];
             for (int j = 0; j < t.stages; ++j) L[j] = m;
-            found = detail::solve_stages<T>(t, a, L, found, K);
+            found = detail::solve_stages<T>(t, a, L, found, stop, K).found;
         } else {
             K[0] = times(a, m);
             for (int k = 1; k < t.stages; ++k) {
@@ -276,7 +289,7 @@ constexpr int rotation_column = work_column + 1;
 constexpr int explicit_slope(int j) { return rotation_column + 3 + 6 * j; }
 constexpr int explicit_force(int j) { return explicit_slope(j) + 3; }
 
-constexpr int count_column = work_column + 1;  ///< of sweeps; -1: the step is done
+constexpr int count_column = work_column + 1;  ///< see `part_counted`; -1: the step is done
 constexpr int implicit_slope(int j) { return count_column + 1 + 9 * j; }
 constexpr int implicit_force(int j) { return implicit_slope(j) + 3; }
 constexpr int found_force(int j) { return implicit_slope(j) + 6; }
@@ -325,6 +338,7 @@ template <class T>
 struct Solution {
     Vec3<T> K[Tableau::most_implicit];
     mask_t<T> found;
+    T counted;  ///< one sweep, see `part_counted`
 
     POLHODE_INLINE static Solution of(const torqued::Bodies<T>& b,
                                       const Tableau& t,
@@ -334,7 +348,10 @@ struct Solution {
         Solution r;
         Vec3<T> L[Tableau::most_implicit];
         for (int j = 0; j < t.stages; ++j) L[j] = m + detail::weighted(t.row(j), F, t.stages);
-        r.found = detail::solve_stages<T>(t, b.h() * b.body.inverse, L, wanted, r.K);
+        const detail::Followed<T> root =
+            detail::solve_stages<T>(t, b.h() * b.body.inverse, L, wanted, b.a.options.stop, r.K);
+        r.found = root.found;
+        r.counted = fma(T(part_counted), root.tried, T(1.0));
         return r;
     }
 };
@@ -349,7 +366,7 @@ struct Begin {
         for (int j = 0; j < t.stages; ++j) F[j] = b.h() * b.torque();
         const auto s = Solution<T>::of(b, t, b.h() == b.h(), b.m, F);
         b.keep(momentum_column, b.m);
-        b.keep(count_column, select(s.found, T(0.0), T(-1.0)));
+        b.keep(count_column, select(s.found, s.counted - 1.0, T(-1.0)));
         for (int j = 0; j < t.stages; ++j) {
             b.keep(implicit_slope(j), s.K[j]);
             b.keep(implicit_force(j), F[j]);
@@ -398,7 +415,8 @@ struct Repeat {
             F[l] = found;
         }
         const mask_t<T> settled = !(change > 8 * epsilon_v<T> * size);  // or NaN
-        const mask_t<T> gave_up = times >= static_cast<double>(most_times);
+        const mask_t<T> gave_up =
+            (times >= static_cast<double>(most_times)) | has_most_parts(times);
         const auto solution = Solution<T>::of(b, t, !done_before, m, F);
         const mask_t<T> done = settled | gave_up | (!solution.found);
         const Vec3<T> end = detail::weighted(t.b, solution.K, s);
@@ -412,8 +430,8 @@ struct Repeat {
             b.keep(implicit_slope(l), solution.K[l]);
             b.keep(implicit_force(l), F[l]);
         }
-        b.keep(count_column, select(done_before | done, T(-1.0), times + 1.0));
-        return all(done_before | done);
+        b.keep(count_column, select(done_before | done, T(-1.0), times + solution.counted));
+        return all(done_before | done) || is_stopped(b.a.options.stop);
     }
 };
 

@@ -34,11 +34,12 @@ enum Column : int {
     fresh_column = part_column + 1,       ///< 1: no defect there yet
     probe_column = fresh_column + 1,      ///< which difference at the root is asked for; 0: none
     exact_column = probe_column + 1,      ///< 1: the derivative at the root is one by differences
-    count_column = exact_column + 1,      ///< how often F was asked for; -1: the step is done
+    count_column = exact_column + 1,      ///< see `part_counted`; -1: the step is done
     columns = count_column + 1
 };
-/// Parts of a path under torque, and how often F is asked for in a step.
+/// Parts of a path under torque.
 inline constexpr double longest_part = 0x1p-3, shortest_part = 0x1p-30;
+/// How often F is asked for in a step at most; what is not found then is lost.
 inline constexpr double most_times = 1000.0;
 
 /// A 3 by 3 matrix by rows, of numbers that a body keeps.
@@ -93,8 +94,9 @@ template <class T>
                                              const Vec3<T>& m,
                                              T h,
                                              const Vec3<T>& f0,
-                                             const Vec3<T>& f) {
-    return implicit_step(scheme, inverse, m, h, f0, f);
+                                             const Vec3<T>& f,
+                                             const StopRequest* stop) {
+    return implicit_step(scheme, inverse, m, h, f0, f, stop);
 }
 
 /// The torque at the start is there: to the end, or to where it is wanted next.
@@ -111,8 +113,9 @@ template <class T>
     b.keep(fresh_column, T(1.0));
     b.keep(probe_column, T(0.0));
     b.keep(exact_column, T(1.0));
-    b.keep(count_column, T(0.0));
-    const ImplicitStep<T> s = given_step(scheme, b.body.inverse, b.m, b.h(), f, f);
+    const StopRequest* stop = b.a.options.stop;
+    const ImplicitStep<T> s = given_step(scheme, b.body.inverse, b.m, b.h(), f, f, stop);
+    b.keep(count_column, part_counted * s.tried);
     const FreeStep<T>& to = wants_torque_at_middle(scheme) ? s.middle : s.end;
     if (wants_torque_at_middle(scheme) || wants_torque_at_end(scheme)) {
         b.leave(to.dq, to.m);
@@ -143,7 +146,8 @@ template <class T>
     using polhode::select;
     const T times = b.number(count_column);
     const mask_t<T> done_before = times < 0.0;
-    if (all(done_before)) return true;
+    const StopRequest* stop = b.a.options.stop;
+    if (all(done_before) || is_stopped(stop)) return true;
     const T h = b.h();
     const Vec3<T> m = b.vector(momentum_column), start = b.vector(start_column);
     const Vec3<T> tried = b.vector(tried_column), F = b.torque();
@@ -216,8 +220,9 @@ template <class T>
     const T new_probe = select(wants, T(1.0), select(probes & (probe < 3.0), probe + 1.0, T(0.0)));
     const mask_t<T> differs = new_probe > 0.0;
     // A body without a state or a torque has no step either.
-    const mask_t<T> lost = (!arrived) & ((!(is_finite(m) & is_finite(start))) |
-                                         (new_part < shortest_part) | (times >= most_times));
+    const mask_t<T> lost =
+        (!arrived) & ((!(is_finite(m) & is_finite(start))) | (new_part < shortest_part) |
+                      (times >= most_times) | has_most_parts(times));
     const mask_t<T> done = arrived | lost;
     const Vec3<T> new_root = select<T>(settled, answer, select<T>(begins, start, root));
     const Rows<T> new_root_H =
@@ -230,7 +235,8 @@ template <class T>
 
     T tau = select(differs, new_path, new_path + new_part);
     tau = select(done | (new_path < 0.0), T(1.0), tau);
-    const ImplicitStep<T> s = given_step(scheme, b.body.inverse, m, tau * h, start, next);
+    tau = select(done_before, T(0.0), tau);  // nothing to solve
+    const ImplicitStep<T> s = given_step(scheme, b.body.inverse, m, tau * h, start, next, stop);
     FreeStep<T> to = s.end;
     if (wants_torque_at_middle(scheme)) {
         to.m = select<T>(done, s.end.m, s.middle.m);
@@ -254,7 +260,7 @@ template <class T>
     const T work = work_of<T>(scheme, h * b.body.inverse, m, start, s, next);
     b.leave_or_end(to.dq, to.m, done_before, done, work);
     b.keep(tried_column, next);
-    b.keep(count_column, select(done_before | done, T(-1.0), times + 1.0));
+    b.keep(count_column, select(done_before | done, T(-1.0), times + 1.0 + part_counted * s.tried));
     return all(done_before | done);
 }
 
