@@ -284,8 +284,8 @@ def _parser() -> argparse.ArgumentParser:
         "file",
         nargs="?",
         type=Path,
-        help="TOML file with the fields inertia, m0, q0 or Q0, t_end, and h, u0, a, b for "
-        "example1; by default the data shipped with polhode",
+        help="TOML file of at most 16 KiB with the fields inertia, m0, q0 or Q0, t_end, and h, "
+        "u0, a, b for example1; by default the data shipped with polhode",
     )
     parser.add_argument(
         "--out", type=_out_path, metavar="FILE", help="write the states to a .npz or .csv file"
@@ -336,6 +336,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif options.driver:
         try:
             _run_driver(options.driver, options.file, options.out)
+        except BrokenPipeError:
+            raise
         except (_problem.ProblemError, OSError) as error:
             print(f"polhode: {error}", file=sys.stderr)
             return 2

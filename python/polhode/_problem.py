@@ -20,6 +20,10 @@ Array = NDArray[np.float64]
 #: More than the drivers take in a day.
 MOST_STEPS = 10**11
 
+#: Bytes of a file, many times what the fields need.  The time that a dotted key takes grows with
+#: the square of its length: here to a second.
+MOST_BYTES = 2**14
+
 FIELDS = ("inertia", "m0", "q0", "Q0", "u0", "h", "t_end", "a", "b")
 # What an integration without torque has no use for.
 TORQUE_FIELDS = ("u0", "a", "b")
@@ -72,8 +76,10 @@ class _File:
         self.lines = text.splitlines()
         try:
             self.values = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as error:
+        except ValueError as error:  # of TOML, or of a number with too many digits
             raise self._syntax_fault(str(error)) from None
+        except RecursionError:
+            raise ProblemError(f"{name}: brackets are nested too deeply") from None
 
     def _syntax_fault(self, message: str) -> ProblemError:
         place = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", message)
@@ -212,7 +218,7 @@ def read(path: Path, *, torque: bool) -> Problem:
     Parameters
     ----------
     path : Path
-        A TOML file with the fields `FIELDS`.
+        A TOML file with the fields `FIELDS`, of at most `MOST_BYTES` bytes.
     torque : bool
         True where the driver integrates a heavy top, which needs u0 and h; False for a free body,
         which takes one step of length t_end where no h is given.
@@ -228,7 +234,11 @@ def read(path: Path, *, torque: bool) -> Problem:
         One line that names the file, the line and the field.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open("rb") as stream:
+            content = stream.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise ProblemError(f"{path}: longer than {MOST_BYTES} bytes")
+        text = content.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except OSError as error:
         raise ProblemError(f"{path}: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
