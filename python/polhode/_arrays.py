@@ -33,6 +33,8 @@ ROD_MOMENTUM = 1e-12
 ORTHOGONAL = 1e-5
 #: Largest one of a rotation matrix whose entries are rounded.
 ORTHOGONAL_ROUNDED = 8 * np.finfo(np.float64).eps
+#: Axes of an array, as many as NumPy's sorting and broadcasting take.
+MOST_AXES = 32
 #: Steps that the core can count.
 MOST_STEPS = 2**62
 
@@ -85,11 +87,17 @@ def closed(array: Array) -> Array:
 
 def batch_shape(name: str, array: NDArray[Any], *core: int) -> tuple[int, ...]:
     """Shape of `array` without its last axes, which must be `core`."""
+    _check_axes(name, array.shape)
     n = len(core)
     if array.ndim < n or array.shape[array.ndim - n :] != core:
         expected = "(" + ", ".join(["...", *map(str, core)]) + ")"
         raise ValueError(f"{name} must have shape {expected}, not {array.shape}")
     return array.shape[: array.ndim - n]
+
+
+def _check_axes(name: str, shape: tuple[int, ...]) -> None:
+    if len(shape) > MOST_AXES:
+        raise ValueError(f"{name} has {len(shape)} axes; there may be {MOST_AXES}")
 
 
 def components(name: str, value: ArrayLike, *core: int) -> Array:
@@ -113,6 +121,8 @@ def attitude_core(name: str, array: NDArray[Any]) -> tuple[int, ...]:
 
 def broadcast(shapes: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
     """Common shape of named batch shapes."""
+    for name, shape in shapes.items():
+        _check_axes(name, shape)
     try:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:
@@ -308,6 +318,7 @@ def check_attitudes(attitude: Operand) -> None:
 def check_rods(inertia: Operand, m: Operand) -> None:
     """`check_rod_momentum`, a chunk at a time."""
     pair = broadcast({inertia.name: inertia.batch, m.name: m.batch})
+    np.empty((*pair, 3))  # a MemoryError now, and not after a look at all bodies
     for at in chunks(pair):
         try:
             check_rod_momentum(inertia.piece(pair, at), m.piece(pair, at), m.name)
