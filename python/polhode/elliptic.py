@@ -121,8 +121,9 @@ def jacobi(
     -----
     Error of sn, cn and am: at most 4 eps (1 + s), s = ``|u| max(1, sqrt |k2|)``, eps = 2.2e-16; of
     dn that times ``max(1, |dn|)``. At k2 = 1 the functions are tanh and sech, for `u` of any size,
-    infinite included. Otherwise NaN for infinite k2 and where ``|u|`` is 2^50 times ``2 K / pi`` or
-    more, K(k) the quarter period (K(1/k)/k for k2 > 1): no digit is left there.
+    infinite included. Otherwise NaN for infinite k2 (but for u = 0) and where ``|u|`` is 2^50 times
+    ``2 K / pi`` or more, K(k) the quarter period (K(1/k)/k for k2 > 1): no digit is left there but,
+    for k2 < 1, in am, which goes on, to +-inf at u = +-inf.
     Source: DLMF 22.7(i), 22.17(i).
 
     Examples
@@ -168,7 +169,7 @@ def ellip_f(
     Error at most 4 eps (eps = 2.2e-16), where half an ulp of the arguments does not do more (near
     ``k2 sin^2 phi = 1`` it does). At k2 = 1, +-inf from a quarter turn on. For k2 > 1 the integral
     ends where ``k2 sin^2 phi = 1``; values of that up to 4 eps above 1 count as 1, beyond the
-    result is NaN. NaN for 2^50 <= ``|phi|`` < inf, +-inf at phi = +-inf (k2 <= 1).
+    result is NaN. +-inf at phi = +-inf (k2 <= 1), 0 at k2 = -inf.
     Source: DLMF 19.25.5.
 
     Examples

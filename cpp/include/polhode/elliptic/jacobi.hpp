@@ -21,8 +21,9 @@ struct Jacobi {
 /// sn, cn, dn, am of u at parameter k2 = k^2 and its complement kc2 = 1 - k2.
 ///
 /// @param u    any real; NaN where |u| pi / (2 K) >= 2^50, K the quarter period in u (K(k) for
-///             k2 < 1, K(1/k)/k for k2 > 1, none at k2 = 1): there no digit is left
-/// @param k2   any finite real; its side of 1 is read from kc2
+///             k2 < 1, K(1/k)/k for k2 > 1, none at k2 = 1): there no digit is left but, for
+///             k2 < 1, in am
+/// @param k2   any finite real, infinite for u = 0; its side of 1 is read from kc2
 /// @param kc2  1 - k2, passed because it carries the digits as k2 -> 1; at 0 the hyperbolic limit:
 ///             tanh, sech, sech and the Gudermannian
 /// @return     am is continuous in u: unbounded for k2 < 1, within asin(1/k) for k2 > 1.
@@ -106,8 +107,17 @@ Jacobi<T> jacobi(T u, T k2, T kc2) {
     const T angle = atan2(r.sn, r.cn);
     const T turns = select(kc2 <= 0.0, T(0.0), rint((w - angle) * 0x1.45f306dc9c883p-3));
     r.am = add_turns(turns, angle);
+    // From 2^50 on sn and cn have no digit left, and am - w is below the error of am.
+    r.am = select((abs(w) >= 0x1p50) & (kc2 > 0.0), w, r.am);
     r.sn = select((u == 0.0) & (r.sn == 0.0), u, r.sn);  // -0 stays -0
     r.am = select((u == 0.0) & (r.am == 0.0), u, r.am);
+    const mask_t<T> start = (u == 0.0) & (abs(k2) == infinity<T>()) & (kc2 == kc2);
+    if (any(start)) {
+        r = {select(start, u, r.sn),
+             select(start, T(1.0), r.cn),
+             select(start, T(1.0), r.dn),
+             select(start, u, r.am)};
+    }
     return r;
 }
 

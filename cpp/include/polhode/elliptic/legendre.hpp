@@ -11,7 +11,7 @@
 /// Amplitudes: any real phi while k2 < 1, by phi = j pi + r with 2 j complete integrals; at k2 = 1
 /// the integrals from a quarter turn on are infinite; for k2 > 1 they end where k2 sin^2 phi = 1
 /// in the first quarter turn, NaN beyond.  k2 sin^2 phi up to 4 eps above 1 counts as 1: the
-/// amplitude of the end is rarely a double.  NaN for |phi| >= 2^50.
+/// amplitude of the end is rarely a double.
 
 #include "polhode/elliptic/agm.hpp"
 #include "polhode/elliptic/carlson.hpp"
@@ -31,13 +31,16 @@ struct Amplitude {
     T delta2;      ///< 1 - k2 sin^2 r; NaN outside the domain
 
     POLHODE_INLINE Amplitude(T phi, T k2, T kc2) {
-        const SinCos<T> x = sincos(phi);
-        half_turns = rint(phi * 0x1.45f306dc9c883p-2);
+        const WholeTurns<T> turns(phi);
+        const SinCos<T> x = sincos(turns.rest);
+        half_turns = fma(2.0, turns.n, rint(turns.rest * 0x1.45f306dc9c883p-2));
         sin = select(is_odd(half_turns), -x.sin, x.sin);
         cos2 = x.cos * x.cos;
         const T sin2 = x.sin * x.sin;
         // Sums of positive terms while k2 <= 1.
-        const T value = select(k2 < 0.0, fma(-k2, sin2, T(1.0)), fma(kc2, sin2, cos2));
+        T value = select(k2 < 0.0, fma(-k2, sin2, T(1.0)), fma(kc2, sin2, cos2));
+        value = select(k2 == -infinity<T>(), infinity<T>(), value);
+        value = select((x.sin == 0.0) & (abs(k2) == infinity<T>()), cos2, value);
         const mask_t<T> end = (value < 0.0) & (value >= -4.0 * epsilon_v<T>);
         const mask_t<T> outside = (value < 0.0) & !end;
         const mask_t<T> beyond = (kc2 < 0.0) & (half_turns != 0.0);
@@ -65,8 +68,8 @@ T third_kind(T n, T s, T cos2, T delta2, T k2, T kc2) {
     const mask_t<T> lower = n < 0.0;
     const mask_t<T> about_one = (lower & (k2 >= 0.0)) | (p < 0.0), about_c2 = lower & (k2 < 0.0);
     const mask_t<T> pole = p == 0.0;
-    const mask_t<T> vanishes =
-        (delta2 >= 0.0) & ((abs(n) == infinity<T>()) | ((delta2 == infinity<T>()) & (n == n)));
+    const mask_t<T> endless = (delta2 == infinity<T>()) | (abs(k2) == infinity<T>());
+    const mask_t<T> vanishes = (delta2 >= 0.0) & ((abs(n) == infinity<T>()) | (endless & (n == n)));
     const mask_t<T> valid = (delta2 >= 0.0) & (n == n) & !pole & !vanishes;
     const mask_t<T> exchange = about_one | about_c2;
 

@@ -58,6 +58,25 @@ POLHODE_INLINE SinCos<T> sincos(T x) {
     return {select(has_bit_1(n), -s, s), select(has_bit_1(n + 1.0), -c, c)};
 }
 
+/// x = 2 pi n + rest for angles that `sincos` does not take, |x| >= 2^50; below, n = 0.
+///
+/// For periodic parts beside a part that grows with x: rest is 0 from 2^54 on, where it is below
+/// the rounding error of n.
+template <class T>
+struct WholeTurns {
+    T n = 0.0;
+    T rest;
+
+    POLHODE_INLINE explicit WholeTurns(T x) : rest(x) {
+        const mask_t<T> large = abs(x) >= 0x1p50;
+        if (!any(large)) return;
+        n = select(large, rint(x * 0x1.45f306dc9c883p-3), n);
+        constexpr double low = wider_than_double<T> ? 0.0 : 4 * detail::half_pi_parts[1];
+        const T r = fma(-n, T(low), fma(-n, 4.0 * half_pi<T>(), x));
+        rest = select(large, select(abs(x) < 0x1p54, r, 0.0 * n), x);
+    }
+};
+
 /// cos x and, in place of the sine, sin(x)/x as functions of y = x^2 >= 0; 1 and 1 at y = 0.
 ///
 /// Error at most 1.5 eps up to x = 0.785 (no root and no division), beyond it that of `sincos` and
