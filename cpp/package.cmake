@@ -14,10 +14,13 @@ target_include_directories(
   INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/cpp/include> $<INSTALL_INTERFACE:include>
 )
 # Fused multiply-adds stand in the headers where they are meant; the compiler adds none, so that
-# a kernel gives the same bits in every program.
+# a kernel gives the same bits in every program.  (GCC 12 makes some in spite of -ffp-contract=off
+# where it vectorises straight-line code.)
 target_compile_options(
   polhode
-  INTERFACE $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-ffp-contract=off>
+  INTERFACE
+    $<$<CXX_COMPILER_ID:GNU,Clang,AppleClang>:-ffp-contract=off>
+    $<$<CXX_COMPILER_ID:GNU>:-fno-tree-slp-vectorize>
 )
 
 install(DIRECTORY cpp/include/polhode DESTINATION include)

@@ -205,6 +205,22 @@ def test_the_kernels_are_vectorised():
     assert not wrong
 
 
+@pytest.mark.skipif("generic" in ph.build_info()["isa_supported"], reason="built for one level")
+def test_the_compiler_fuses_nothing_by_itself():
+    need(shutil.which("objdump"), "objdump is not installed")
+    check = script("check_vectorised")
+    assert not check.contractions(check.disassemble(ph._core.__file__))
+
+
+def test_what_the_compiler_has_fused_is_seen():
+    check = script("check_vectorised")
+    for instruction in ("vfmaddsub132pd", "vfmsubadd213pd"):
+        lines = check.contractions(LISTING.replace("INSERTED", f"{instruction} %xmm1,%xmm2,%xmm3"))
+        assert len(lines) == 1
+        assert instruction in lines[0]
+    assert not check.contractions(LISTING.replace("INSERTED", "nop"))
+
+
 LISTING = """
 0000000000001000 <void polhode::v3::batch::step<polhode::v3::Exact, polhode::v3::pack<4, 2> >()>:
     1000:	xor    %eax,%eax
