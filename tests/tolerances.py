@@ -252,6 +252,8 @@ bound(
     "bodies.moments.of_turned", limit=9, measured=6, unit="eps of the largest moment",
     reason="4 of the moments and 5 of forming the tensor that has them",
 )
+bound("limits.states", limit=2.2, measured=1.42, unit=UNIT, reason="moments decades apart")
+bound("limits.fixed_axis", limit=0.68, measured=0.452, unit=UNIT, reason="a turn that is known")
 bound(
     "bodies.moments", limit=1.3, measured=0.839, unit="eps of the largest moment",
     reason="promised",

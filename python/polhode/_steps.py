@@ -83,8 +83,10 @@ def step(
     Units are any consistent set.  NaN or infinity in a body's m, q or h makes that body NaN and no
     other.  A body's result does not depend on the rest of the batch, on its place in it or on the
     number of threads, bit for bit.  "exact" errs by at most 8 eps (1 + angle), angle = |h| |omega|,
-    in m/|m| and in q, plus four times what the last bit of the input does; it returns NaN for a
-    step of 2^50 radians and more, of which no digit would be right.
+    in m/|m| and in q, plus four times what the last bit of the input does, and so does "frb". Both
+    return NaN, without a warning, for a step of 2^50 radians and more, of which no digit would be
+    right, and for one of more than 300 growth times that starts less than 1e-135 |m| off the axis
+    of the middle moment, but not on it: a growth time is 1/sqrt((1/I1 - 1/I2) (1/I2 - 1/I3)) / |m|.
 
     "dmv2" ... "dmv18" solve an equation whose right root ends at a quarter turn a step for order 2
     and at about a half turn for the others: from |h| |m| / I1 = pi on, I1 the least moment, the

@@ -84,8 +84,9 @@ struct Inertia {
     T I1, I2, I3;
     T inverse_I1, inverse_I2, inverse_I3;
     T c1, c2, kappa;
+    T excess;  ///< of I3 over I2 + 2 I1, in I1, between 0 (every physical body) and 1
     mask_t<T> rod;
-    bool any_rod;
+    bool any_rod, any_excess;
 
     POLHODE_INLINE static Inertia of(const Vec3<T>& given) {
         Inertia b;
@@ -114,6 +115,11 @@ struct Inertia {
         b.c1 = select(sphere, T(0.5), b.c1);
         b.c2 = select(sphere, T(0.5), select(b.rod, T(1.0), b.c2));
         b.kappa = select(b.rod, T(0.0), (d31 * b.inverse_I1) * b.inverse_I3);
+        b.excess = 0.0;
+        b.any_excess = any(b.I3 - b.I2 > b.I1 + b.I1);
+        if (b.any_excess) {
+            b.excess = min(max(fma(b.I3 - b.I2, b.inverse_I1, T(-2.0)), 0.0), 1.0);
+        }
         return b;
     }
 
@@ -135,6 +141,35 @@ struct Inertia {
   private:
     POLHODE_INLINE static T inverse_or_zero(T moment) {
         return select(moment == 0.0, T(0.0), 1.0 / moment);
+    }
+};
+
+/// Which of the labellings (1, 2, 3) and (3, -2, 1) the frame of the attitude takes.
+///
+/// Either is right; the one with the smaller n of its integral of the third kind needs the fewer
+/// doublings in the exact step and cancels least.  But the angle h/I1 of the first is far above
+/// that turned where I3 is far above I1 + I2, except near axis 1: there that with the smaller d^2.
+template <class T>
+struct FrameLabel {
+    T d1_2, d3_2;       ///< d1^2 = m1^2 + c1 m2^2, d3^2 = c2 m2^2 + m3^2, [Gus10] Sec. 4.2
+    mask_t<T> swapped;  ///< (3, -2, 1)
+    T ny;               ///< c2 d3^2 along the new axes
+
+    POLHODE_INLINE FrameLabel(const Inertia<T>& body, const Vec3<T>& m) {
+        const T m2m2 = m.y * m.y;
+        d1_2 = fma(m.x, m.x, body.c1 * m2m2);
+        d3_2 = fma(m.z, m.z, body.c2 * m2m2);
+        const T y1 = body.c1 * d1_2;
+        const T y3 = body.c2 * d3_2;
+        swapped = y1 < y3;
+        if (body.any_excess) swapped = fma(body.excess, d1_2, y1) < fma(body.excess, d3_2, y3);
+        ny = select(swapped, y1, y3);
+    }
+    /// Is the phase of a step h, h |m|/I1 and less, of so little effect that the step keeps its
+    /// digits without it?  Beside axis 3 of a body with excess; the angle is below 2^50 there.
+    POLHODE_INLINE mask_t<T> feels_no_phase(const Inertia<T>& body, const T& h) const {
+        const T K = body.kappa * h;
+        return swapped & (body.excess > 0.0) & (ny * (K * K) < 0x1p100);
     }
 };
 

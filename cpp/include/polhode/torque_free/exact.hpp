@@ -90,19 +90,15 @@ struct Motion : Labels<T> {
     T alpha, beta;  ///< sn^2 = alpha sigma^2, (modulus sn)^2 = beta sigma^2
     T ny;           ///< c2 d3^2: the integrand of the third kind is 1/(1 + ny sigma^2)
     T delta;        ///< c1 a3^2 - c2 a1^2: negative where the azimuth librates
+    T excess;       ///< of the body
 
     POLHODE_INLINE static Motion of(const Inertia<T>& body, const Vec3<T>& m) {
         Motion s;
-        const T m2m2 = m.y * m.y;
-        const T d1_2 = fma(m.x, m.x, body.c1 * m2m2);  // d1^2, d3^2 of [Gus10] Sec. 4.2
-        const T d3_2 = fma(m.z, m.z, body.c2 * m2m2);
-        const T y1 = body.c1 * d1_2;
-        const T y3 = body.c2 * d3_2;
-        // Either labelling is right; the one with the smaller y needs the fewer doublings.
-        static_cast<Labels<T>&>(s) = Labels<T>::of(y1 < y3, m);
-        s.ny = min(y1, y3);
-        const T ad = body.c1 * d3_2;
-        const T bd = body.c2 * d1_2;
+        const FrameLabel<T> frame(body, m);
+        static_cast<Labels<T>&>(s) = Labels<T>::of(frame.swapped, m);
+        s.ny = frame.ny;
+        const T ad = body.c1 * frame.d3_2;
+        const T bd = body.c2 * frame.d1_2;
         s.alpha = select(s.swapped, bd, ad);
         s.beta = select(s.swapped, ad, bd);
         s.c1 = select(s.swapped, body.c2, body.c1);
@@ -113,6 +109,7 @@ struct Motion : Labels<T> {
         s.a = {a1, flip_sign(m.y, s.sign2), abs(s.sign3)};
         s.G = norm(m);
         s.delta = fma(s.c1, s.a.z * s.a.z, -(s.c2 * (a1 * a1)));
+        s.excess = body.excess;
         return s;
     }
 };
@@ -203,6 +200,17 @@ POLHODE_INLINE void double_increment(const Motion<T>& s,
         // On the separatrix cn and dn fall off exponentially: kept from where R would underflow.
         w.c = at_least((cd2 - ds) * inverse_R, 1e-150);
         w.d = at_least((cd2 + ds) * inverse_R, 1e-150);
+        // Errors of cn^2 + sn^2 and dn^2 + k^2 sn^2 would double each time.  Where I3 is far above
+        // the other moments the angle is far below lambda h, and does not allow for that.
+        const mask_t<T> kept = s.excess > 0.0;
+        if (any(kept)) {
+            const T w2 = w.sigma * w.sigma;
+            const T of_c = fma(-0.5, fma(s.alpha, w2, w.c * w.c), T(1.5));
+            const T of_d = fma(-0.5, fma(s.beta, w2, w.d * w.d), T(1.5));
+            w.sigma = select(kept, w.sigma * select(s.alpha > s.beta, of_c, of_d), w.sigma);
+            w.c = select(kept, w.c * of_c, w.c);
+            w.d = select(kept, w.d * of_d, w.d);
+        }
         w.pc = v.pc;
         w.pd = v.pd;
     }
@@ -288,11 +296,14 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& s, const Ve
     if (any_doubles) {
         // Smallest J with w/2^J <= w_c: from the exponent of (w/w_c)^2, in [4^(J-1), 4^J).
         J = rint(fma(exponent(w2 * (1.0 / (step_w_c * step_w_c))), T(0.5), T(0.75)));
-        J = select(doubles & (w2 < 0x1p100), J, T(0.0));
+        // Beside axis 3 of a body with excess the phase may go on where the angle is far below it.
+        const mask_t<T> slight = s.swapped & (s.excess > 0.0) & (s.ny * (K * K) < 0x1p100);
+        const mask_t<T> told = (w2 < 0x1p100) | (slight & (w2 < 0x1p1000));
+        J = select(doubles & told, J, T(0.0));
         K0 = K * power_of_two(-J);
         // Near axis 2, alpha K^2 is the square of the growth times.
         const mask_t<T> lost = lost_beside_axis2(a1, a2, a3, s.alpha * (K * K));
-        K0 = select(doubles & (lost | !(w2 < 0x1p100)), nan<T>(), K0);
+        K0 = select(doubles & (lost | !told), nan<T>(), K0);
     }
     const T K0_2 = K0 * K0;
     const T u = (s.alpha + s.beta) * K0_2;

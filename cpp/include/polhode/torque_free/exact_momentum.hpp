@@ -95,8 +95,9 @@ POLHODE_INLINE Increment<T> doubled(T alpha, T beta, T delta, const Increment<T>
         const T inverse_R = 1.0 / R;
         const T cd2 = cd * cd;
         const T ds = delta * sigma2;
-        return {
-            (v.sigma + v.sigma) * (cd * inverse_R), (cd2 - ds) * inverse_R, (cd2 + ds) * inverse_R};
+        return {(v.sigma + v.sigma) * (cd * inverse_R),
+                exact_detail::at_least((cd2 - ds) * inverse_R, 1e-150),
+                exact_detail::at_least((cd2 + ds) * inverse_R, 1e-150)};
     }
 }
 

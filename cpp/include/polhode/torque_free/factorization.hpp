@@ -62,9 +62,17 @@ POLHODE_INLINE FreeStep<T> factorization_step(
         // Half the sum of the integrand at the two nodes, (a +- g x slope)/(b +- x slope); D
         // cancels.
         const T even = labels.third(nodes.even[j]);
-        const T slope = labels.third(nodes.slope[j]);
-        const T a = fma(g, even, energy_2 * nodes.D[j]);
-        const T b = fma(G, nodes.D[j], even);
+        T slope = labels.third(nodes.slope[j]);
+        T a = fma(g, even, energy_2 * nodes.D[j]);
+        T b = fma(G, nodes.D[j], even);
+        // Far along the separatrix b is as small as sech^2.
+        const mask_t<T> low = b < 0x1p-500;
+        if (any(low)) {
+            const T up = select(low, T(0x1p500), T(1.0));
+            a = up * a;
+            b = up * b;
+            slope = up * slope;
+        }
         const quadrature::GaussPair& pair = rule.pair(j + first);
         const T x2 = from_distance<T>(pair, [](auto x) { return x * x; });
         const T odd2 = x2 * (slope * slope);

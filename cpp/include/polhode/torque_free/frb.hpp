@@ -85,12 +85,14 @@ template <class T>
 struct Modulus {
     T k2, kc2;
     mask_t<T> separatrix;  ///< kc2 = 0, or so small that m is within 1e-140 of axis 2
+    mask_t<T> any_phase;   ///< a number, not NaN, even where the phase has no digit left
     elliptic::AgmSequence<T> agm;
 
-    Modulus(T k2_, T kc2_)
+    Modulus(T k2_, T kc2_, mask_t<T> any_phase_)
         : k2(k2_),
           kc2(kc2_),
           separatrix(kc2_ < 1e-280),
+          any_phase(any_phase_),
           agm(select(separatrix, T(1.0), sqrt(kc2_)), wider_than_double<T> ? 1e-9 : 1e-4) {}
 
     /// dn where cn = c, without the cancellation of 1 - k2 sn^2.
@@ -133,7 +135,7 @@ struct Modulus {
     /// nothing cancels.  On the separatrix tanh u and sech u, |u| as 300 from there on.
     POLHODE_INLINE Jacobi<T> at(T u) const {
         const T w = agm.limit * u;
-        const SinCos<T> x = sincos(w);
+        const SinCos<T> x = sincos(select(any_phase, WholeTurns<T>(w).rest, w));
         const T kappa = agm.last_c / agm.limit, q = 0.25 * (kappa * kappa);
         const T delta = q * (x.sin * x.cos);
         T s = fma(delta, x.cos, x.sin), c = fma(-delta, x.sin, x.cos);
@@ -237,7 +239,10 @@ POLHODE_INLINE mask_t<T> circulates_about_1(const Inertia<T>& body, const Vec3<T
 
 /// EgellipX_step: the momentum at the end of the step  [CZ08] Sec. 3.2.
 template <class T>
-POLHODE_INLINE Circulation<T> egellip_step(const Inertia<T>& body, const Vec3<T>& m, T h) {
+POLHODE_INLINE Circulation<T> egellip_step(const Inertia<T>& body,
+                                           const Vec3<T>& m,
+                                           T h,
+                                           mask_t<T> any_phase) {
     const Labelled<T> s(body, m, frb_detail::circulates_about_1(body, m));
     const T a1 = s.a.x, a2 = s.a.y, a3 = s.a.z;
     // c1 d3^2 = 0 where m is constant or turns about the third axis of a symmetric body: k = 0.
@@ -247,7 +252,8 @@ POLHODE_INLINE Circulation<T> egellip_step(const Inertia<T>& body, const Vec3<T>
     const T side = max(fma(s.c1 * a3, a3, -(s.c2 * a1 * a1)), 0.0);
     Circulation<T> r{s,
                      Modulus<T>(select(slow, T(0.0), s.c2 * s.d1_2 * inverse),
-                                select(slow, T(1.0), side * inverse)),
+                                select(slow, T(1.0), side * inverse),
+                                any_phase),
                      (s.kappa * h) * sqrt(c1_d3_2),
                      {},
                      {},
@@ -361,16 +367,15 @@ POLHODE_INLINE FreeStep<T> step_by_third_kind(const Inertia<T>& body,
     const mask_t<T> lost =
         lost_beside_axis2(m.x, m.y, m.z, (body.c1 * body.c2) * (growth * growth));
     if (any(lost)) h = select(lost, nan<T>(), h);
-    const Circulation<T> motion = egellip_step(body, m, h);
+
+    const FrameLabel<T> frame(body, m);  // of the frame
+    const Circulation<T> motion = egellip_step(body, m, h, frame.feels_no_phase(body, h));
     const Vec3<T> n_body = motion.label.to_body(motion.n);
     const T G = norm(m) + 0.0 * h;  // NaN where h is not finite, even at rest
 
-    // The label of the frame.
-    const T m2_2 = m.y * m.y;
-    const T y1 = body.c1 * fma(m.x, m.x, body.c1 * m2_2);
-    const T y3 = body.c2 * fma(m.z, m.z, body.c2 * m2_2);
-    const Labelled<T> s(body, m, y1 < y3);
-    const T ny = min(y1, y3);
+    const Labelled<T> s(body, m, frame.swapped);
+    const T ny = frame.ny;
+    const T K = (0.5 * s.kappa) * h;
     const Vec3<T> n = s.to_label(n_body);
     const T a1 = s.a.x, a2 = s.a.y, a3 = s.a.z;
 
@@ -381,7 +386,6 @@ POLHODE_INLINE FreeStep<T> step_by_third_kind(const Inertia<T>& body,
     constexpr double far = wider_than_double<T> ? 80.0 : 36.0;  // where tanh is 1
     const T w_near = select(separatrix & (abs(w) > far), copysign(far, w), w);
     const Jacobi<T> x = motion.modulus.at(w_near);
-    const T K = (0.5 * s.kappa) * h;
     const mask_t<T> still = w == 0.0;
     const T scale = select(still, T(0.0), K / select(still, T(1.0), w));
     const T sigma = select(still, K, scale * x.s);
@@ -402,8 +406,9 @@ POLHODE_INLINE FreeStep<T> step_by_third_kind(const Inertia<T>& body,
     const T c_h = fma(cd, cd, -(side * sigma2)) * inverse_R;
     // The two integrals over w make one over 2 w less twice the argument of U - i V; U > 0.
     const T U = fma(y, fma(cd + cd, cd * inverse_R, T(1.0)), T(1.0)), V = y * (G * sigma_h);
-    // Half the change of azimuth, where the azimuth circulates.
-    const mask_t<T> librates = !(same | separatrix);
+    // Half the change of azimuth, where the azimuth circulates: not on an axis, where rounding
+    // would decide on the sign of a quarter turn.
+    const mask_t<T> librates = !(same | separatrix) | (still & (abs(K) > 0x1p48));
     const Complex H{select(librates, T(1.0), c), select(librates, T(0.0), G * (sigma * d))};
 
     // f, conjugated: the addition theorem times the azimuth, common factors divided out.

@@ -11,7 +11,9 @@
 ///
 /// where m(r), dq(r) are the exact step from m0, and y is a turn by chi about m0: the momentum is
 /// fixed in space, so after tau the body differs from S by a turn about it only.  s^2 = -1 and n
-/// chi is not reduced by whole turns, so q is the end of the continuous path from q0.
+/// chi is not reduced by whole turns, so q is the end of the continuous path from q0.  Where chi is
+/// pi and little more, y^n = y'^n u^n with y' the turn by chi - pi and u the half turn about m0:
+/// u^2 s^2 = 1, and one u and one s are left where n is odd.
 ///
 /// A time of any length costs what a step of a quarter period does, and two turns.
 
@@ -56,6 +58,12 @@ namespace motion_detail {
 /// lambda t after which a motion on the separatrix is taken to be on axis 2, a constant of the
 /// format: sech is 1e-130 there, and its fourth power is still a normal number.
 inline constexpr double separatrix_reach = 300;
+
+/// Is chi of a motion chi - pi?
+template <class T>
+POLHODE_INLINE mask_t<T> leaves_out_half_turns(const T& excess, const mask_t<T>& circles_axis1) {
+    return (excess > 0.0) & !circles_axis1;
+}
 
 template <class T>
 struct CompleteIntegrals {
@@ -113,7 +121,9 @@ POLHODE_INLINE CompleteIntegrals<T> complete_integrals(T A, T B, T p, T a, T b) 
 ///
 /// with N of `complete_integrals`: p = d3, a = 1, b = c1 d3 about axis 3, p = d1, a = 0, b = c1 d1
 /// about axis 1: [CZ08] (16) over half a period, so combined that nothing is subtracted.  kappa,
-/// d1, d3 as in [Gus10] Sec. 4.2.
+/// d1, d3 as in [Gus10] Sec. 4.2.  Where I3 is far above the other moments the body turns little
+/// about axis 3 in half a period, and chi is little more than the half turn that S takes back:
+/// there chi - pi, with p = sqrt(c1) |m|, a = 0, b = sqrt(c1) d1^2/|m| (DLMF 19.7.9).
 template <class T>
 POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>& m) {
     const T zero = 0.0;
@@ -147,14 +157,24 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
     const T A = sqrt(select(axis1, body.c2, body.c1)) * d;
     const T B = unit_m * sqrt(abs(D) / ((unit * I2) * (unit * (body.I3 - body.I1))));
     const T one = 1.0;
+    const T G = norm(m);
+    T p = d;
+    T a = select(axis1, zero, one);
+    T b = body.c1 * d;
+    const mask_t<T> less_pi = repeats & motion_detail::leaves_out_half_turns(body.excess, axis1);
+    if (any(less_pi)) {
+        const T root = sqrt(body.c1);
+        p = select(less_pi, root * G, p);
+        a = select(less_pi, zero, a);
+        b = select(less_pi, root * (fma(m.x, m.x, body.c1 * m2m2) / G), b);
+    }
     const auto integrals = motion_detail::complete_integrals(select(repeats, A, one),
                                                              select(repeats, B, one),
-                                                             select(repeats, d, one),
-                                                             select(axis1, zero, one),
-                                                             select(repeats, body.c1 * d, one));
+                                                             select(repeats, p, one),
+                                                             a,
+                                                             select(repeats, b, one));
 
     constexpr double pi = 0x1.921fb54442d18p+1;
-    const T G = norm(m);
     const T frequency = body.kappa * integrals.agm;
     const T tau = pi / frequency;
     const T half_chi = G * fma(0.5 * tau, body.inverse_I3, integrals.third);
@@ -198,9 +218,11 @@ POLHODE_INLINE FreeStep<T> motion_at(const exact_detail::Motion<T>& exact,
                                      const Vec3<T>& m,
                                      T t) {
     const T half_periods = t * repetition.inverse_half_period;
+    const mask_t<T> axis1 = repetition.circles_axis1 != 0.0;
+    const mask_t<T> less_pi = motion_detail::leaves_out_half_turns(exact.excess, axis1);
     T n = rint(half_periods);
     if (any(!(abs(half_periods) < 0x1p50))) {
-        n = select(abs(half_periods) < 0x1p50, n, nan<T>());
+        n = select((abs(half_periods) < 0x1p50) | (less_pi & (abs(n) < 0x1p1000)), n, nan<T>());
     }
     const T rest = fma(-n, repetition.half_period, t);
     const T r = max(-repetition.reach, min(repetition.reach, rest));  // NaN stays
@@ -222,14 +244,18 @@ POLHODE_INLINE FreeStep<T> motion_at(const exact_detail::Motion<T>& exact,
     const SinCos<T> half = sincos(fma(n, repetition.half_chi, (rest - r) * repetition.half_rate));
     const T sine = half.sin * inverse_G;
     const Quaternion<T> y{half.cos, sine * m.x, sine * m.y, sine * m.z};
-    const Quaternion<T> p = kept_unit(y * step.dq, 0.0);
-    // s is i sign(m1) about axis 1, -k sign(m3) about axis 3; s^2 = -1.
     const mask_t<T> odd = is_odd(n);
-    const mask_t<T> axis1 = repetition.circles_axis1 != 0.0;
+    Quaternion<T> z = step.dq;
+    if (any(odd & less_pi)) {
+        const Quaternion<T> u{T(0.0), inverse_G * m.x, inverse_G * m.y, inverse_G * m.z};
+        z = select<T>(odd & less_pi, u * z, z);
+    }
+    const Quaternion<T> p = kept_unit(y * z, 0.0);
+    // s is i sign(m1) about axis 1, -k sign(m3) about axis 3; s^2 = -1.
     Quaternion<T> by_s = select<T>(axis1, {-p.x, p.w, p.z, -p.y}, {p.z, -p.y, p.x, -p.w});
     by_s = select<T>(select(axis1, m.x, m.z) < 0.0, T(-1.0) * by_s, by_s);
     Quaternion<T> dq = select<T>(odd, by_s, p);
-    dq = select<T>(has_bit_1(n), T(-1.0) * dq, dq);
+    dq = select<T>(has_bit_1(n) & !less_pi, T(-1.0) * dq, dq);
     step.dq = select<T>(beyond, dq, step.dq);
     const mask_t<T> odd1 = odd & axis1;
     const mask_t<T> odd3 = odd & !axis1;
