@@ -260,6 +260,20 @@ bound(
 )
 bound("bodies.moments.graded", limit=0.56, measured=0.373, reason="relative: each keeps its digits")
 
+# --- polhode.quad, in 2^-107, what a pair of doubles rounds: tests/test_quad.py ---
+
+bound(
+    "quad.step.exact", limit=5, measured=3.25, unit="2^-107 (1 + angle)",
+    reason="the kernel adds 1e-30 to a denominator, 160 of the unit",
+)
+bound("quad.step.frb", limit=0.5, measured=0.33, unit="2^-107 (1 + angle)", reason="113 bits inside")
+bound("quad.orthogonal", limit=0.5, measured=0.31, unit="2^-107", reason="two polar steps each time")
+bound("quad.elliptic", limit=2.5, measured=1.62, unit="2^-107", reason="113 bits inside")
+bound(
+    "quad.jacobi", limit=0.65, measured=0.421, unit="2^-107 (1 + s)",
+    reason="113 bits inside, of which the argument takes s",
+)
+
 # fmt: on
 
 # --- order ---

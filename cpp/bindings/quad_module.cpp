@@ -1,5 +1,6 @@
 /// @file
-/// The extension module polhode._quad, for tests: the number types other than double and pack.
+/// The extension module polhode._quad, behind polhode.quad and for tests: the number types other
+/// than double and pack.
 ///
 /// 34 digits cross to Python as pairs of doubles (high, low) along the last axis.  Everything is
 /// looked up by name; an unknown name is a KeyError.
@@ -8,10 +9,15 @@
 #include <pybind11/pybind11.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "polhode/batch.hpp"
+#include "polhode/elliptic/agm.hpp"
+#include "polhode/elliptic/carlson.hpp"
+#include "polhode/elliptic/jacobi.hpp"
 #include "polhode/elliptic/landen.hpp"
+#include "polhode/elliptic/legendre.hpp"
 #include "polhode/methods.hpp"
 #include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/counted.hpp"
@@ -30,6 +36,35 @@ using polhode::quad;
 using polhode::Vec3;
 using polhode::batch::Attitude;
 using Pairs = py::array_t<double, py::array::c_style | py::array::forcecast>;
+
+// --------------------------------------------------------------------------------- crossing over
+
+void check_rows(const Pairs& a, py::ssize_t rows, const char* what) {
+    if (a.ndim() != 2 || a.shape(0) != rows || a.shape(1) != 2) {
+        throw py::value_error(std::string(what) + " must have shape (" + std::to_string(rows) +
+                              ", 2)");
+    }
+}
+quad number(const Pairs& a, py::ssize_t i) { return {a.at(i, 0), a.at(i, 1)}; }
+template <class... Ts>
+Pairs pairs(Ts... x) {
+    Pairs a({py::ssize_t(sizeof...(x)), py::ssize_t(2)});
+    py::ssize_t i = 0;
+    (((a.mutable_at(i, 0) = x.high()), (a.mutable_at(i, 1) = x.low()), ++i), ...);
+    return a;
+}
+
+quad at(const double* a, py::ssize_t i) { return {a[2 * i], a[2 * i + 1]}; }
+void put(double* a, py::ssize_t i, quad x) {
+    a[2 * i] = x.high();
+    a[2 * i + 1] = x.low();
+}
+Vec3<quad> vec3(const double* a) { return {at(a, 0), at(a, 1), at(a, 2)}; }
+
+/// Ctrl-C is seen between pieces of work that take milliseconds.
+void look_for_signals(std::ptrdiff_t count) {
+    if (count % 64 == 63 && PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
 
 // ------------------------------------------------------------------------------- one function
 
@@ -122,6 +157,29 @@ void for_each_ternary(Visit visit) {
         +[](T u, T r, T y) -> T { return tf::third_kind_minus_one_c(u, r, y); });
 }
 
+/// The functions of polhode.elliptic, of one to four numbers; where they take the parameter k2, its
+/// complement kc2 is always given.
+template <class Visit>
+void for_each_elliptic(Visit visit) {
+    using T = quad;
+    namespace el = polhode::elliptic;
+    visit("agm", +[](T x, T y) -> T { return el::agm(x, y); });
+    visit("rf", +[](T x, T y, T z) -> T { return el::rf(x, y, z); });
+    visit("rc", +[](T x, T y) -> T { return el::rc(x, y); });
+    visit("rd", +[](T x, T y, T z) -> T { return el::rd(x, y, z); });
+    visit("rj", +[](T x, T y, T z, T p) -> T { return el::rj(x, y, z, p); });
+    visit("ellip_k", +[](T, T kc2) -> T { return el::ellip_k(kc2); });
+    visit("ellip_f", +[](T phi, T k2, T kc2) -> T { return el::ellip_f(phi, k2, kc2); });
+    visit("ellip_pi", +[](T n, T phi, T k2, T kc2) -> T { return el::ellip_pi(n, phi, k2, kc2); });
+    visit(
+        "ellip_pi_complete",
+        +[](T n, T k2, T kc2) -> T { return el::ellip_pi_complete(n, k2, kc2); });
+    visit("sn", +[](T u, T k2, T kc2) -> T { return el::jacobi(u, k2, kc2).sn; });
+    visit("cn", +[](T u, T k2, T kc2) -> T { return el::jacobi(u, k2, kc2).cn; });
+    visit("dn", +[](T u, T k2, T kc2) -> T { return el::jacobi(u, k2, kc2).dn; });
+    visit("am", +[](T u, T k2, T kc2) -> T { return el::jacobi(u, k2, kc2).am; });
+}
+
 /// Applies the named function to rows of pairs.
 Pairs evaluate(const std::string& name, const py::args& arguments) {
     std::vector<Pairs> x;
@@ -133,32 +191,22 @@ Pairs evaluate(const std::string& name, const py::args& arguments) {
     }
     if (x.empty()) throw py::value_error("no argument");
     Pairs result({x[0].shape(0), py::ssize_t(2)});
-    const auto at = [&](std::size_t k, py::ssize_t i) {
-        return quad(x[k].at(i, 0), x[k].at(i, 1));
-    };
     bool found = false;
-    const auto run = [&](const char* candidate, auto value_at) {
-        if (name != candidate) return;
+    const auto visit = [&]<class... X>(const char* candidate, quad (*f)(X...)) {
+        if (name != candidate || x.size() != sizeof...(X)) return;
         found = true;
         for (py::ssize_t i = 0; i < x[0].shape(0); ++i) {
-            const quad y = value_at(i);
-            result.mutable_at(i, 0) = y.high();
-            result.mutable_at(i, 1) = y.low();
+            look_for_signals(i);
+            const quad y = [&]<std::size_t... k>(std::index_sequence<k...>) {
+                return f(at(x[k].data(), i)...);
+            }(std::index_sequence_for<X...>{});
+            put(result.mutable_data(), i, y);
         }
     };
-    if (x.size() == 1) {
-        for_each_unary<quad>([&](const char* candidate, auto f) {
-            run(candidate, [&](py::ssize_t i) { return f(at(0, i)); });
-        });
-    } else if (x.size() == 2) {
-        for_each_binary<quad>([&](const char* candidate, auto f) {
-            run(candidate, [&](py::ssize_t i) { return f(at(0, i), at(1, i)); });
-        });
-    } else {
-        for_each_ternary<quad>([&](const char* candidate, auto f) {
-            run(candidate, [&](py::ssize_t i) { return f(at(0, i), at(1, i), at(2, i)); });
-        });
-    }
+    for_each_unary<quad>(visit);
+    for_each_binary<quad>(visit);
+    for_each_ternary<quad>(visit);
+    for_each_elliptic(visit);
     if (!found) throw py::key_error(name);
     return result;
 }
@@ -195,77 +243,80 @@ py::tuple count(const std::string& name, double x, double y, double z) {
 
 // ----------------------------------------------------------------------------------- a method
 
-void check_rows(const Pairs& a, py::ssize_t rows, const char* what) {
-    if (a.ndim() != 2 || a.shape(0) != rows || a.shape(1) != 2) {
-        throw py::value_error(std::string(what) + " must have shape (" + std::to_string(rows) +
-                              ", 2)");
-    }
-}
-quad number(const Pairs& a, py::ssize_t i) { return {a.at(i, 0), a.at(i, 1)}; }
-template <class... Ts>
-Pairs pairs(Ts... x) {
-    Pairs a({py::ssize_t(sizeof...(x)), py::ssize_t(2)});
-    py::ssize_t i = 0;
-    (((a.mutable_at(i, 0) = x.high()), (a.mutable_at(i, 1) = x.low()), ++i), ...);
-    return a;
+using Kernel = FreeStep<quad> (*)(const Inertia<quad>& body, const Vec3<quad>& m, quad h);
+
+/// One step of the named method.
+Kernel kernel_of(const std::string& method) {
+    Kernel kernel = nullptr;
+    polhode::Methods::for_each([&]<class Method>() {
+        if (method != Method::info.name) return;
+        kernel = [](const Inertia<quad>& body, const Vec3<quad>& m, quad h) {
+            return polhode::batch::advance<Method>(body, m, h);
+        };
+    });
+    if (kernel == nullptr) throw py::key_error(method);
+    return kernel;
 }
 
-/// n_steps of the named method in 34 digits: momentum and attitude, a quaternion (4, 2) or a matrix
-/// (3, 3, 2), at the end.
+/// n_steps of the named method in 34 digits, for one body or rows of them.
+///
+/// @param inertia,m  shape (3, 2) or (n, 3, 2)
+/// @param attitude   quaternions (4, 2) or (n, 4, 2), matrices (3, 3, 2) or (n, 3, 3, 2)
+/// @param h_high,h_low  a number for all, or one for each body
+/// @return           momenta and attitudes at the end, shaped like those given
 py::tuple step(const std::string& method,
                const Pairs& inertia,
                const Pairs& m,
                const Pairs& attitude,
-               double h_high,
-               double h_low,
-               int n_steps) {
-    check_rows(inertia, 3, "inertia");
-    check_rows(m, 3, "m");
-    const bool matrix = attitude.ndim() == 3;
-    if (matrix) {
-        if (attitude.shape(0) != 3 || attitude.shape(1) != 3 || attitude.shape(2) != 2) {
-            throw py::value_error("a matrix must have shape (3, 3, 2)");
+               const Pairs& h_high,
+               const Pairs& h_low,
+               std::ptrdiff_t n_steps) {
+    const int axes = int(m.ndim());
+    const bool matrix = attitude.ndim() == axes + 1;
+    const py::ssize_t bodies = m.size() / 6, numbers = matrix ? 9 : 4;
+    const bool fits = (axes == 2 || axes == 3) && m.shape(axes - 2) == 3 &&
+                      m.shape(axes - 1) == 2 && inertia.ndim() == axes &&
+                      inertia.size() == m.size() && (matrix || attitude.ndim() == axes) &&
+                      attitude.size() == 2 * numbers * bodies && h_high.size() == h_low.size() &&
+                      (h_high.size() == 1 || h_high.size() == bodies);
+    if (!fits) throw py::value_error("shapes do not fit");
+    Pairs m_end(std::vector<py::ssize_t>(m.shape(), m.shape() + m.ndim()));
+    Pairs attitude_end(
+        std::vector<py::ssize_t>(attitude.shape(), attitude.shape() + attitude.ndim()));
+    const Kernel kernel = kernel_of(method);
+    for (py::ssize_t i = 0; i < bodies; ++i) {
+        const auto body = Inertia<quad>::of(vec3(inertia.data() + 6 * i));
+        Vec3<quad> momentum = vec3(m.data() + 6 * i);
+        const double* a = attitude.data() + 2 * numbers * i;
+        Attitude<quad> Q{};
+        Q.matrix = matrix;
+        if (matrix) {
+            for (int k = 0; k < 9; ++k) Q.Q.a[k / 3][k % 3] = at(a, k);
+        } else {
+            Q.q = {at(a, 0), at(a, 1), at(a, 2), at(a, 3)};
         }
-    } else {
-        check_rows(attitude, 4, "q");
-    }
-    const auto body =
-        Inertia<quad>::of({number(inertia, 0), number(inertia, 1), number(inertia, 2)});
-    Vec3<quad> momentum{number(m, 0), number(m, 1), number(m, 2)};
-    const double* a = attitude.data();
-    Attitude<quad> Q{};
-    Q.matrix = matrix;
-    if (matrix) {
-        for (int k = 0; k < 9; ++k) Q.Q.a[k / 3][k % 3] = quad(a[2 * k], a[2 * k + 1]);
-    } else {
-        Q.q = {quad(a[0], a[1]), quad(a[2], a[3]), quad(a[4], a[5]), quad(a[6], a[7])};
-    }
-    bool found = false;
-    polhode::Methods::for_each([&]<class Method>() {
-        if (method != Method::info.name) return;
-        found = true;
-        quad h(h_high, h_low);
+        const py::ssize_t own = h_high.size() == 1 ? 0 : i;
+        quad h(h_high.data()[own], h_low.data()[own]);
         int findings = polhode::all_valid;
-        for (int i = 0; i < n_steps; ++i) {
+        Q.make_unit(h, findings);  // once more than needed: two polar steps leave 1e-20 of 1e-5
+        for (std::ptrdiff_t n = 0; n < n_steps; ++n) {
+            look_for_signals(n);
             Q.make_unit(h, findings);
-            const FreeStep<quad> s = polhode::batch::advance<Method>(body, momentum, h);
+            const FreeStep<quad> s = kernel(body, momentum, h);
             momentum = s.m;
             Q.turn(s.dq);
         }
-    });
-    if (!found) throw py::key_error(method);
-    Pairs end = matrix ? pairs(Q.Q.a[0][0],
-                               Q.Q.a[0][1],
-                               Q.Q.a[0][2],
-                               Q.Q.a[1][0],
-                               Q.Q.a[1][1],
-                               Q.Q.a[1][2],
-                               Q.Q.a[2][0],
-                               Q.Q.a[2][1],
-                               Q.Q.a[2][2])
-                             .reshape({3, 3, 2})
-                       : pairs(Q.q.w, Q.q.x, Q.q.y, Q.q.z);
-    return py::make_tuple(pairs(momentum.x, momentum.y, momentum.z), end);
+        look_for_signals(i);
+        const quad end[] = {momentum.x, momentum.y, momentum.z};
+        for (int k = 0; k < 3; ++k) put(m_end.mutable_data() + 6 * i, k, end[k]);
+        const quad q[] = {Q.q.w, Q.q.x, Q.q.y, Q.q.z};
+        for (int k = 0; k < numbers; ++k) {
+            put(attitude_end.mutable_data() + 2 * numbers * i,
+                k,
+                matrix ? Q.Q.a[k / 3][k % 3] : q[k]);
+        }
+    }
+    return py::make_tuple(m_end, attitude_end);
 }
 
 /// n_steps of a splitting scheme around "exact" for a heavy top in 34 digits: momentum and

@@ -86,7 +86,7 @@ T third_kind(T n, T s, T cos2, T delta2, T k2, T kc2) {
                                      select(valid, q, T(1.0)),
                                      true);
     const T rj_weight = select(about_one, over_n, select(about_c2, -n * w * c_c2, n * s2));
-    T sum = fma(rj_weight * (1.0 / 3), r.rj, select(about_one, T(0.0), w * r.rf));
+    T sum = fma(rj_weight * ratio<T>(1, 3), r.rj, select(about_one, T(0.0), w * r.rf));
     if (any(exchange)) {
         const T r_c = rc(select(about_one, cos2, T(1.0)) * delta2, select(exchange, p * q, T(1.0)));
         const T weight = select(about_one, T(1.0), -n * w * sqrt(cos2));

@@ -1,7 +1,7 @@
 #pragma once
 
 /// @file
-/// A number type of 113 bits (34 digits), for tests: orders above 8, symplectic defects.
+/// A number type of 113 bits (34 digits): references, orders above 8, symplectic defects.
 ///
 /// There is one where the compiler has a binary128 type (POLHODE_HAS_QUAD), in software, hence some
 /// fifty times slower than double.  Nothing but the compiler's own arithmetic is linked.  All

@@ -1,0 +1,526 @@
+"""References in quadruple precision: free steps and elliptic functions to more than 30 digits.
+
+The kernels of `polhode`, compiled for numbers of 113 bits: what a result in double precision can be
+measured against, for many bodies and arguments and without another library. They take some
+thousand times longer than `polhode.step`; other threads of Python wait meanwhile. The module is
+imported by its name, ``from polhode import quad``; where the compiler had no such type (binary128:
+GCC and Clang on x86-64, any on AArch64) that is an ImportError.
+
+Numbers are given as anything real: arrays of any real type, which are taken as they are, or
+strings, `decimal.Decimal`, `fractions.Fraction` and mpmath's numbers, also mixed, which keep 32
+digits of theirs: ``0.1`` is the double, ``"0.1"`` a tenth. Results are arrays of doubles, each the
+nearest to the result in 113 bits; with ``digits=True`` they are `Numbers`, which hold 32 digits and
+can be given again.
+
+Examples
+--------
+How far a step in double precision is off, in the last places of its results:
+
+>>> import numpy as np, polhode as ph
+>>> from polhode import quad
+>>> body = [1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0]
+>>> m, q = quad.step(*body, 10.0, digits=True)
+>>> bool(abs(m - ph.step(*body, 10.0)[0]).max() < 1e-15)
+True
+>>> print(m.strings(25)[0])
+-4.070506502035473012231222e-1
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from math import prod
+from numbers import Rational
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from polhode import _arrays
+from polhode._methods import history, may_lack_root, method_index, warn_without_root
+
+try:
+    from polhode import _quad
+except ModuleNotFoundError:
+    raise ImportError(
+        "polhode.quad is not there: the compiler of this polhode had no type of 113 bits"
+    ) from None
+
+__all__ = [
+    "Numbers",
+    "agm",
+    "ellip_f",
+    "ellip_k",
+    "ellip_pi",
+    "ellip_pi_complete",
+    "jacobi",
+    "rc",
+    "rd",
+    "rf",
+    "rj",
+    "step",
+]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """Numbers of 32 digits, each the sum of two doubles.
+
+    Parameters
+    ----------
+    high : ndarray of float64
+        The nearest doubles.
+    low : ndarray of float64, same shape
+        What they leave, rounded.
+
+    Notes
+    -----
+    ``numbers - array`` is the difference in double precision: of an array that is near its error,
+    with the sign turned. ``numbers[index]`` is a part of them, ``numbers.high`` an array.
+    """
+
+    high: Array
+    low: Array
+
+    def __post_init__(self) -> None:
+        if np.shape(self.high) != np.shape(self.low):
+            raise ValueError(
+                f"high and low must have one shape, not {np.shape(self.high)} and "
+                f"{np.shape(self.low)}"
+            )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the numbers."""
+        return np.shape(self.high)
+
+    def strings(self, digits: int = 32) -> NDArray[np.str_]:
+        """The numbers as decimal strings.
+
+        Parameters
+        ----------
+        digits : int, default 32
+            Significant digits, at least 1; those from the 33rd on are of the two doubles, not of
+            the result.
+
+        Returns
+        -------
+        strings : ndarray of str
+            Of this shape, as ``1.50e-1``; ``0`` for zero.
+        """
+        values = [_text(h, lo, digits) for h, lo in zip(*self._flat(), strict=True)]
+        return np.array(values, np.str_).reshape(self.shape)
+
+    def __getitem__(self, index: Any) -> Numbers:
+        return Numbers(np.asarray(self.high[index]), np.asarray(self.low[index]))
+
+    def __sub__(self, other: ArrayLike) -> Array:
+        there = _numbers("what is subtracted", other)
+        return np.asarray((self.high - there.high) + (self.low - there.low))
+
+    def _flat(self) -> tuple[list[float], list[float]]:
+        return np.ravel(self.high).tolist(), np.ravel(self.low).tolist()
+
+
+def step(
+    inertia: Any,
+    m: Any,
+    q: Any,
+    h: Any,
+    *,
+    method: str = "exact",
+    n_steps: int = 1,
+    digits: bool = False,
+) -> tuple[Any, Any]:
+    """Step free rigid bodies as `polhode.step`, in quadruple precision.
+
+    Parameters
+    ----------
+    inertia : array_like or Numbers, shape (..., 3)
+        Principal moments of inertia in the order of the body axes, as `polhode.step` takes them.
+    m : array_like or Numbers, shape (..., 3)
+        Angular momentum, body frame.
+    q : array_like or Numbers, shape (..., 4) or (..., 3, 3)
+        Attitude, body to space: quaternions, scalar first, or rotation matrices; brought to unit
+        norm (orthogonality) to all digits.
+    h : array_like or Numbers, shape (...)
+        Time step, of either sign, one for all or one per body.  All four broadcast together.
+    method : str, optional
+        A name of `polhode.methods()`, with the defaults of its options; no multistep method.
+    n_steps : int, optional
+        Number of steps of `h` each; the last state is returned.
+    digits : bool, default False
+        Return `Numbers` of 32 digits in place of arrays.
+
+    Returns
+    -------
+    m : ndarray or Numbers, shape (..., 3)
+        Angular momentum, body frame.
+    q : ndarray or Numbers, shape (..., 4) or (..., 3, 3)
+        Attitude; a quaternion is the end of the continuous path that starts at the given one.
+
+    Warns
+    -----
+    RuntimeWarning
+        As `polhode.step`, where an implicit method finds no root.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `polhode.step`; text that is no number; a multistep method.
+
+    Notes
+    -----
+    Units are any consistent set.  "exact" and "frb" give m/|m| and q with an error of at most
+    1e-30 (1 + angle), angle = |h| |omega|, plus what the last of 32 digits of the input does, so
+    that doubles are the nearest but for one in some 1e12.  The other methods have the error of
+    their formula, so that an order or an invariant can be seen far below 1e-16.  NaN or infinity
+    in a body's m, q or h makes that body NaN and no other.
+
+    Examples
+    --------
+    A third of a turn about the third axis, of a body whose moment is exactly 1/10:
+
+    >>> from polhode import quad
+    >>> body = ["0.1", "0.1", "0.1"], [0, 0, "0.1"], [1, 0, 0, 0]
+    >>> m, q = quad.step(*body, "2.0943951023931954923084289221863", digits=True)
+    >>> print(q.strings(30)[0])
+    5.00000000000000000000000000000e-1
+    """
+    if not isinstance(method, str):
+        raise TypeError(f"method must be a name, not {type(method).__name__}")
+    row = method_index(method, {})
+    if history(row):
+        raise ValueError(f"method {method!r} has a history, which polhode.quad does not carry")
+    count = _arrays.step_count(n_steps)
+    given = [_numbers(name, x) for name, x in zip(_NAMES, (inertia, m, q, h), strict=True)]
+    high = [
+        _arrays.Operand("inertia", given[0].high, 3),
+        _arrays.Operand("m", given[1].high, 3),
+        _arrays.attitude_operand("q", given[2].high),
+        _arrays.Operand("h", given[3].high),
+    ]
+    shape = _arrays.broadcast({o.name: o.batch for o in high})
+    _arrays.check_bodies(high[0], high[1], high[2], shape)
+    moments = high[0].array
+    none = moments <= _arrays.ZERO_MOMENT * moments.max(axis=-1, keepdims=True)
+    given[0] = Numbers(np.where(none, 0.0, moments), np.where(none, 0.0, given[0].low))
+
+    rows = [_rows(x, shape, o.core) for x, o in zip(given, high, strict=True)]
+    inertias, momenta, attitudes, steps = rows
+    results = _quad.step(
+        method, inertias, momenta, attitudes, steps[:, 0], steps[:, 1], n_steps=count
+    )
+    finite = np.ones(len(steps), bool)
+    for x in (momenta, attitudes, steps):
+        finite &= np.isfinite(x[..., 0]).all(axis=tuple(range(1, x.ndim - 1)))
+    for x in results:
+        x[~finite] = np.nan
+    if may_lack_root(row, ()):
+        lost = int(np.count_nonzero(np.isnan(results[0][:, 0, 0]) & finite))
+        if lost:
+            warn_without_root(row, lost)
+    m_end, q_end = (_unpacked(x, shape + o.core) for x, o in zip(results, high[1:3], strict=True))
+    return (m_end, q_end) if digits else (m_end.high, q_end.high)
+
+
+def agm(a: Any, b: Any, *, digits: bool = False) -> Any:
+    """Arithmetic-geometric mean, as `polhode.elliptic.agm`.
+
+    Parameters
+    ----------
+    a, b : array_like or Numbers
+        Not negative; they broadcast together.
+    digits : bool, default False
+        Return `Numbers` of 32 digits in place of an array.
+
+    Returns
+    -------
+    agm : ndarray or Numbers
+        Relative error below 1e-31, plus what the last of 32 digits of the input does.
+
+    Raises
+    ------
+    ValueError, TypeError
+        What is no real number; shapes that do not broadcast.
+
+    Examples
+    --------
+    >>> from polhode import quad
+    >>> quad.agm(1, "0.5", digits=True).strings(30).item()
+    '7.28395515523453434593216191633e-1'
+    """
+    return _function("agm", digits, a=a, b=b)
+
+
+def rf(x: Any, y: Any, z: Any, *, digits: bool = False) -> Any:
+    """Carlson's R_F(x, y, z), as `polhode.elliptic.rf`.
+
+    Parameters
+    ----------
+    x, y, z : array_like or Numbers
+        Not negative, at most one of them zero; they broadcast together.
+    digits : bool, default False
+        As in `agm`, as are the errors raised.
+
+    Returns
+    -------
+    rf : ndarray or Numbers
+        Relative error below 1e-31, limits as in `polhode.elliptic.rf`.
+    """
+    return _function("rf", digits, x=x, y=y, z=z)
+
+
+def rc(x: Any, y: Any, *, digits: bool = False) -> Any:
+    """Carlson's R_C(x, y), its Cauchy principal value for y < 0, as `polhode.elliptic.rc`.
+
+    Parameters
+    ----------
+    x, y : array_like or Numbers
+        x not negative; they broadcast together.
+    digits : bool, default False
+        As in `agm`, as are the errors raised.
+
+    Returns
+    -------
+    rc : ndarray or Numbers
+        Relative error below 1e-31, limits as in `polhode.elliptic.rc`.
+    """
+    return _function("rc", digits, x=x, y=y)
+
+
+def rd(x: Any, y: Any, z: Any, *, digits: bool = False) -> Any:
+    """Carlson's R_D(x, y, z), as `polhode.elliptic.rd`.
+
+    Parameters
+    ----------
+    x, y, z : array_like or Numbers
+        x, y not negative, at most one of them zero, z positive; they broadcast together.
+    digits : bool, default False
+        As in `agm`, as are the errors raised.
+
+    Returns
+    -------
+    rd : ndarray or Numbers
+        Relative error below 1e-31, limits as in `polhode.elliptic.rd`.
+    """
+    return _function("rd", digits, x=x, y=y, z=z)
+
+
+def rj(x: Any, y: Any, z: Any, p: Any, *, digits: bool = False) -> Any:
+    """Carlson's R_J(x, y, z, p), its Cauchy principal value for p < 0, as `polhode.elliptic.rj`.
+
+    Parameters
+    ----------
+    x, y, z, p : array_like or Numbers
+        x, y, z not negative, at most one of them zero; they broadcast together.
+    digits : bool, default False
+        As in `agm`, as are the errors raised.
+
+    Returns
+    -------
+    rj : ndarray or Numbers
+        Relative error below 1e-31, for p < 0 of the largest term in it; limits as in
+        `polhode.elliptic.rj`.
+    """
+    return _function("rj", digits, x=x, y=y, z=z, p=p)
+
+
+def jacobi(u: Any, k2: Any, /, kc2: Any = None, *, digits: bool = False) -> tuple[Any, ...]:
+    """Jacobi elliptic functions sn, cn, dn and the amplitude am, as `polhode.elliptic.jacobi`.
+
+    Parameters
+    ----------
+    u : array_like or Numbers
+        Argument, any real.
+    k2 : array_like or Numbers
+        Parameter k^2, any finite real.
+    kc2 : array_like or Numbers, optional
+        Its complement ``1 - k2``; without it the difference to all digits.
+    digits : bool, default False
+        As in `agm`, as are the errors raised.
+
+    Returns
+    -------
+    sn, cn, dn, am : ndarray or Numbers
+        Error of sn, cn, am at most 1e-31 (1 + s), s = ``|u| max(1, sqrt |k2|)``; of dn that times
+        ``max(1, |dn|)``.
+
+    Examples
+    --------
+    >>> from polhode import quad
+    >>> [float(x) for x in quad.jacobi(0, "0.3")]
+    [0.0, 1.0, 1.0, 0.0]
+    """
+    arguments = _with_complement(k2, kc2, u=u)
+    return tuple(_function(name, digits, **arguments) for name in ("sn", "cn", "dn", "am"))
+
+
+def ellip_k(k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
+    """Complete elliptic integral of the first kind, K, as `polhode.elliptic.ellip_k`.
+
+    Parameters
+    ----------
+    k2, kc2, digits
+        As in `jacobi`.
+
+    Returns
+    -------
+    K : ndarray or Numbers
+        Relative error below 1e-31.
+
+    Examples
+    --------
+    >>> from polhode import quad
+    >>> quad.ellip_k("0.5", digits=True).strings(30).item()
+    '1.85407467730137191843385034720e+0'
+    """
+    return _function("ellip_k", digits, **_with_complement(k2, kc2))
+
+
+def ellip_f(phi: Any, k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
+    """Incomplete elliptic integral of the first kind, F, as `polhode.elliptic.ellip_f`.
+
+    Parameters
+    ----------
+    phi : array_like or Numbers
+        Amplitude, radians.
+    k2, kc2, digits
+        As in `jacobi`.
+
+    Returns
+    -------
+    F : ndarray or Numbers
+        Relative error below 1e-31 times the condition of F with respect to phi.
+    """
+    return _function("ellip_f", digits, **_with_complement(k2, kc2, phi=phi))
+
+
+def ellip_pi(n: Any, phi: Any, k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
+    """Incomplete elliptic integral of the third kind, Pi, as `polhode.elliptic.ellip_pi`.
+
+    Parameters
+    ----------
+    n : array_like or Numbers
+        Characteristic, in the sign of Abramowitz & Stegun.
+    phi : array_like or Numbers
+        Amplitude, radians.
+    k2, kc2, digits
+        As in `jacobi`.
+
+    Returns
+    -------
+    Pi : ndarray or Numbers
+        Relative error below 1e-31 times the condition, as `ellip_f`.
+    """
+    return _function("ellip_pi", digits, **_with_complement(k2, kc2, n=n, phi=phi))
+
+
+def ellip_pi_complete(n: Any, k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
+    """Complete integral of the third kind, as `polhode.elliptic.ellip_pi_complete`.
+
+    Parameters
+    ----------
+    n : array_like or Numbers
+        Characteristic, in the sign of Abramowitz & Stegun.
+    k2, kc2, digits
+        As in `jacobi`.
+
+    Returns
+    -------
+    Pi : ndarray or Numbers
+        Relative error below 1e-31.
+    """
+    return _function("ellip_pi_complete", digits, **_with_complement(k2, kc2, n=n))
+
+
+def _with_complement(k2: Any, kc2: Any, **before: Any) -> dict[str, Any]:
+    """The arguments of a function of the parameter, its complement last."""
+    parameter = _numbers("k2", k2)
+    if kc2 is None:
+        kc2 = _apply("subtract", Numbers(np.ones(()), np.zeros(())), parameter)
+    return {**before, "k2": parameter, "kc2": kc2}
+
+
+def _function(name: str, digits: bool, **arguments: Any) -> Any:
+    given = {key: _numbers(key, value) for key, value in arguments.items()}
+    _arrays.broadcast({key: x.shape for key, x in given.items()})
+    result = _apply(name, *given.values())
+    return result if digits else result.high[()]
+
+
+def _apply(name: str, *arguments: Numbers) -> Numbers:
+    """A function of the core, of numbers that broadcast."""
+    shape = np.broadcast_shapes(*(x.shape for x in arguments))
+    rows = _quad.evaluate(name, *(_rows(x, shape, ()) for x in arguments))
+    return _unpacked(rows, shape)
+
+
+_NAMES = ("inertia", "m", "q", "h")
+
+
+def _numbers(name: str, value: Any) -> Numbers:
+    """Anything real as sums of two doubles."""
+    if isinstance(value, Numbers):
+        return Numbers(
+            _arrays.real_array(name, value.high).astype(np.float64),
+            _arrays.real_array(name, value.low).astype(np.float64),
+        )
+    if type(value) is not np.ndarray:
+        _arrays.refuse_units(name, value)
+    array = value if isinstance(value, np.ndarray) else np.array(value, object)
+    if array.dtype.kind in "fb" or isinstance(value, np.ma.MaskedArray):
+        real = _arrays.real_array(name, array)
+        with np.errstate(over="ignore", invalid="ignore"):
+            high = real.astype(np.float64)
+            low = (real - high).astype(np.float64)
+        return Numbers(high, np.where(np.isfinite(high), low, 0.0))
+    pairs = [_pair(name, x) for x in np.ravel(array).tolist()]
+    both = np.array(pairs, np.float64).reshape(*array.shape, 2)
+    return Numbers(both[..., 0], both[..., 1])
+
+
+def _pair(name: str, x: Any) -> tuple[float, float]:
+    """The nearest double to a number, and what it leaves."""
+    try:
+        number = Decimal(x) if isinstance(x, str) else x
+        high = float(number)
+        if not math.isfinite(high):
+            if number != high and not math.isnan(high):
+                raise OverflowError
+            return high, 0.0
+        if isinstance(number, Decimal):
+            with localcontext(prec=40):
+                return high, float(number - Decimal(high))
+        # A whole number or fraction less a double would be rounded to a double first.
+        return high, float(number - (Fraction(high) if isinstance(x, Rational) else high))
+    except OverflowError:
+        raise ValueError(f"{name} has a number above the largest double, 1.8e308") from None
+    except (ValueError, ArithmeticError):
+        raise ValueError(f"{name}: {x!r} is no number") from None
+    except TypeError:
+        raise TypeError(f"{name} must be real numbers, not {type(x).__name__}") from None
+
+
+def _rows(x: Numbers, shape: tuple[int, ...], core: tuple[int, ...]) -> Array:
+    """The pairs of every body, shape (bodies, ..., 2)."""
+    pairs = np.stack([x.high, x.low], axis=-1)
+    whole = np.broadcast_to(pairs, (*shape, *core, 2))
+    return np.ascontiguousarray(whole).reshape(prod(shape), *core, 2)
+
+
+def _unpacked(pairs: Array, shape: tuple[int, ...]) -> Numbers:
+    """Pairs as numbers of this shape; what is not finite has no low part."""
+    high, low = (np.ascontiguousarray(pairs[..., k]).reshape(shape) for k in (0, 1))
+    return Numbers(high, np.where(np.isfinite(high), low, 0.0))
+
+
+def _text(high: float, low: float, digits: int) -> str:
+    with localcontext(prec=digits):
+        number = Decimal(high) + Decimal(low)
+        return f"{number:.{digits - 1}e}" if number else "0"
