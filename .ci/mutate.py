@@ -66,8 +66,9 @@ PYTHON_SELECTION = (
 class Mutant:
     """A change of one piece of a source.
 
-    `old` is a text that occurs once, the piece between « and » (all of it without them); `new`
-    takes its place, $ standing for the piece, nothing where the statement is left out.
+    `tests` are tried one after another, see `chosen`.  `old` is a text that occurs once, the piece
+    between « and » (all of it without them); `new` takes its place, $ standing for the piece,
+    nothing where the statement is left out.
     """
 
     path: str
@@ -269,11 +270,18 @@ def run_tests(name: str, files: list[str], timeout: float = 900) -> tuple[str, s
     return "seen", found.group(1)
 
 
+def chosen(test: str) -> list[str]:
+    """What pytest is told, for a file, file::function or file@word|word of names of tests."""
+    file, _, words = test.partition("@")
+    file, _, function = file.partition("::")
+    path = f"tests/{file}.py" + ("::" + function if function else "")
+    return [path, "-k", words.replace("|", " or ").replace("!", "not ")] if words else [path]
+
+
 def run_each(m: Mutant, all_tests: bool) -> tuple[str, str]:
     """One file after another, likely ones first."""
     for test in m.tests.split():
-        file, _, function = test.partition("::")
-        state, where = run_tests(m.name, [f"tests/{file}.py" + ("::" + function) * bool(function)])
+        state, where = run_tests(m.name, chosen(test))
         if state == "seen":
             return state, where
     return run_tests(m.name, ["tests"]) if all_tests else ("missed", "")
@@ -332,7 +340,7 @@ def main() -> None:
         open_ones = [m for m in open_ones if m.name not in results]
     if not arguments.no_build:
         build(everything)
-    first = sorted({test.partition("::")[0] for m in open_ones for test in m.tests.split()})
+    first = sorted({re.split("::|@", test)[0] for m in open_ones for test in m.tests.split()})
     print(f"{len(open_ones)} to run; without a change: ", end="", flush=True)
     state, where = ("missed", "")
     if not arguments.no_check:
