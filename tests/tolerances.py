@@ -181,8 +181,8 @@ bound("laws.exact", limit=2.5, measured=1.62, unit=UNIT, reason="hard states aga
 # The scheme's own error at h = 0.5, in 34 digits, is m 1.9e-14, q 2.2e-13 at t = 50, 4.3e-14,
 # 2.3e-12 at 500, 9e-14, 4.6e-12 at 1000.  Rounding adds: n = 30 t flows and kicks of eps/2 each
 # leave momentum and energy off by eps sqrt(n)/2 and, as the rates go with them, the angles by
-# eps sqrt(n) t / 2 or less: 2e-13, 7e-12, 2e-11, 2e-10.  One body's errors of rounding are one draw:
-# at other frames of the same body the momentum at 1000 and 5000 was off by half of these figures.
+# eps sqrt(n) t / 2 or less: 2e-13, 7e-12, 2e-11, 2e-10.  The errors of rounding of one body are one
+# draw: with another frame in the exact step m at 1000 and 5000 was off by half of these figures.
 for _name, _limit, _measured in [
     ("m.50", 45, 30), ("m.500", 110, 68.7), ("m.1000", 270, 177), ("m.5000", 16000, 10700),
     ("q.50", 330, 218), ("q.500", 3300, 2200), ("q.1000", 6600, 4380), ("q.5000", 43000, 28500),
@@ -267,8 +267,11 @@ bound(
     "quad.step.exact", limit=5, measured=3.25, unit="2^-107 (1 + angle)",
     reason="the kernel adds 1e-30 to a denominator, 160 of the unit",
 )
-bound("quad.step.frb", limit=0.5, measured=0.33, unit="2^-107 (1 + angle)", reason="113 bits inside")
-bound("quad.orthogonal", limit=0.5, measured=0.31, unit="2^-107", reason="two polar steps each time")
+bound(
+    "quad.step.frb", limit=0.5, measured=0.33, unit="2^-107 (1 + angle)",
+    reason="113 bits inside",
+)
+bound("quad.orthogonal", limit=0.5, measured=0.31, unit="2^-107", reason="two polar steps each")
 bound("quad.elliptic", limit=2.5, measured=1.62, unit="2^-107", reason="113 bits inside")
 bound(
     "quad.jacobi", limit=0.65, measured=0.421, unit="2^-107 (1 + s)",
