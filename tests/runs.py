@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import polhode as ph
-from polhode import _integrate, _store
+from polhode import _carry_out, _store
 
 Array = NDArray[np.float64]
 U0 = np.array([0.2, -0.1, 0.4])
@@ -171,7 +171,7 @@ def endless_function_torque() -> None:
 
 def kill_often() -> None:
     """So that a run is killed in and between many commits."""
-    _store.COMMIT_AFTER, _store.COMMIT_SHARE, _integrate.SLICE = 0.01, 0.0, 0.004
+    _store.COMMIT_AFTER, _store.COMMIT_SHARE, _carry_out.SLICE = 0.01, 0.0, 0.004
 
 
 def main(name: str, path: str | None = None) -> None:

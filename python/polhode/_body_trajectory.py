@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from polhode import _core
 from polhode._arrays import Array
 from polhode._trajectory import Trajectory
-from polhode.bodies import RigidBody
+
+if TYPE_CHECKING:
+    from polhode.bodies import RigidBody
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,14 +7,15 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polhode import _arrays, _core, _store
-from polhode._arrays import Array
-from polhode._integrate import Callback, Frame, Run, carry_out, terms_of_bodies
-from polhode._methods import method_name, row_of_name
+from polhode._carry_out import Callback, carry_out
+from polhode._frame import Frame, terms_of_bodies
+from polhode._methods import row_of_name
+from polhode._run import Run
 from polhode._store import Absent, Store
 from polhode._trajectory import Trajectory
+from polhode.bodies import RigidBody
 from polhode.torques import TorqueLike, as_terms
 
 
@@ -129,30 +130,6 @@ def _read_only(run: Run, store: Store) -> Trajectory:
     return run.trajectory(*rows)
 
 
-def new_store(run: Run, t: Array, save_to: str | os.PathLike[str]) -> Store:
-    """The files of a run that has not begun."""
-    torque, arrays = _store.describe_torques(run.given)
-    setup: dict[str, NDArray[Any]] = {"inertia": run.inertia, "h": run.h, **arrays}
-    if run.frame is not None:
-        moments, axes, tensor = run.frame.body.__getstate__()
-        setup |= {"moments": moments, "axes": axes, "tensor": tensor}
-        setup |= {"m0": run.frame.m0, "principal0": run.frame.principal0}
-    description = {
-        "polhode": _core.build["version"],
-        "isa": _core.build["isa"],
-        "method": method_name(run.row),
-        "options": [x.tolist() if isinstance(x, np.ndarray) else x for x in run.options],
-        "splitting": _store.describe_splitting(run.scheme),
-        "t0": run.t0,
-        "n_steps": run.count,
-        "save_every": run.every,
-        "threads": run.threads,
-        "torque": torque,
-        "own_axes": run.frame is not None,
-    }
-    return Store.create(_store.as_path(save_to), description, setup, t, run.state())
-
-
 def _read_run(store: Store, torque: TorqueLike, stacklevel: int) -> Run:
     content, setup = store.description, store.setup
     with _store.told(store.path / "run.json"):
@@ -171,8 +148,6 @@ def _read_run(store: Store, torque: TorqueLike, stacklevel: int) -> Run:
                 raise ValueError(f"the state has {name} of {array.dtype}")
         frame = None
         if content["own_axes"]:
-            from polhode.bodies import RigidBody
-
             body = RigidBody.__new__(RigidBody)
             body.__setstate__((setup["moments"], setup["axes"], setup["tensor"]))
             frame = Frame(body, setup["m0"], setup["principal0"])
@@ -237,3 +212,6 @@ def _warn_of_other_bits(store: Store) -> None:
                 RuntimeWarning,
                 stacklevel=3,
             )
+
+
+Trajectory._read = staticmethod(load)

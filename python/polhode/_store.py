@@ -52,17 +52,21 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from polhode import torques
+from polhode import _core, torques
 from polhode._arrays import Array
 from polhode._fingerprint import differences, fingerprint
+from polhode._methods import method_name
 from polhode._splittings import Splitting
 from polhode.torques import Model, Torque
+
+if TYPE_CHECKING:
+    from polhode._run import Run
 
 try:
     import fcntl
@@ -660,3 +664,27 @@ def _equal(a: Any, b: Any) -> bool:
     """Equal shapes and values; outside of its pieces a polynomial may be NaN."""
     numbers = np.asarray(a).dtype.kind == "f" and np.asarray(b).dtype.kind == "f"
     return np.array_equal(a, b, equal_nan=numbers)
+
+
+def new_store(run: Run, t: Array, save_to: str | os.PathLike[str]) -> Store:
+    """The files of a run that has not begun."""
+    torque, arrays = describe_torques(run.given)
+    setup: dict[str, NDArray[Any]] = {"inertia": run.inertia, "h": run.h, **arrays}
+    if run.frame is not None:
+        moments, axes, tensor = run.frame.body.__getstate__()
+        setup |= {"moments": moments, "axes": axes, "tensor": tensor}
+        setup |= {"m0": run.frame.m0, "principal0": run.frame.principal0}
+    description = {
+        "polhode": _core.build["version"],
+        "isa": _core.build["isa"],
+        "method": method_name(run.row),
+        "options": [x.tolist() if isinstance(x, np.ndarray) else x for x in run.options],
+        "splitting": describe_splitting(run.scheme),
+        "t0": run.t0,
+        "n_steps": run.count,
+        "save_every": run.every,
+        "threads": run.threads,
+        "torque": torque,
+        "own_axes": run.frame is not None,
+    }
+    return Store.create(as_path(save_to), description, setup, t, run.state())

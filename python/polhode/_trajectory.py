@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -51,6 +51,9 @@ class Trajectory:
     inertia: Array
     torque: tuple[Torque, ...] = field(default=(), repr=False)
 
+    #: `load`, put here by the module that reads what trajectories are made of.
+    _read: ClassVar[Callable[..., Trajectory]]
+
     def __len__(self) -> int:
         return len(self.t)
 
@@ -83,9 +86,7 @@ class Trajectory:
         ValueError
             If what is there is damaged or no integration of polhode; the message names the file.
         """
-        from polhode._resume import load
-
-        return load(path, torque)
+        return Trajectory._read(path, torque)
 
     def energy(self) -> Array:
         """Kinetic energy plus the potential of every torque that has one.

@@ -21,6 +21,9 @@ from polhode._arrays import (
     real_array,
     refuse,
 )
+from polhode._integrate import integrate_in
+from polhode._steps import step
+from polhode.motion import TorqueFreeMotion
 
 __all__ = ["BodyMotion", "RigidBody"]
 
@@ -399,8 +402,6 @@ class RigidBody:
         >>> q.round(6)
         array([0.488296, 0.617077, 0.617077, 0.      ])
         """
-        from polhode import step
-
         if self._aligned:
             return step(self._moments, m, q, h, out=out, **options)
         m_user = components("m", m, 3)
@@ -491,15 +492,10 @@ class RigidBody:
         Where the body axes are not the principal ones, a model that can't be written in other axes
         is called from Python once a kick instead of in the core.
         """
-        from polhode import integrate
-
-        if self._aligned:
-            return integrate(
-                self._moments, m0, q0, h, n_steps, torque=torque, callback=callback, **options
-            )
-        from polhode._integrate import integrate_body
-
-        return integrate_body(self, m0, q0, h, n_steps, torque, callback, **options)
+        body = None if self._aligned else self
+        return integrate_in(
+            body, self._moments, m0, q0, h, n_steps, torque=torque, callback=callback, **options
+        )
 
     def _set(self, moments: Array, axes: Array, tensor: Array) -> None:
         for array in (moments, axes, tensor):
@@ -620,8 +616,6 @@ class BodyMotion:
     __slots__ = ("_body", "_m0", "_principal", "_principal0")
 
     def __init__(self, body: RigidBody, m0: ArrayLike, q0: ArrayLike) -> None:
-        from polhode import TorqueFreeMotion
-
         self._body = body
         self._m0 = components("m0", m0, 3).copy()
         self._principal0 = body._to_principal(self._m0)

@@ -1,0 +1,142 @@
+"""The loop of an integration: slices of steps in the core, saves, callbacks, exceptions."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+
+from polhode import _core
+from polhode._arrays import Array, closed
+from polhode._called import Called, note
+from polhode._methods import may_lack_root, warn_without_root
+from polhode._run import Run
+from polhode._saved import Saved
+from polhode._store import Store
+from polhode._trajectory import Trajectory
+
+Callback = Callable[[int, float, Array, Array], object]
+
+#: Seconds from one save of the progress to the next: of the bar, of files, of a slice in the core.
+SLICE = 0.1
+
+
+def carry_out(
+    run: Run,
+    t: Array,
+    m: Array,
+    q: Array,
+    store: Store | None,
+    progress: bool,
+    callback: Callback | None,
+) -> Trajectory:
+    """Do what is left of the run; all rows of the trajectory are `t`, `m` and `q`."""
+    saved = Saved(run, t, m, q, store)
+    integration = _in_core(run, saved)
+    calls = not all(term.in_core for term in run.terms)
+    # Steps of one call of the core: of torques in Python, which may take any time, one.
+    flows = max(len(run.scheme.a), 1) * max(run.m.size // 3, 16)
+    size = 1 if calls else max(1, 100_000 // flows)
+    try:
+        with _bar(progress, run.count, run.done) as bar:
+            if saved.rows == 0:
+                integration.run(0, 0)
+                run.started = True
+                saved.enter()
+                _call(callback, run, saved)
+            while run.done < run.count:
+                before, begun = run.done, time.perf_counter()
+                until = begun + SLICE
+                target = run.next_save() if callback is not None else run.count
+                while run.done < target and begun < until:
+                    n = min(size, target - run.done)
+                    run.keep()
+                    integration.run(run.done, n)
+                    run.done += n
+                    spent, begun = time.perf_counter() - begun, time.perf_counter()
+                    if n == size and not calls:
+                        size = max(1, math.ceil(size * min(10.0, SLICE / max(spent, 1e-9))))
+                saved.enter()
+                bar.update(run.done - before)
+                if run.at_save():
+                    _call(callback, run, saved)
+    except BaseException as error:
+        trajectory = saved.rescue()
+        if not isinstance(error, Exception):  # Ctrl-C, which comes anywhere
+            now = run.step(run.done)[1] if run.done < run.count else float(saved.t[-1])
+            note(error, f"after {run.done} steps of the integration, at t = {now}")
+        with contextlib.suppress(Exception):  # an exception may refuse attributes
+            error.trajectory = trajectory  # type: ignore[attr-defined]
+        raise
+    trajectory = saved.trajectory()
+    if may_lack_root(run.row, run.options):
+        lost = np.isnan(trajectory.m[-1, ..., 0]) & np.isfinite(trajectory.m[0]).all(-1)
+        start = trajectory.q[0]
+        lost &= np.isfinite(start).all(tuple(range(lost.ndim, start.ndim)))
+        if lost.any() and np.isfinite(run.h).all():
+            warn_without_root(run.row, int(np.count_nonzero(lost)), torque=bool(run.terms))
+    return trajectory
+
+
+def _in_core(run: Run, saved: Saved) -> _core.Integration:
+    batch, matrix = run.m.shape[:-1], run.q.shape[run.m.ndim - 1 :] == (3, 3)
+    return _core.Integration(
+        method=run.row,
+        options=run.options,
+        torqued=run.torqued,
+        inertia=run.inertia,
+        m=run.m,
+        attitude=run.q,
+        matrix=matrix,
+        lost=run.extra.get("lost"),
+        own=run.extra.get("own"),
+        stages=run.scheme.table(),
+        terms=[
+            term.core_term(batch, matrix) if term.in_core else Called(run, term)
+            for term in run.terms
+        ],
+        h=run.h,
+        t0=run.t0,
+        times=run.times,
+        total_steps=run.count,
+        save_every=run.every,
+        m_saved=saved.m,
+        attitude_saved=saved.q,
+        threads=run.threads,
+    )
+
+
+def _call(callback: Callback | None, run: Run, saved: Saved) -> None:
+    if callback is None:
+        return
+    k = saved.rows - 1
+    t = float(saved.t[k])
+    try:
+        callback(run.done, t, closed(saved.m[k]), closed(saved.q[k]))
+    except Exception as error:
+        note(error, f"in the callback after step {run.done} of the integration, at t = {t}")
+        raise
+
+
+def _bar(progress: bool, count: int, done: int) -> Any:
+    if not progress:
+        return _NoBar()
+    from tqdm import tqdm
+
+    return tqdm(total=count, initial=done, unit=" steps", unit_scale=True)
+
+
+class _NoBar:
+    # No generator: its context manager sets attributes of an exception, and some allow none.
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def update(self, n: int) -> None:
+        pass

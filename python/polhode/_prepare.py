@@ -1,0 +1,180 @@
+"""The arguments of `integrate`, checked."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from polhode import _arrays, _core
+from polhode._arrays import Operand
+from polhode._frame import Frame, terms_of_bodies
+from polhode._methods import corrects_energy, history, method_index, method_name, option_values
+from polhode._probe import with_known_dependence
+from polhode._rkmk import MuntheKaas
+from polhode._run import Run
+from polhode._splittings import Splitting, as_splitting
+from polhode._steps import step
+from polhode._torqued import NO_SPLITTING, check_terms, columns, torqued_index
+from polhode.torques import SpatialMomentum, Torque, TorqueLike, as_terms
+
+
+def prepare(
+    frame: Frame | None,
+    inertia: ArrayLike,
+    m0: ArrayLike,
+    q0: ArrayLike,
+    h: ArrayLike,
+    n_steps: int,
+    *,
+    torque: TorqueLike = None,
+    splitting: str | Splitting | Sequence[Sequence[float]] | None = "strang",
+    method: str | MuntheKaas = "exact",
+    t0: float = 0.0,
+    save_every: int = 1,
+    compensated: bool = False,
+    threads: int | None = None,
+    **options: Any,
+) -> Run:
+    """Check the arguments of `integrate`; all but the torques are in principal axes."""
+    given = as_terms(torque)
+    row = method_index(method, options)
+    values = option_values(row, options, method)
+    scheme = NO_SPLITTING if splitting is None else as_splitting(splitting)
+    terms = given if frame is None else frame.principal_terms(given)
+    count = _arrays.step_count(n_steps)
+    if splitting is None:
+        check_terms(torqued_index(method_name(row)), terms, corrects_energy(row, values))
+        _check_history(row, count, h)
+        if compensated:
+            raise ValueError("compensated is for splittings")
+    elif history(row):
+        raise ValueError(
+            f"method {method!r} has a history and is no flow of a splitting: give splitting=None"
+        )
+    _check_scheme(scheme, terms, compensated)
+    every = operator.index(save_every)
+    if every < 1:
+        raise ValueError(f"save_every must be at least 1, not {every}")
+    cores = _arrays.thread_count(threads)
+    _arrays.refuse_units("t0", t0)
+
+    operands = [Operand("inertia", inertia, 3), Operand("m0", m0, 3)]
+    operands.append(_arrays.attitude_operand("q0", q0))
+    batches = {o.name: o.batch for o in operands}
+    batches |= {f"torque[{i}]": term.batch for i, term in enumerate(terms) if term.batch}
+    shape = _arrays.broadcast(batches)
+    _arrays.check_bodies(operands[0], operands[1], operands[2], shape)
+    moments, m, q = (
+        np.array(np.broadcast_to(o.array, shape + o.core), np.float64, order="C") for o in operands
+    )
+    if operands[0].array.size == 3:
+        moments = np.array(operands[0].array, np.float64).reshape(3)
+    for term in given:
+        term.check_attitude(operands[2].core == (3, 3))
+    steps = _arrays.real_array("h", h).astype(np.float64)
+    if steps.shape not in ((), (count,)):
+        raise ValueError(f"h must be a number or have shape ({count},), not {steps.shape}")
+    every = min(every, max(count, 1))
+    _arrays.save_count(count, every, m.size + q.size)
+    if scheme.b and count > 0 and any(term.depends_on_m is None for term in terms):
+        unit = step(moments, m, q, 0.0)[1]
+        given = with_known_dependence(given, terms, float(t0), moments, m, unit, steps)
+    terms, shown = terms_of_bodies(given, moments, frame)
+    _check_scheme(scheme, terms, compensated)
+    run = Run(
+        row,
+        values,
+        scheme,
+        terms,
+        moments,
+        m,
+        q,
+        steps,
+        float(t0),
+        count,
+        every,
+        cores,
+        given,
+        shown,
+        frame,
+    )
+    if run.torqued >= 0:
+        run.extra["own"] = np.zeros((m.size // 3, columns(run.torqued)))
+    if compensated:
+        run.extra["lost"] = np.zeros_like(m)
+    _check_span(run)
+    return run
+
+
+def _check_history(row: int, count: int, h: ArrayLike) -> None:
+    """A multistep method needs as many steps as its history, all alike."""
+    if count < history(row):
+        raise ValueError(
+            f"method {method_name(row)!r} has a history of {history(row)} steps and needs n_steps "
+            f"of at least as many, not {count}"
+        )
+    if history(row) and np.ndim(h) != 0:
+        raise ValueError("a multistep method needs equal steps: h must be a number")
+
+
+def _check_scheme(scheme: Splitting, terms: Sequence[Torque], compensated: bool) -> None:
+    for term in terms:
+        if compensated and term.depends_on_m:
+            raise ValueError(
+                "compensated needs a torque that does not depend on m, under which energy is kept; "
+                f"{term!r} does"
+            )
+        if scheme.attitude_only and term.depends_on_m:
+            raise ValueError(
+                f"splitting {scheme.name!r} needs a torque that depends on the attitude alone; "
+                f"{term!r} depends on m"
+            )
+        if scheme.modified and not term.has_modified:
+            raise ValueError(
+                f"splitting {scheme.name!r} has a modified potential and needs W; {term!r} has none"
+            )
+        if scheme.b and isinstance(term, SpatialMomentum) and not term.derivatives:
+            raise ValueError(
+                "a splitting needs the torque, the first derivative of the momentum: "
+                "SpatialMomentum(L, dL)"
+            )
+    if scheme.modified and len(terms) > 1 and not all(term.in_core for term in terms):
+        raise ValueError("W of a sum with Python functions is not known: give one function")
+
+
+def _check_span(run: Run) -> None:
+    """Refuse a run that asks a torque for times at which it is not given."""
+    spans = {i: term.span for i, term in enumerate(run.terms) if term.span is not None}
+    if not spans or run.count == 0:
+        return
+    offsets = _offsets(run)
+    if not offsets or not np.isfinite(run.h).all() or not np.isfinite(run.t0):
+        return
+    visited, whole = run.reach(offsets), run.reach((0.0, 1.0))
+    for i, (first, last) in spans.items():
+        slack = 8 * np.spacing(max(abs(first), abs(last)))  # times t0 + n h are rounded
+        early, late = visited[0] < first - slack, visited[1] > last + slack
+        if run.terms[i].held:  # beyond both data and run only a scheme asks
+            early &= whole[0] >= first - slack
+            late &= whole[1] <= last + slack
+        if early or late:
+            scheme = f"splitting {run.scheme.name!r}"
+            raise ValueError(
+                f"torque[{i}] is given from t = {first} to {last}, but "
+                f"{scheme if run.torqued < 0 else f'method {method_name(run.row)!r}'} asks for it "
+                f"from t = {visited[0]} to {visited[1]}, in a run from {whole[0]} to {whole[1]}"
+            )
+
+
+def _offsets(run: Run) -> list[float]:
+    """When a step asks for the torque, in units of h from its start."""
+    if run.torqued < 0:
+        return run.scheme.kick_times()
+    stages = [
+        stage for n in (0, 2**31) for stage in _core.torqued_stages(run.torqued, n, run.options)
+    ]
+    return sorted({time for time, derivatives, _ in stages if derivatives})

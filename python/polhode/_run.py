@@ -1,0 +1,125 @@
+"""What an integration is about, and where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from polhode._arrays import Array
+from polhode._body_trajectory import BodyTrajectory
+from polhode._frame import Frame
+from polhode._methods import method_name
+from polhode._splittings import Splitting
+from polhode._torqued import torqued_index
+from polhode._trajectory import Trajectory
+from polhode.torques import Torque
+
+
+@dataclass
+class Run:
+    """What an integration is about.
+
+    `m`, `q` and the arrays of `extra` are the state after `done` steps: what a method carries from
+    step to step besides m and q belongs into `extra`, changed in place, and is stored and restored
+    with them.
+    """
+
+    row: int
+    options: tuple[Any, ...]
+    scheme: Splitting
+    terms: list[Torque]
+    inertia: Array
+    m: Array
+    q: Array
+    h: Array
+    t0: float
+    count: int
+    every: int
+    threads: int
+    given: list[Torque]
+    shown: list[Torque]
+    frame: Frame | None = None
+    done: int = 0
+    started: bool = False
+    extra: dict[str, Array] = field(default_factory=dict)
+    keeps: bool = False
+
+    def __post_init__(self) -> None:
+        self.times: Array | None = None
+        if self.h.ndim:
+            self.times = self.t0 + np.concatenate([[0.0], np.cumsum(self.h)])
+        self._kept: dict[str, Array] = {}
+        self._kept_at = -1
+        #: Row of the method that takes the torque itself; -1: a splitting.
+        self.torqued = -1
+        if not self.scheme.stages and not self.scheme.name:
+            self.torqued = torqued_index(method_name(self.row))
+
+    def reach(self, offsets: Sequence[float]) -> tuple[float, float]:
+        """Least and largest time that lies at one of these parts of a step from its start."""
+        if self.times is None:  # of equal steps the first and the last
+            starts = self.t0 + np.array([0.0, self.count - 1.0]) * self.h
+        else:
+            starts = self.times[:-1]
+        with np.errstate(invalid="ignore", over="ignore"):
+            reached = np.array([starts + c * self.h for c in offsets])
+        return float(reached.min()), float(reached.max())
+
+    def saved_times(self) -> Array:
+        """Times of all saves."""
+        saves = self.rows(self.count)
+        steps = np.minimum(np.arange(saves) * self.every, self.count)
+        if self.times is not None:
+            return np.asarray(self.times[steps])
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.where(steps == 0, self.t0, self.t0 + steps * float(self.h))
+
+    def rows(self, done: int) -> int:
+        """How many saves there are after so many steps."""
+        return done // self.every + 1 if done < self.count else 1 + -(-self.count // self.every)
+
+    def next_save(self) -> int:
+        """The step after which the next save is."""
+        return min(self.done + self.every - self.done % self.every, self.count)
+
+    def at_save(self) -> bool:
+        """Whether the last step has been saved."""
+        return self.done % self.every == 0 or self.done == self.count
+
+    def step(self, n: int) -> tuple[float, float, float]:
+        """h of step n, the time at its start and at its end."""
+        if self.times is None:
+            h = float(self.h)
+            return h, self.t0 + n * h, self.t0 + (n + 1) * h
+        return float(self.h[n]), float(self.times[n]), float(self.times[n + 1])
+
+    def state(self) -> dict[str, Array]:
+        """All that the next steps depend on."""
+        return {"m": self.m, "q": self.q, **self.extra}
+
+    def keep(self) -> None:
+        """Before steps that an exception may cut: `restore` comes back to here."""
+        if not self.keeps:
+            return
+        self._kept_at = -1
+        for name, array in self.state().items():
+            if name in self._kept:
+                self._kept[name][...] = array
+            else:
+                self._kept[name] = array.copy()
+        self._kept_at = self.done
+
+    def restore(self) -> None:
+        """Back to the state after `done` steps, wherever an exception came."""
+        if self._kept_at == self.done:
+            for name, array in self.state().items():
+                array[...] = self._kept[name]
+
+    def trajectory(self, t: Array, m: Array, q: Array) -> Trajectory:
+        """These states of the bodies."""
+        if self.frame is None:
+            return Trajectory(t, m, q, self.inertia, tuple(self.shown))
+        return BodyTrajectory(t, m, q, tuple(self.shown), body=self.frame.body)
