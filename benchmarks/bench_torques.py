@@ -142,7 +142,7 @@ def table(torques: dict[str, Any], n: int, steps: int, windows: int, errors: Any
 
 
 def python_torque(n: int, steps: int, windows: int) -> None:
-    """A torque in Python over a large batch, against the function alone."""
+    """A torque in NumPy, against the function alone and the run with the model of that torque."""
     m, q = bodies(n), np.tile(Q0, (n, 1))
 
     def torque(t: float, m: Array, q: Array) -> Array:
@@ -153,19 +153,25 @@ def python_torque(n: int, steps: int, windows: int) -> None:
         f[:, 2] = 0.0
         return f
 
-    def integrate() -> ph.Trajectory:
+    function = ph.torques.Function(torque, depends_on_m=False)
+
+    def integrate(torque: Any) -> ph.Trajectory:
         return ph.integrate(INERTIA, m, q, H, steps, torque=torque, save_every=steps)
 
     def alone() -> None:
         for _ in range(steps + 1):
             torque(0.0, m, q)
 
-    whole, function = least_times(windows, integrate, alone)
-    start = least_times(windows, lambda: ph.integrate(INERTIA, m, q, H, 0, torque=torque))[0]
+    whole, model, calls = least_times(
+        windows,
+        lambda: integrate(function),
+        lambda: integrate(ph.torques.HeavyTop([0.0, 0.0, 0.4])),
+        alone,
+    )
+    unit = 1e9 / n / steps
     print(
-        f"\n{n} bodies, torque in Python: {1e9 * whole / n / steps:.1f} ns a body-step, function "
-        f"alone {1e9 * function / n / (steps + 1):.1f} ns a call; ratio {whole / function:.2f} "
-        f"(2 wanted), of which the start of `integrate` is {start / function:.2f}"
+        f"{n:7} bodies: {unit * whole:8.1f} ns a body-step; function alone {unit * calls:8.1f}, "
+        f"the model {unit * model:6.1f}; ratio to their sum {whole / (calls + model):.2f}"
     )
 
 
@@ -202,7 +208,9 @@ def main() -> None:
         own = {"C": compiled_by_c(Path(folder)), "numba": compiled_by_numba()}
         torques = {"model": model, **{k: v for k, v in own.items() if v is not None}}
         table(torques, n, steps, windows, lambda t: difference(run(t, 4, 100), run(model, 4, 100)))
-    python_torque(100 if quick else 100_000, 10 if quick else 20, 2 if quick else 5)
+    print("\nA torque in NumPy against the function alone and the run with a model    (1.3 wanted)")
+    for many in (1, 10, 100) if quick else (1, 100, 1000, 10_000, 100_000):
+        python_torque(many, 10 if quick else max(20, 4000 // many), windows)
     single(100 if quick else 100_000, windows)
 
 
