@@ -20,17 +20,19 @@ EPS = 2.0**-52
 INF = math.inf
 
 # Amplitudes around 2^50, where sine and cosine end, around 2^54, where the periodic part does, and
-# far above; of both signs, none near a multiple of a quarter turn.
-PHI = [s * x for x in (3e15, 1.2e15, 5.7e15, 1.1e16, 1.9e16, 1e20, 1.7e100, 1e290) for s in (1, -1)]
+# far above; of both signs.
+PHI = [1.2e15, -3e15, 5.7e15, -1.1e16, 1.9e16, 1e20, -1.7e100, 1e290]
 K2 = [-1e6, -0.5, 0.0, 0.5, 1 - 2.0**-30, 1 - 2.0**-52]
 
 
-def reference(periods: Any, rest: Any, phi: float) -> float:
+def reference(complete: Any, incomplete: Any, phi: float) -> float:
     """The integral over phi = n pi + r from that over [0, pi] and that over [0, r]."""
     with mpmath.workdps(400):
         exact = mpmath.mpf(phi)
         n = mpmath.nint(exact / mpmath.pi)
-        return float(n * periods + rest(exact - n * mpmath.pi))
+        rest = exact - n * mpmath.pi
+    with mpmath.workdps(40):
+        return float(n * complete + incomplete(rest))
 
 
 @pytest.mark.parametrize("k2", K2)
@@ -41,8 +43,8 @@ def test_first_kind_of_large_amplitudes(k2: float) -> None:
     close(elliptic.ellip_f(PHI, k2), want, rtol=4 * EPS)
 
 
-@pytest.mark.parametrize("n", [-1e3, -0.5, 0.0, 0.5, 0.999])
-@pytest.mark.parametrize("k2", K2)
+@pytest.mark.parametrize("n", [-1e3, 0.5, 0.999])
+@pytest.mark.parametrize("k2", [-0.5, 0.5, 1 - 2.0**-52])
 def test_third_kind_of_large_amplitudes(n: float, k2: float) -> None:
     with mpmath.workdps(60):
         complete = 2 * mpmath.ellippi(n, k2)
