@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import functools
 import json
 import multiprocessing
 import os
@@ -226,7 +227,7 @@ def build(everything: list[Mutant]) -> None:
             sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation",
             "--upgrade", "--target", WORK / "site", f"-Cbuild-dir={WORK / 'build'}",
             "-Ccmake.define.POLHODE_ONE_LEVEL=x86-64-v3",
-            "-Ccmake.define.CMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG", tree,
+            "-Ccmake.define.CMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG -fstack-reuse=none", tree,
         ],
         check=True,
     )  # fmt: skip
@@ -238,13 +239,14 @@ def run_in_child(name: str, files: list[str], log: str) -> None:
     os.environ |= {"PYTHONPATH": site, "POLHODE_MUTANT": name}
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     sys.path.insert(0, site)
+    sys.dont_write_bytecode = False  # compiling takes longer than many tests
     os.chdir(ROOT)
     with Path(log).open("w") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
     import pytest
 
-    options = ["-x", "-q", "--tb=no", "-p", "no:cacheprovider"]
+    options = ["-q", "--tb=no", "--assert=plain", "-p", "no:cacheprovider"]
     sys.exit(SAID + int(pytest.main([*options, *files])))
 
 
@@ -264,27 +266,41 @@ def run_tests(name: str, files: list[str], timeout: float = 900) -> tuple[str, s
         return "missed", ""
     if child.exitcode is not None and child.exitcode < 0:
         return "seen", f"signal {-child.exitcode}"
-    found = re.search(r"^(?:FAILED|ERROR) (\S+)", text, re.M)
-    if found is None or child.exitcode != SAID + 1:  # the tests could not run
+    found = re.findall(r"^(?:FAILED|ERROR) (\S+)", text, re.M)
+    if not found or child.exitcode != SAID + 1:  # the tests could not run
         raise RuntimeError(f"{name}: pytest ended with {child.exitcode}\n{text}")
-    return "seen", found.group(1)
+    return "seen", " ".join(found)
+
+
+@functools.cache
+def passes(test: str) -> bool:
+    """Whether a test passes in the build of all changes while none is chosen."""
+    return run_tests("0", [test])[0] == "missed"
 
 
 def chosen(test: str) -> list[str]:
     """What pytest is told, for a file, file::function or file@word|word of names of tests."""
+    if test == ".":
+        return ["tests"]
     file, _, words = test.partition("@")
     file, _, function = file.partition("::")
     path = f"tests/{file}.py" + ("::" + function if function else "")
     return [path, "-k", words.replace("|", " or ").replace("!", "not ")] if words else [path]
 
 
-def run_each(m: Mutant, all_tests: bool) -> tuple[str, str]:
-    """One file after another, likely ones first."""
-    for test in m.tests.split():
-        state, where = run_tests(m.name, chosen(test))
-        if state == "seen":
+def entries(m: Mutant, all_tests: bool) -> list[str]:
+    """Its tests in the order in which they are tried, "." for all."""
+    return m.tests.split() + (["."] if all_tests else [])
+
+
+def run_entry(m: Mutant, entry: str) -> tuple[str, str]:
+    """One entry of the tests of a change; tests that fail without it are left out."""
+    left_out: list[str] = []
+    while True:
+        state, where = run_tests(m.name, ["-x", *chosen(entry), *left_out])
+        if state == "missed" or "::" not in where or passes(where):
             return state, where
-    return run_tests(m.name, ["tests"]) if all_tests else ("missed", "")
+        left_out.append(f"--deselect={where}")
 
 
 def summary(everything: list[Mutant], results: dict[str, Any]) -> str:
@@ -314,11 +330,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--list", action="store_true", help="print the changes and their results")
     parser.add_argument("--summary", action="store_true", help="print the share seen so far")
-    parser.add_argument("--only", nargs="+", metavar="K", help="run these, by name or path, anew")
-    parser.add_argument("--missed", action="store_true", help="run those missed so far anew")
+    parser.add_argument("--only", nargs="+", metavar="K", help="run these, by name or path")
+    parser.add_argument("--again", action="store_true", help="forget what missed them, or --only")
     parser.add_argument("--all-tests", action="store_true", help="then the whole suite")
     parser.add_argument("--no-build", action="store_true", help="the build is there already")
-    parser.add_argument("--no-check", action="store_true", help="the tests pass without a change")
     parser.add_argument("--jobs", type=int, default=1, help="runs at a time (default: 1)")
     arguments = parser.parse_args()
     everything = mutants()
@@ -334,34 +349,40 @@ def main() -> None:
     if arguments.only:
         only = arguments.only
         open_ones = [m for m in open_ones if m.name in only or any(x in m.path for x in only)]
-    elif arguments.missed:
-        open_ones = [m for m in open_ones if results.get(m.name, {}).get("result") == "missed"]
-    else:
-        open_ones = [m for m in open_ones if m.name not in results]
+    if arguments.again:
+        for m in open_ones:
+            if arguments.only or results.get(m.name, {}).get("result") == "missed":
+                results.pop(m.name, None)
     if not arguments.no_build:
         build(everything)
-    first = sorted({re.split("::|@", test)[0] for m in open_ones for test in m.tests.split()})
-    print(f"{len(open_ones)} to run; without a change: ", end="", flush=True)
-    state, where = ("missed", "")
-    if not arguments.no_check:
-        state, where = run_tests("0", [f"tests/{test}.py" for test in first], 3600)
-    print(f"failed: {where}" if state == "seen" else "passed")
-    if state == "seen":
-        sys.exit(1)
+    print(f"{len(open_ones)} to run", flush=True)
 
-    def one(m: Mutant) -> None:
+    def one(m: Mutant, entry: str) -> None:
         begun = time.monotonic()
-        state, where = run_each(m, arguments.all_tests)
-        seconds = round(time.monotonic() - begun, 1)
-        results[m.name] = {"result": state, "test": where, "seconds": seconds}
+        state, where = run_entry(m, entry)
+        known = results.setdefault(m.name, {"missed by": []})
+        known["result"] = state
+        if state == "seen":
+            known["test"] = where
+        else:
+            known["missed by"].append(entry)
         part = RESULTS.with_suffix(".part")
         part.write_text(json.dumps(dict(results), indent=1))
         part.replace(RESULTS)
-        print(f"{m.name} {state} {where} {seconds} s {described(m)}", flush=True)
+        seconds = f"{time.monotonic() - begun:.1f} s"
+        print(f"{m.name} {state} {where or entry} {seconds} {described(m)}", flush=True)
 
+    # The likely tests of all first, then the next ones of those that were missed.
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        for future in [pool.submit(one, m) for m in open_ones]:
-            future.result()
+        for k in range(max(len(entries(m, arguments.all_tests)) for m in everything)):
+            futures = []
+            for m in open_ones:
+                known = results.get(m.name, {"missed by": [], "result": "missed"})
+                entry = (entries(m, arguments.all_tests) + [""] * (k + 1))[k]
+                if entry and known["result"] == "missed" and entry not in known["missed by"]:
+                    futures.append(pool.submit(one, m, entry))
+            for future in futures:
+                future.result()
     print(summary(everything, results))
 
 

@@ -115,6 +115,33 @@ def test_shortest_log_where_the_scalar_part_is_zero() -> None:
     )
 
 
+def test_turns_about_an_axis_by_more_than_half() -> None:
+    """No component is -0."""
+    for axis in range(3):
+        for angle in (3.5, 4.5, 6.0):
+            v = np.zeros(3)
+            v[axis] = angle
+            q = so3.to_quaternion(so3.to_matrix(so3.exp(v)))
+            others = np.delete(q, [0, 1 + axis])
+            same(others, np.zeros(2))
+            assert not np.signbit(others).any()
+            assert q[0] > 0
+
+
+def test_angles_of_many_turns() -> None:
+    """To 2 eps, up to where no digit is left, from where on it is NaN."""
+    rng = np.random.default_rng(8)
+    angles = 2.0 ** rng.uniform(3, 50, 300)
+    q = so3.exp(angles[:, None] * np.array([1.0, 0.0, 0.0]))
+    with mp.workdps(60):
+        half = [mp.mpf(float(a)) / 2 for a in angles]
+        want = np.array([[float(mp.cos(a)), float(mp.sin(a))] for a in half])
+    close(q[:, :2], want, atol=2 * EPS)
+    for size in (2.0**51, 2.0**52, 1e300):
+        assert np.isnan(so3.exp([size, 0.0, 0.0])).any()
+    assert np.isfinite(so3.exp([2.0**50.5, 0.0, 0.0])).all()
+
+
 @pytest.mark.parametrize("size", [1e-320, 1e-310, 1e-200, 1e200, 1.7e308])
 def test_vectors_and_quaternions_of_any_size(size: float) -> None:
     q = np.array([0.5, -0.5, 0.5, 0.5])
@@ -175,6 +202,22 @@ def test_rest_stays_rest(method: str) -> None:
     m, q = ph.step([1.0, 1.5, 2.2], [0.0] * 3, [0.5, -0.5, 0.5, 0.5], [0.1, 3.0], method=method)
     same(m, np.zeros((2, 3)))
     same(q, np.broadcast_to([0.5, -0.5, 0.5, 0.5], (2, 4)).copy())
+
+
+def test_steps_of_every_length() -> None:
+    """From polynomials of the shortest to doublings: "exact" and "frb" share none of them."""
+    h = np.concatenate([np.geomspace(1e-3, 6.0, 300), -np.geomspace(1e-3, 6.0, 300)])
+    for inertia, m in (
+        ([1.0, 1.5, 2.2], [0.3, 0.5, 0.8]),
+        ([1.0, 1.5, 2.2], [0.8, 0.3, 0.4]),
+        ([1.0, 1.001, 2.0], [0.5, 0.6, 0.2]),
+        ([0.02, 1.0, 1.005], [0.01, 0.7, 0.6]),
+    ):
+        start = inertia, m, [0.5, -0.5, 0.5, 0.5], h * np.min(inertia)
+        exact, frb = (ph.step(*start, method=method) for method in ("exact", "frb"))
+        bound = 8 * EPS * (1 + np.abs(h))[:, None]
+        close(exact[0], frb[0], atol=bound)
+        close(exact[1], frb[1], atol=bound)
 
 
 def test_no_step_returns_momenta_bit_for_bit() -> None:
