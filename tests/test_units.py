@@ -56,9 +56,9 @@ QUANTITIES = {
 
 CALLS: dict[str, Any] = {
     "inertia": lambda u: ph.step(u(INERTIA), M, Q, 0.1),
-    "m": lambda u: ph.step(INERTIA, u(M), Q, 0.1),
-    "q": lambda u: ph.step(INERTIA, M, u(Q), 0.1),
-    "h": lambda u: ph.step(INERTIA, M, Q, u(0.1)),
+    "m": lambda u: ph.step(np.array(INERTIA), u(M), np.array(Q), 0.1),
+    "q": lambda u: ph.step(np.array(INERTIA), np.array(M), u(Q), 0.1),
+    "h": lambda u: ph.step(np.array(INERTIA), np.array(M), np.array(Q), u(0.1)),
     "m0": lambda u: ph.integrate(INERTIA, u(M), Q, 0.1, 3),
     "t0": lambda u: ph.integrate(INERTIA, M, Q, 0.1, 3, t0=u(0.1)),
     "t": lambda u: ph.TorqueFreeMotion(INERTIA, M, Q)(u([0.0, 1.0])),

@@ -39,8 +39,12 @@ struct Operand {
 /// True where the core can read `object` as it is: native doubles, aligned to whole doubles.
 inline bool read_array(PyObject* object, int core_axes, Operand& operand) {
     if (!PyArray_Check(object)) return false;
-    // A masked array goes to the Python layer, which looks at its mask.
-    if (!PyArray_CheckExact(object) && PyObject_HasAttrString(object, "mask") != 0) return false;
+    // The Python layer looks at the masks of masked arrays and refuses those with units.
+    if (!PyArray_CheckExact(object)) {
+        for (const char* name : {"mask", "unit", "units"}) {
+            if (PyObject_HasAttrString(object, name) != 0) return false;
+        }
+    }
     auto* array = reinterpret_cast<PyArrayObject*>(object);
     if (PyArray_TYPE(array) != NPY_DOUBLE || !PyArray_ISBEHAVED_RO(array)) return false;
     const int axes = PyArray_NDIM(array);

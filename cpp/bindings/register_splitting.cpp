@@ -239,6 +239,9 @@ class Integration {
         p.matrix = core == 9;
         p.m = mutable_rows(m_, 3, bodies());
         p.attitude = mutable_rows(attitude, core, bodies());
+        py::array_t<bool> by_torque = given_["by_torque"].cast<py::array_t<bool>>();
+        if (by_torque.size() != bodies()) throw py::value_error("arrays of the wrong size");
+        p.by_torque = by_torque.mutable_data();
         if (has("lost")) p.lost = mutable_rows(array("lost"), 3, bodies());
         p.h = h.data();
         p.h_stride = h.ndim() == 0 ? 0 : 1;
@@ -470,6 +473,7 @@ terms: of the torque: models as tuples, others as functions (order, t, m, attitu
 inertia (bodies, 3) or (3,); m (bodies, 3), attitude (bodies, 4): the state, changed in place
 matrix: whether attitudes are (bodies, 3, 3)
 lost: what rounding took from m, (bodies, 3); None: dropped
+by_torque: (bodies,) of bool, becomes true where m is finite and the torque is not
 h: (total_steps,) or (); t0; times (total_steps + 1,): of the starts and the end; None: t0 + n h
 total_steps, save_every: of the whole integration
 m_saved, attitude_saved: rows of all saves

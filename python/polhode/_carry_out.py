@@ -13,7 +13,7 @@ import numpy as np
 from polhode import _core
 from polhode._arrays import Array, closed
 from polhode._called import Called, note
-from polhode._methods import may_lack_root, warn_without_root
+from polhode._methods import may_lack_root, warn_of_lost
 from polhode._run import Run
 from polhode._saved import Saved
 from polhode._store import Store
@@ -73,12 +73,13 @@ def carry_out(
             error.trajectory = trajectory  # type: ignore[attr-defined]
         raise
     trajectory = saved.trajectory()
-    if may_lack_root(run.row, run.options):
-        lost = np.isnan(trajectory.m[-1, ..., 0]) & np.isfinite(trajectory.m[0]).all(-1)
+    implicit = may_lack_root(run.row, run.options)
+    if (implicit or run.by_torque.any()) and np.isfinite(run.h).all():
+        lost = ~np.isfinite(trajectory.m[-1]).all(-1) & np.isfinite(trajectory.m[0]).all(-1)
         start = trajectory.q[0]
         lost &= np.isfinite(start).all(tuple(range(lost.ndim, start.ndim)))
-        if lost.any() and np.isfinite(run.h).all():
-            warn_without_root(run.row, int(np.count_nonzero(lost)), torque=bool(run.terms))
+        by_torque = int(np.count_nonzero(lost & run.by_torque))
+        warn_of_lost(run.row, implicit * (int(np.count_nonzero(lost)) - by_torque), by_torque)
     return trajectory
 
 
@@ -93,6 +94,7 @@ def _in_core(run: Run, saved: Saved) -> _core.Integration:
         attitude=run.q,
         matrix=matrix,
         lost=run.extra.get("lost"),
+        by_torque=run.by_torque,
         own=run.extra.get("own"),
         stages=run.scheme.table(),
         terms=[

@@ -106,8 +106,10 @@ def integrate(
     Warns
     -----
     RuntimeWarning
-        Once a call, with the number of bodies that an implicit method leaves NaN because a step has
-        no root, or that a torque made NaN.
+        Once a call, with the number of bodies that a torque made NaN, because it was not finite
+        where their momentum was, and of those that an implicit method leaves NaN because a step did
+        not converge. Also where a function answers equal arguments with different numbers, see
+        `torques.Function`.
 
     Raises
     ------

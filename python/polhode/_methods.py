@@ -153,16 +153,22 @@ def levels_to_the_user() -> int:
     return level
 
 
-def warn_without_root(row: int, count: int, torque: bool = False) -> None:
+def warn_of_lost(row: int, without_root: int, by_torque: int = 0) -> None:
     """One warning a call for the bodies whose step has no root, or that a torque made NaN."""
-    bodies = "1 body is" if count == 1 else f"{count} bodies are"
-    by_torque = ", or was given a torque that is not finite" if torque else ""
-    warnings.warn(
-        f"method {_METHODS[row].name!r} found no root in a step{by_torque}: {bodies} NaN; "
-        "shorter steps have one",
-        RuntimeWarning,
-        stacklevel=levels_to_the_user(),
-    )
+    reasons = []
+    if by_torque:
+        reasons.append(f"the torque was not finite: {_bodies(by_torque)} NaN")
+    if without_root:
+        reasons.append(
+            f"method {_METHODS[row].name!r} found no root in a step: {_bodies(without_root)} NaN; "
+            "shorter steps have one"
+        )
+    if reasons:
+        warnings.warn("; ".join(reasons), RuntimeWarning, stacklevel=levels_to_the_user())
+
+
+def _bodies(count: int) -> str:
+    return "1 body is" if count == 1 else f"{count} bodies are"
 
 
 def method_index(method: str | MuntheKaas, options: dict[str, Any]) -> int:

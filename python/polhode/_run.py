@@ -51,6 +51,8 @@ class Run:
         self.times: Array | None = None
         if self.h.ndim:
             self.times = self.t0 + np.concatenate([[0.0], np.cumsum(self.h)])
+        #: Bodies whose torque was not finite when their momentum was.
+        self.by_torque = np.zeros(self.m.shape[:-1], np.bool_)
         self._kept: dict[str, Array] = {}
         self._kept_at = -1
         #: Row of the method that takes the torque itself; -1: a splitting.

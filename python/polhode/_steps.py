@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
 from polhode._arrays import Array, Operand
-from polhode._methods import history, method_index, option_values, warn_without_root
+from polhode._methods import history, method_index, option_values, warn_of_lost
 from polhode._rkmk import MuntheKaas
 
 _core_step = _core.step
@@ -155,7 +155,7 @@ def step(
     else:
         m_out, q_out, lost = _step_converted(row, inertia, m, q, h, out, count, cores, values)
     if lost:
-        warn_without_root(row, lost)
+        warn_of_lost(row, lost)
     return m_out, q_out
 
 

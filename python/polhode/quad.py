@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polhode import _arrays
-from polhode._methods import history, may_lack_root, method_index, warn_without_root
+from polhode._methods import history, may_lack_root, method_index, warn_of_lost
 
 try:
     from polhode import _quad
@@ -224,7 +224,7 @@ def step(
     if may_lack_root(row, ()):
         lost = int(np.count_nonzero(np.isnan(results[0][:, 0, 0]) & finite))
         if lost:
-            warn_without_root(row, lost)
+            warn_of_lost(row, lost)
     m_end, q_end = (_unpacked(x, shape + o.core) for x, o in zip(results, high[1:3], strict=True))
     return (m_end, q_end) if digits else (m_end.high, q_end.high)
 

@@ -90,7 +90,9 @@ struct SplittingProblem {
     int start = 0;              ///< which of its ways to start
     int energy_correction = 0;  ///< see energy::Correction
     MutableView work = {};      ///< its columns
-    Caller* caller = nullptr;   ///< null: no term calls back
+    /// By body: set where m is finite and the torque is not.
+    bool* by_torque = nullptr;
+    Caller* caller = nullptr;  ///< null: no term calls back
 };
 
 }  // namespace polhode

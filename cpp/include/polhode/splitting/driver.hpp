@@ -295,6 +295,23 @@ class Block {
             model.torque(a, 0, padded_);
             a.add = true;
         }
+        note_lost(m, out);
+    }
+    /// Marks the bodies whose vector the torque took from `before`, finite, to `after`, which is
+    /// not.
+    void note_lost(const View& before, const View& after) const {
+        for_each_pack([&](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
+            const Vec3<T> v = batch::load_vec3<T>(after, i, n);
+            if (!any(!is_finite(v.x + v.y + v.z))) return;
+            for (std::ptrdiff_t k = i; k < i + n && k < count_; ++k) {
+                const auto finite = [k](const View& v) {
+                    const double* x = v.data + k * v.body;
+                    return std::isfinite(x[0]) && std::isfinite(x[v.component]) &&
+                           std::isfinite(x[2 * v.component]);
+                };
+                if (finite(before) && !finite(after)) problem_.by_torque[begin_ + k] = true;
+            }
+        });
     }
 
     void kick(const Stage& stage, double h, double t) {
@@ -302,7 +319,9 @@ class Block {
             TorqueArguments a = arguments(t, m_, m_);
             select_term(a, 0);
             a.duration = stage.coefficient * h;
+            copy(m_, work_, 3, padded_);
             problem_.terms[0].model->kick(a, 0, padded_);
+            note_lost(work_, m_);
             return;
         }
         if (depends_on_m_) {
