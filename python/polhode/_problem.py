@@ -24,6 +24,9 @@ MOST_STEPS = 10**11
 #: the square of its length: here to a second.
 MOST_BYTES = 2**14
 
+#: Characters of a key, value or reason in a message.
+MOST_SHOWN = 100
+
 FIELDS = ("inertia", "m0", "q0", "Q0", "u0", "h", "t_end", "a", "b")
 # What an integration without torque has no use for.
 TORQUE_FIELDS = ("u0", "a", "b")
@@ -86,14 +89,16 @@ class _File:
         line = int(place[1]) if place and place[1] else max(len(self.lines), 1)
         words = (re.match(r"""[\s\["']*([A-Za-z_][\w-]*)""", x) for x in self.lines[line - 1 :: -1])
         field = next((word[1] for word in words if word), "no field")
-        text = message[: place.start()] if place else message
-        return ProblemError(f"{self.name}:{line}: {field}: {text[:1].lower()}{text[1:]}")
+        text = _short(message[: place.start()] if place else message)
+        return ProblemError(
+            f"{self.name}:{line}: {_shown_name(field)}: {text[:1].lower()}{text[1:]}"
+        )
 
     def fault(self, field: str, message: str) -> ProblemError:
         keys = [_key(line) for line in self.lines]
         # A field that is missing is missed at the end.
         line = keys.index(field) + 1 if field in keys else max(len(self.lines), 1)
-        return ProblemError(f"{self.name}:{line}: {field}: {message}")
+        return ProblemError(f"{self.name}:{line}: {_shown_name(field)}: {message}")
 
     def required(self, field: str) -> object:
         if field not in self.values:
@@ -103,19 +108,19 @@ class _File:
     def number(self, field: str, value: object, label: str = "") -> float:
         label = f"{label} " if label else ""
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.fault(field, f"{label}must be a number, not {value!r}")
+            raise self.fault(field, f"{label}must be a number, not {_shown(value)}")
         try:
             result = float(value)
         except OverflowError:
             result = math.inf
         if not math.isfinite(result):
-            raise self.fault(field, f"{label}must be finite, not {value}")
+            raise self.fault(field, f"{label}must be finite, not {_shown(value)}")
         return result
 
     def numbers(self, field: str, value: object, count: int | None = None) -> list[float]:
         what = f"{count} numbers" if count else "numbers"
         if not isinstance(value, list):
-            raise self.fault(field, f"must be a list of {what}, not {value!r}")
+            raise self.fault(field, f"must be a list of {what}, not {_shown(value)}")
         if not value or len(value) != (count or len(value)):
             raise self.fault(field, f"must have {what}, not {len(value)}")
         return [self.number(field, x, f"number {i + 1}") for i, x in enumerate(value)]
@@ -133,6 +138,23 @@ class _File:
             message = " ".join(str(error).split()).removeprefix(f"{field}: ")
             message = re.sub(r"^\w+ = ", "", message)  # the fault names the field
             raise self.fault(field, message) from None
+
+
+def _shown(value: object) -> str:
+    """A value of the file in a message of one line, the beginning of a long one."""
+    try:
+        return _short(repr(value))
+    except ValueError:  # Python writes no whole number so long
+        return "a value of thousands of digits"
+
+
+def _shown_name(field: str) -> str:
+    """A key of the file in a message of one line."""
+    return _short(field if field.isprintable() else repr(field))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
 
 
 def _key(line: str) -> str | None:

@@ -76,7 +76,8 @@ def pick(rng: Generator, options: Sequence[Any]) -> Any:
 def batch_of(rng: Generator, most_axes: int = 3) -> tuple[int, ...]:
     if chance(rng, 0.005):
         return (int(rng.integers(2000, 5000)),)  # more than is converted at a time
-    return tuple(int(pick(rng, (1, 2, 3, 5, 9))) for _ in range(rng.integers(0, most_axes + 1)))
+    lengths = (0, 1, 2, 3, 5, 9) if chance(rng, 0.2) else (1, 2, 3, 5, 9)
+    return tuple(int(pick(rng, lengths)) for _ in range(rng.integers(0, most_axes + 1)))
 
 
 def part_of(rng: Generator, batch: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,0 +1,36 @@
+"""Some hundred cases of `problem_files.py`."""
+
+from __future__ import annotations
+
+import problem_files
+import pytest
+import seeded
+
+from polhode import _problem
+
+
+@pytest.mark.parametrize("first", range(0, 300, 100))
+def test_problem_files_of_every_kind_end_with_a_result_or_one_line(first):
+    seeded.run(problem_files.case, problem_files.__file__, 100, first=first)
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        (f"h = [{hex(10**5000)}]", "h: must be a number, not a value of thousands of digits"),
+        (f"h = {10**400}", r"h: must be finite, not 10{99}\.\.\.$"),
+        (f"h = '{'x' * 5000}'", r"h: must be a number, not 'x{99}\.\.\.$"),
+        (f"{'k' * 5000} = 1", r":9: k{100}\.\.\.: no such field"),
+        ('"a\\nb" = 1', r":9: 'a\\nb': no such field"),
+        (f"a = [1]\n{'a.' * 300}a = 1", r"namespace \('a', .*\.\.\.$"),
+    ],
+    ids=["digits", "number", "text", "key", "line break", "dotted key"],
+)
+def test_a_message_is_one_line_of_a_screen(tmp_path, line, text):
+    path = tmp_path / "top.toml"
+    fields = "inertia = [1, 2, 3]\nm0 = [1, 2, 3]\nq0 = [1, 0, 0, 0]\nu0 = [1, 2, 3]\nt_end = 1\n"
+    path.write_text(f"{fields}\n\n\n{line}\n", encoding="utf-8")
+    with pytest.raises(_problem.ProblemError, match=text) as raised:
+        _problem.read(path, torque=True)
+    assert len(str(raised.value).splitlines()) == 1
+    assert len(str(raised.value)) - len(str(path)) < problem_files.LINE
