@@ -159,6 +159,7 @@ def test_the_core_works_in_aligned_arrays(name: str) -> None:
         "attitude": np.tile(Q, (5, 1)),
         "matrix": False,
         "lost": None,
+        "by_torque": np.zeros(5, np.bool_),
         "own": None,
         "stages": np.array([[0.0, 1.0, 0.0]]),
         "terms": [],
