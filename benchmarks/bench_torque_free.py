@@ -43,23 +43,15 @@ def bodies(n: int) -> tuple[Array, Array]:
 def error(method: str, h: float, sample: int) -> float | None:
     """Largest error of a step in eps (1 + angle); None where there is no 34-digit type."""
     try:
-        from polhode import _quad
+        from polhode import quad
     except ImportError:
         return None
     m, q = bodies(sample)
-    m1, q1 = ph.step(INERTIA, m, q, h, method=method)
-    zero = np.zeros
-    worst = 0.0
-    for i in range(sample):
-        pairs = [np.stack([a, zero(len(a))], axis=1) for a in (INERTIA, m[i], q[i])]
-        exact_m, exact_q = _quad.step("exact", *pairs, h)
-        angle = abs(h) * np.linalg.norm(m[i] / INERTIA)
-        off = max(
-            np.abs((m1[i] - exact_m[:, 0]) - exact_m[:, 1]).max(),
-            np.abs((q1[i] - exact_q[:, 0]) - exact_q[:, 1]).max(),
-        )
-        worst = max(worst, float(off) / (EPS * (1 + float(angle))))
-    return worst
+    got = ph.step(INERTIA, m, q, h, method=method)
+    exact = quad.step(INERTIA, m, q, h, digits=True)
+    off = np.hstack([np.abs(a - b) for a, b in zip(exact, got, strict=True)]).max(axis=1)
+    angle = abs(h) * np.linalg.norm(m / INERTIA, axis=1)
+    return float(np.max(off / (EPS * (1 + angle))))
 
 
 def long_run(steps: int) -> tuple[float, float]:
