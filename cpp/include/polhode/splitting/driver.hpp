@@ -304,10 +304,10 @@ class Block {
             const Vec3<T> v = batch::load_vec3<T>(after, i, n);
             if (!any(!is_finite(v.x + v.y + v.z))) return;
             for (std::ptrdiff_t k = i; k < i + n && k < count_; ++k) {
-                const auto finite = [k](const View& v) {
-                    const double* x = v.data + k * v.body;
-                    return std::isfinite(x[0]) && std::isfinite(x[v.component]) &&
-                           std::isfinite(x[2 * v.component]);
+                const auto finite = [k](const View& from) {
+                    const double* x = from.data + k * from.body;
+                    return std::isfinite(x[0]) && std::isfinite(x[from.component]) &&
+                           std::isfinite(x[2 * from.component]);
                 };
                 if (finite(before) && !finite(after)) problem_.by_torque[begin_ + k] = true;
             }
