@@ -6,8 +6,10 @@ runs the tests and prints the share that some test saw.  All changes are compile
 build of one level, in build/mutation, each behind MUT(number); an environment variable selects one.
 
 What has been run stands in build/mutation/results.json, and is not run again unless the change, not
-the tests, is another: give --only to repeat it.  A change that no test can see, because it moves no
-result beyond the bound that is stated for it, has its reason in the list and is not run.
+the tests, is another: give --again to forget it.  The likeliest test of every change comes first,
+then the others that the list has for it; until all of them have missed it, it is undecided.  A
+change that no test can see, because it moves no result beyond the bound that is stated for it, has
+its reason in the list and is not run.
 
 Not part of .ci/run: the build takes minutes, the runs an hour or two.
 """
@@ -312,11 +314,19 @@ def summary(everything: list[Mutant], results: dict[str, Any]) -> str:
     ):
         equivalent = sum(1 for m in group if m.equivalent)
         run = [m for m in group if not m.equivalent and m.name in results]
-        seen = sum(1 for m in run if results[m.name]["result"] == "seen")
-        share = f"{100 * seen / len(run):.1f} %" if run else "-"
+        seen = [m for m in run if results[m.name]["result"] == "seen"]
+        # Missed by the tests tried so far, with others in its list that have not been tried.
+        undecided = [
+            m
+            for m in run
+            if m not in seen and set(m.tests.split()) - set(results[m.name]["missed by"])
+        ]
+        # What is seen is decided first: a share of the decided alone would be too good.
+        share = f" ({100 * len(seen) / len(run):.1f} %)" if run and not undecided else ""
         lines.append(
-            f"{title}: seen {seen} of {len(run)} non-equivalent ({share}), {equivalent} "
-            f"equivalent, {len(group) - len(run) - equivalent} not run, of {len(group)}"
+            f"{title}: seen {len(seen)} of {len(run)} non-equivalent{share}, {len(undecided)} of "
+            f"them undecided, {equivalent} equivalent, {len(group) - len(run) - equivalent} not "
+            f"run, of {len(group)}"
         )
     return "\n".join(lines)
 
