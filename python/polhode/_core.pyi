@@ -74,6 +74,7 @@ class Integration:
     inertia (bodies, 3) or (3,); m (bodies, 3), attitude (bodies, 4): the state, changed in place
     matrix: whether attitudes are (bodies, 3, 3)
     lost: what rounding took from m, (bodies, 3); None: dropped
+    by_torque: (bodies,) of bool, becomes true where m is finite and the torque is not
     h: (total_steps,) or (); t0; times (total_steps + 1,): of the starts and the end; None: t0 + n h
     total_steps, save_every: of the whole integration
     m_saved, attitude_saved: rows of all saves
