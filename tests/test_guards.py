@@ -129,14 +129,18 @@ def test_turns_about_an_axis_by_more_than_half() -> None:
 
 
 def test_angles_of_many_turns() -> None:
-    """To 2 eps, up to where no digit is left, from where on it is NaN."""
+    """To 2 eps, up to where no digit is left, from where on it is NaN.
+
+    Without fused multiply-add a turn is only taken off to eps |angle|, see scalar/sincos.hpp.
+    """
     rng = np.random.default_rng(8)
     angles = 2.0 ** rng.uniform(3, 50, 300)
     q = so3.exp(angles[:, None] * np.array([1.0, 0.0, 0.0]))
     with mp.workdps(60):
         half = [mp.mpf(float(a)) / 2 for a in angles]
         want = np.array([[float(mp.cos(a)), float(mp.sin(a))] for a in half])
-    close(q[:, :2], want, atol=2 * EPS)
+    taken_off = angles if ph.build_info()["isa"] == "v2" else np.zeros(300)
+    close(q[:, :2], want, atol=(2 * EPS + EPS * taken_off)[:, None])
     for size in (2.0**51, 2.0**52, 1e300):
         assert np.isnan(so3.exp([size, 0.0, 0.0])).any()
     assert np.isfinite(so3.exp([2.0**50.5, 0.0, 0.0])).all()
@@ -325,7 +329,8 @@ def test_asymmetry_is_measured_against_the_tensor(scale: float) -> None:
 def test_damping_that_no_double_holds() -> None:
     """A step back in which the momentum grows by e^800."""
     vessel = ph.torques.Vessel(1.0, 0.1, 0.2, damping=[1.0, 1.0, 1.0], inertia=[1.0, 1.0, 1.0])
-    back = ph.integrate([1.0, 1.0, 1.0], [0.1, 0.2, 0.3], IDENTITY, -800.0, 1, torque=vessel)
+    with pytest.warns(RuntimeWarning, match="the torque was not finite: 1 body is NaN"):
+        back = ph.integrate([1.0, 1.0, 1.0], [0.1, 0.2, 0.3], IDENTITY, -800.0, 1, torque=vessel)
     assert np.isnan(back.m[-1]).any()
 
 

@@ -184,7 +184,7 @@ bound("laws.exact", limit=2.5, measured=1.62, unit=UNIT, reason="hard states aga
 # eps sqrt(n) t / 2 or less: 2e-13, 7e-12, 2e-11, 2e-10.  The errors of rounding of one body are one
 # draw: with another frame in the exact step m at 1000 and 5000 was off by half of these figures.
 for _name, _limit, _measured in [
-    ("m.50", 45, 30), ("m.500", 110, 68.7), ("m.1000", 270, 177), ("m.5000", 16000, 10700),
+    ("m.50", 45, 30), ("m.500", 210, 140), ("m.1000", 440, 294), ("m.5000", 16000, 10700),
     ("q.50", 330, 218), ("q.500", 3300, 2200), ("q.1000", 6600, 4380), ("q.5000", 43000, 28500),
     ("energy", 30, 28.6),
 ]:

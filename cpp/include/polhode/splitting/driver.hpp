@@ -295,7 +295,7 @@ class Block {
             model.torque(a, 0, padded_);
             a.add = true;
         }
-        note_lost(m, out);
+        if (a.add) note_lost(m, out);
     }
     /// Marks the bodies whose vector the torque took from `before`, finite, to `after`, which is
     /// not.
