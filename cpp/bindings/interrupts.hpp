@@ -17,8 +17,9 @@
 namespace polhode::bindings {
 
 /// PyEval_RestoreThread for C++.  While the interpreter ends, Python 3.11 to 3.13 end a thread that
-/// wants the lock by pthread_exit, which glibc makes an exception that no destructor may meet and
-/// no handler may end.  Such a thread waits for the end of the process, as Python 3.14 has it do.
+/// asks for the lock by pthread_exit, which glibc makes an exception that no destructor may meet
+/// and no handler may end.  Such a thread waits for the end of the process, as Python 3.14 has it
+/// do.
 inline void take_lock(PyThreadState* state) {
     try {
         PyEval_RestoreThread(state);

@@ -33,7 +33,7 @@ bool read_attitude(PyObject* object, Operand& operand, bool& matrix) {
 
 /// Steps a batch whose arguments the core can take as they are.
 ///
-/// Returns (m, attitude), or (m, attitude, count of bodies whose step has no root); None where an
+/// Returns (m, attitude), or (m, attitude, count of bodies whose step failed); None where an
 /// argument is not an aligned array of doubles of a fitting shape (the Python layer then converts,
 /// or says what is wrong); an int of Finding where a value is not allowed, with nothing written:
 /// the Python layer then judges, and what it accepts it passes on as `checked`, not to be refused

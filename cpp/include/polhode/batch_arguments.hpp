@@ -57,7 +57,7 @@ struct StepArguments {
     /// Constants of the bodies from an earlier look at `inertia`, Inertia<T> of pack after pack
     /// from body 0 on (of all bodies where inertia.body = 0); null: to be computed.
     const void* bodies = nullptr;
-    /// Where bodies are counted whose step has no root; may be null.
+    /// Count of bodies whose implicit step did not converge; may be null.
     std::ptrdiff_t* without_root = nullptr;
     int energy_correction = 0;  ///< see energy::Correction
     /// What a call in several slices carries from one to the next: target of the energy, unit of

@@ -46,7 +46,7 @@ enum class Scheme : int {
     bbtrapwd
 };
 
-/// Where a scheme wants the torque besides at the start.
+/// Where a scheme evaluates the torque besides at the start.
 constexpr bool wants_torque_at_middle(Scheme s) {
     return s == Scheme::imid || s == Scheme::imidm || s == Scheme::swc1;
 }

@@ -4,7 +4,7 @@
 /// Runge-Kutta methods of Munthe-Kaas, [MK98] in the form of [Krysl07] Sec. 3.7: any Butcher
 /// tableau, explicit or implicit, applied to the rotation vector of the step.
 ///
-/// With omega_j = I^-1 m_j, f_j the torque at time t + c_j h, all seen from the body in stage j,
+/// With omega_j = I^-1 m_j, f_j the torque at time t + c_j h, all in the body frame in stage j,
 ///
 ///     P_k = sum_j a_kj K_j,   K_j = h dexp^-1(-P_j) omega_j,      R_k = R0 exp(P_k)
 ///     m_k = exp(-P_k) (m0 + h sum_j a_kj F_j),   F_j = exp(P_j) f_j

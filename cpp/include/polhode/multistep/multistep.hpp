@@ -4,7 +4,7 @@
 /// Two methods of [Buss01] Sec. 3 that look back: Adams-Bashforth-Moulton on rotation vectors, and
 /// the explicit one of Simo and Wong (gamma = 1, beta = 0).
 ///
-/// What they carry from step to step is seen from the body.  They make their first steps by a
+/// What they carry from step to step is in the body frame.  They make their first steps by a
 /// method of one step, for equal steps only.
 
 #include "polhode/runge_kutta/rk4.hpp"
@@ -120,7 +120,7 @@ struct SimoWong {
 
 // ----------------------------------------------------------------------------- under torque
 
-/// Columns of Abam: history of omega and of the torque in space, seen from the body, and those of
+/// Columns of Abam: history of omega and of the torque in space, in body axes, and those of
 /// the start of the step.
 enum AbamColumn : int {
     omega_column = torqued::first_free_column,  // 1, 2, 3 steps ago

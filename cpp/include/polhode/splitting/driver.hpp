@@ -424,7 +424,7 @@ class Block {
             given(a, 0, padded_);
         }
     }
-    /// L' and, where wanted, L'' = f' + omega x f, seen from the body; models have no more, terms
+    /// L' and, where wanted, L'' = f' + omega x f, in the body frame; models have no more, terms
     /// whose momentum is given have.
     void momentum_derivatives(int wanted, double t) {
         int given_terms = 0;
@@ -528,7 +528,7 @@ class Block {
         });
     }
 
-    /// m' = f(t, m) for the time s at a standing attitude: one classical Runge-Kutta step.
+    /// m' = f(t, m) for the time s at fixed attitude: one classical Runge-Kutta step.
     void kick_rk4(double s, double t) {
         const MutableView f = torque_, stage = work_, total = derivative_;
         for (int k = 0; k < 4; ++k) {
