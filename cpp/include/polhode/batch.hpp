@@ -168,9 +168,11 @@ POLHODE_INLINE void join4(double* p, const real_vector<2> (&c)[4]) {
 
 /// W matrices of nine doubles one after another -> nine components, and back.  The rows of the
 /// matrices are 3 W vectors: split once into columns, and each column once more into rows.
+///
+/// @param columns  room in between, the caller's: GCC 12 gives such arrays of two calls that are
+///                 inlined one place at -O2, and reads the first after it has written the second
 template <int W>
-POLHODE_INLINE void split9(const double* p, real_vector<W> (&c)[9]) {
-    alignas(8 * W) double columns[3][3 * W];
+POLHODE_INLINE void split9(const double* p, real_vector<W> (&c)[9], double (&columns)[3][3 * W]) {
     for (int g = 0; g < 3; ++g) {
         real_vector<W> part[3];
         split3(p + 3 * W * g, part);
@@ -183,8 +185,7 @@ POLHODE_INLINE void split9(const double* p, real_vector<W> (&c)[9]) {
     }
 }
 template <int W>
-POLHODE_INLINE void join9(double* p, const real_vector<W> (&c)[9]) {
-    alignas(8 * W) double columns[3][3 * W];
+POLHODE_INLINE void join9(double* p, const real_vector<W> (&c)[9], double (&columns)[3][3 * W]) {
     for (int k = 0; k < 3; ++k) {
         const real_vector<W> rows[3] = {c[k], c[3 + k], c[6 + k]};
         join3(columns[k], rows);
@@ -210,12 +211,14 @@ POLHODE_INLINE void load(const View& v, std::ptrdiff_t i, int count, pack<W, U> 
         if constexpr (C == 3 || C == 4 || C == 9) {
             // rows of an (N, C) array
             if (v.body == C && v.component == 1 && (C < 9 || v.row == 3)) {
+                alignas(8 * W) double columns[3][3 * W];  // of split9
+                static_cast<void>(columns);
                 POLHODE_UNROLL
                 for (int u = 0; u < U; ++u) {
                     detail::real_vector<W> c[C];
                     if constexpr (C == 3) detail::split3(p + u * W * C, c);
                     if constexpr (C == 4) detail::split4(p + u * W * C, c);
-                    if constexpr (C == 9) detail::split9<W>(p + u * W * C, c);
+                    if constexpr (C == 9) detail::split9<W>(p + u * W * C, c, columns);
                     for (int k = 0; k < C; ++k) out[k].v[u] = c[k];
                 }
                 return;
@@ -254,13 +257,15 @@ POLHODE_INLINE void store(const MutableView& v,
     if (count == W * U) {
         if constexpr (C == 3 || C == 4 || C == 9) {
             if (v.body == C && v.component == 1 && (C < 9 || v.row == 3)) {
+                alignas(8 * W) double columns[3][3 * W];  // of join9
+                static_cast<void>(columns);
                 POLHODE_UNROLL
                 for (int u = 0; u < U; ++u) {
                     detail::real_vector<W> c[C];
                     for (int k = 0; k < C; ++k) c[k] = in[k].v[u];
                     if constexpr (C == 3) detail::join3(p + u * W * C, c);
                     if constexpr (C == 4) detail::join4(p + u * W * C, c);
-                    if constexpr (C == 9) detail::join9<W>(p + u * W * C, c);
+                    if constexpr (C == 9) detail::join9<W>(p + u * W * C, c, columns);
                 }
                 return;
             }

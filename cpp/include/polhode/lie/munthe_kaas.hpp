@@ -180,7 +180,7 @@ struct ImplicitStages {
     /// with that of h = 0.
     Followed<T> solve(const mask_t<T>& wanted, Vec3<T>* K) const {
         using polhode::select;
-        if (is_stopped(stop)) return {wanted & !wanted, T(0.0)};
+        if (is_stopped(stop)) return {mask_t<T>(wanted & !wanted), T(0.0)};
         const int s = stages();
         T size(0.0);
         for (int j = 0; j < s; ++j) {
