@@ -98,29 +98,29 @@ class Term {
     TorqueTerm term_{};
 };
 
-const TorquedMethod& torqued_method(int index) {
-    const dispatch::TorquedTable& table = *dispatch::level().torqued;
+const DirectMethod& direct_method(int index) {
+    const dispatch::DirectTable& table = *dispatch::level().direct;
     if (index < 0 || index >= table.count) throw py::index_error("no such method");
     return table.rows[index];
 }
 /// (bodies, columns).
-MutableView columns_of(const TorquedMethod& method, Doubles work, std::ptrdiff_t bodies) {
+MutableView columns_of(const DirectMethod& method, Doubles work, std::ptrdiff_t bodies) {
     if (work.size() != method.columns * bodies) throw py::value_error("arrays of the wrong size");
     return {work.mutable_data(), method.columns, 1, 3};
 }
 /// The value of the option `start`, the first of the methods that have it.
-int start_of(const TorquedMethod& method, const OptionValues& options) {
+int start_of(const DirectMethod& method, const OptionValues& options) {
     const int start = options.count > 0 ? static_cast<int>(options.value[0]) : 0;
     return start >= 0 && start < method.starts ? start : 0;
 }
 
-/// The stages of step `step` of a method that takes the torque itself: of each, when in the step it
+/// The stages of step `step` of a direct integrator: of each, when in the step it
 /// wants how many derivatives of the momentum, and how far it goes back where it is not done.
-py::list torqued_stages(int torqued, std::ptrdiff_t step, const py::tuple& option_values) {
-    const TorquedMethod& method = torqued_method(torqued);
+py::list direct_stages(int direct, std::ptrdiff_t step, const py::tuple& option_values) {
+    const DirectMethod& method = direct_method(direct);
     const OptionValues options = read_options(option_values);
-    TorquedStage made[TorquedMethod::most_stages];
-    const TorquedStages list = method.stages(step, start_of(method, options), options, made);
+    DirectStage made[DirectMethod::most_stages];
+    const DirectStages list = method.stages(step, start_of(method, options), options, made);
     py::list stages;
     for (int k = 0; k < list.count; ++k) {
         stages.append(
@@ -129,9 +129,9 @@ py::list torqued_stages(int torqued, std::ptrdiff_t step, const py::tuple& optio
     return stages;
 }
 
-py::list torqued_methods() {
+py::list direct_methods() {
     py::list list;
-    const dispatch::TorquedTable& table = *dispatch::level().torqued;
+    const dispatch::DirectTable& table = *dispatch::level().direct;
     for (int i = 0; i < table.count; ++i) {
         py::dict row;
         row["name"] = table.rows[i].name;
@@ -230,10 +230,10 @@ class Integration {
         p.options = read_options(given_["options"]);
         p.options.stop = slice_.watch().request();
         p.energy_correction = energy_correction(*row.info, p.options);
-        if (const int torqued = value<int>("torqued"); torqued >= 0) {
-            p.torqued = &torqued_method(torqued);
-            p.work = columns_of(*p.torqued, array("own"), bodies());
-            p.start = start_of(*p.torqued, p.options);
+        if (const int direct = value<int>("direct"); direct >= 0) {
+            p.direct = &direct_method(direct);
+            p.work = columns_of(*p.direct, array("own"), bodies());
+            p.start = start_of(*p.direct, p.options);
         }
         p.inertia = rows(array("inertia"), 3, bodies());
         p.matrix = core == 9;
@@ -465,7 +465,7 @@ void register_splitting(py::module_& module) {
 Arguments, all by name; arrays are doubles in C order, bodies along one axis or more:
 
 method, options: the free flow, row of methods() and its values
-torqued, own: row of torqued_methods() of a method that takes the torque itself, and its columns
+direct, own: row of direct_methods() of a direct integrator, and its columns
     (bodies, columns); -1, None: a splitting
 stages: of the splitting, (stages, 3): 0 a flow or 1 a kick, coefficient, c of a modified potential
 terms: of the torque: models as tuples, others as functions (order, t, m, attitude) -> (bodies, 3)
@@ -484,8 +484,8 @@ threads: their number)")
              py::arg("first_step"),
              py::arg("n_steps"),
              "The next n_steps steps and their saves; none at first_step = 0: the start.");
-    module.def("torqued_stages", &b::torqued_stages);
-    module.def("torqued_methods", &b::torqued_methods);
+    module.def("direct_stages", &b::direct_stages);
+    module.def("direct_methods", &b::direct_methods);
     module.attr("tableau_stages") = py::make_tuple(polhode::OptionValues::most_stages,
                                                    polhode::OptionValues::most_implicit_stages);
     module.def("torque",

@@ -22,7 +22,7 @@ namespace polhode::dispatch {
     extern const MotionTable motion_##name;          \
     extern const SplittingTable splitting_##name;    \
     extern const RatesTable rates_##name;            \
-    extern const TorquedTable torqued_##name;
+    extern const DirectTable direct_##name;
 
 #if defined(POLHODE_HAS_X86_LEVELS)
 POLHODE_DECLARE_LEVEL(v2)
@@ -50,7 +50,7 @@ struct Candidate {
      &motion_##name,            \
      &splitting_##name,         \
      &rates_##name,             \
-     &torqued_##name}
+     &direct_##name}
 
 #if defined(POLHODE_HAS_X86_LEVELS)
 /// The bits of a leaf that the processor has in register ecx, or none.

@@ -97,9 +97,9 @@ struct RatesTable {
     UfuncLoop magnus8;
 };
 
-/// Methods that take the torque themselves.
-struct TorquedTable {
-    const TorquedMethod* rows;
+/// Direct integrators.
+struct DirectTable {
+    const DirectMethod* rows;
     int count;
 };
 
@@ -112,7 +112,7 @@ struct Level {
     const MotionTable* motion;
     const SplittingTable* splitting;
     const RatesTable* rates;
-    const TorquedTable* torqued;
+    const DirectTable* direct;
 };
 
 /// The level in use, chosen at import: the best that the processor has, or POLHODE_ISA.

@@ -27,7 +27,7 @@ class Called:
         self.run, self.term = run, term
         self.depends_on_m = bool(term.depends_on_m)
         self.has_modified = term.has_modified
-        self.is_given = isinstance(term, SpatialMomentum) and run.torqued >= 0
+        self.is_given = isinstance(term, SpatialMomentum) and run.direct >= 0
         if self.is_given:
             # By which m differs from L: a constant vector of space, found in the first step.
             self.offset = run.extra.setdefault("offset", np.zeros_like(run.m))

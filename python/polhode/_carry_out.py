@@ -88,7 +88,7 @@ def _in_core(run: Run, saved: Saved) -> _core.Integration:
     return _core.Integration(
         method=run.row,
         options=run.options,
-        torqued=run.torqued,
+        direct=run.direct,
         inertia=run.inertia,
         m=run.m,
         attitude=run.q,

@@ -55,8 +55,8 @@ __all__: list[str] = [
     "torque",
     "torque_derivative",
     "torque_models",
-    "torqued_methods",
-    "torqued_stages",
+    "direct_methods",
+    "direct_stages",
 ]
 
 class Integration:
@@ -66,7 +66,7 @@ class Integration:
     Arguments, all by name; arrays are doubles in C order, bodies along one axis or more:
 
     method, options: the free flow, row of methods() and its values
-    torqued, own: row of torqued_methods() of a method that takes the torque itself, and its columns
+    direct, own: row of direct_methods() of a direct integrator, and its columns
         (bodies, columns); -1, None: a splitting
     stages: of the splitting, (stages, 3): 0 a flow or 1 a kick, coefficient, c of a modified potential
     terms: of the torque: models as tuples, others as functions (order, t, m, attitude) -> (bodies, 3)
@@ -152,8 +152,8 @@ def torque_derivative(
     matrix: bool,
 ) -> numpy.typing.NDArray[numpy.float64]: ...
 def torque_models() -> list[typing.Any]: ...
-def torqued_methods() -> list[typing.Any]: ...
-def torqued_stages(
+def direct_methods() -> list[typing.Any]: ...
+def direct_stages(
     arg0: typing.SupportsInt | typing.SupportsIndex,
     arg1: typing.SupportsInt | typing.SupportsIndex,
     arg2: tuple[typing.Any, ...],

@@ -67,7 +67,7 @@ def _defaults(text: str) -> dict[str, Any]:
 
 
 def _read() -> list[Method]:
-    torqued = {row["name"] for row in _core.torqued_methods()}
+    direct = {row["name"] for row in _core.direct_methods()}
     return [
         Method(
             name=row["name"],
@@ -78,7 +78,7 @@ def _read() -> list[Method]:
             options=_defaults(row["options"]),
             source=row["source"],
             history=row["history"],
-            takes_torque=row["name"] in torqued,
+            takes_torque=row["name"] in direct,
         )
         for row in _core.methods()
     ]

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
 from polhode._arrays import Operand
+from polhode._direct import NO_SPLITTING, check_terms, columns, direct_index
 from polhode._frame import Frame, terms_of_bodies
 from polhode._methods import corrects_energy, history, method_index, method_name, option_values
 from polhode._probe import with_known_dependence
@@ -18,7 +19,6 @@ from polhode._rkmk import MuntheKaas
 from polhode._run import Run
 from polhode._splittings import Splitting, as_splitting
 from polhode._steps import step
-from polhode._torqued import NO_SPLITTING, check_terms, columns, torqued_index
 from polhode.torques import SpatialMomentum, Torque, TorqueLike, as_terms
 
 
@@ -47,7 +47,7 @@ def prepare(
     terms = given if frame is None else frame.principal_terms(given)
     count = _arrays.step_count(n_steps)
     if splitting is None:
-        check_terms(torqued_index(method_name(row)), terms, corrects_energy(row, values))
+        check_terms(direct_index(method_name(row)), terms, corrects_energy(row, values))
         _check_history(row, count, h)
         if compensated:
             raise ValueError("compensated is for splittings")
@@ -102,8 +102,8 @@ def prepare(
         shown,
         frame,
     )
-    if run.torqued >= 0:
-        run.extra["own"] = np.zeros((m.size // 3, columns(run.torqued)))
+    if run.direct >= 0:
+        run.extra["own"] = np.zeros((m.size // 3, columns(run.direct)))
     if compensated:
         run.extra["lost"] = np.zeros_like(m)
     _check_span(run)
@@ -165,16 +165,16 @@ def _check_span(run: Run) -> None:
             scheme = f"splitting {run.scheme.name!r}"
             raise ValueError(
                 f"torque[{i}] is given from t = {first} to {last}, but "
-                f"{scheme if run.torqued < 0 else f'method {method_name(run.row)!r}'} asks for it "
+                f"{scheme if run.direct < 0 else f'method {method_name(run.row)!r}'} asks for it "
                 f"from t = {visited[0]} to {visited[1]}, in a run from {whole[0]} to {whole[1]}"
             )
 
 
 def _offsets(run: Run) -> list[float]:
     """When a step asks for the torque, in units of h from its start."""
-    if run.torqued < 0:
+    if run.direct < 0:
         return run.scheme.kick_times()
     stages = [
-        stage for n in (0, 2**31) for stage in _core.torqued_stages(run.torqued, n, run.options)
+        stage for n in (0, 2**31) for stage in _core.direct_stages(run.direct, n, run.options)
     ]
     return sorted({time for time, derivatives, _ in stages if derivatives})

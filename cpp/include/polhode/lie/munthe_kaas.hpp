@@ -14,8 +14,8 @@
 
 #include <memory>
 
+#include "polhode/direct/bodies.hpp"
 #include "polhode/lie/implicit.hpp"
-#include "polhode/torqued/bodies.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace lie {
@@ -283,7 +283,7 @@ struct MuntheKaas {
 namespace munthe_kaas {
 
 /// Columns after the common ones: those of explicit methods, then of implicit ones.
-constexpr int momentum_column = torqued::first_free_column;
+constexpr int momentum_column = direct::first_free_column;
 constexpr int work_column = momentum_column + 3;  ///< weighted sum of the powers so far
 constexpr int rotation_column = work_column + 1;
 constexpr int explicit_slope(int j) { return rotation_column + 3 + 6 * j; }
@@ -300,7 +300,7 @@ constexpr int columns(const Tableau& t) {
 
 struct Explicit {
     template <class T>
-    static void run(torqued::Bodies<T>& b) {
+    static void run(direct::Bodies<T>& b) {
         const Tableau t = Tableau::of(b.a.data);
         const int k = b.a.stage;
         const T h = b.h();
@@ -340,7 +340,7 @@ struct Solution {
     mask_t<T> found;
     T counted;  ///< one sweep, see `part_counted`
 
-    POLHODE_INLINE static Solution of(const torqued::Bodies<T>& b,
+    POLHODE_INLINE static Solution of(const direct::Bodies<T>& b,
                                       const Tableau& t,
                                       const mask_t<T>& wanted,
                                       const Vec3<T>& m,
@@ -358,7 +358,7 @@ struct Solution {
 
 struct Begin {
     template <class T>
-    static void run(torqued::Bodies<T>& b) {
+    static void run(direct::Bodies<T>& b) {
         using polhode::select;
         const Tableau t = Tableau::of(b.a.data);
         b.begin();
@@ -382,7 +382,7 @@ struct Repeat {
     static constexpr int most_times = 200;
 
     template <class T>
-    static bool run(torqued::Bodies<T>& b) {
+    static bool run(direct::Bodies<T>& b) {
         using polhode::select;
         const Tableau t = Tableau::of(b.a.data);
         const int j = b.a.stage - 1, s = t.stages;
@@ -436,21 +436,21 @@ struct Repeat {
 };
 
 /// The stages of a step with this tableau.
-inline TorquedStages stages(const double* data, TorquedStage* list) {
+inline DirectStages stages(const double* data, DirectStage* list) {
     const Tableau t = Tableau::of(data);
     int count = 0;
     if (t.implicit) {
-        list[count++] = {torqued::stage<Begin>, 0.0, 1};
-        for (int k = 0; k < t.stages; ++k) list[count++] = {torqued::stage<Repeat>, t.c[k], 1};
+        list[count++] = {direct::stage<Begin>, 0.0, 1};
+        for (int k = 0; k < t.stages; ++k) list[count++] = {direct::stage<Repeat>, t.c[k], 1};
         list[count - 1].back = t.stages - 1;
     } else {
-        for (int k = 0; k < t.stages; ++k) list[count++] = {torqued::stage<Explicit>, t.c[k], 1};
+        for (int k = 0; k < t.stages; ++k) list[count++] = {direct::stage<Explicit>, t.c[k], 1};
     }
     return {list, count};
 }
 
 /// @param columns  0: those of the tableau
-constexpr TorquedMethod row(const char* name, const double* data, int columns = 0) {
+constexpr DirectMethod row(const char* name, const double* data, int columns = 0) {
     return {name,
             columns > 0 ? columns : munthe_kaas::columns(Tableau::of(data)),
             0,
@@ -465,8 +465,8 @@ constexpr TorquedMethod row(const char* name, const double* data, int columns = 
 /// Of any tableau.
 constexpr int most_columns = explicit_slope(Tableau::most_explicit);
 static_assert(implicit_slope(Tableau::most_implicit) <= most_columns && most_columns <= 96);
-static_assert(Tableau::most_explicit <= TorquedMethod::most_stages &&
-              Tableau::most_implicit + 1 <= TorquedMethod::most_stages);
+static_assert(Tableau::most_explicit <= DirectMethod::most_stages &&
+              Tableau::most_implicit + 1 <= DirectMethod::most_stages);
 
 }  // namespace munthe_kaas
 }  // namespace lie

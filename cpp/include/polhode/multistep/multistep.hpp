@@ -7,8 +7,8 @@
 /// What they carry from step to step is in the body frame.  They make their first steps by a
 /// method of one step, for equal steps only.
 
+#include "polhode/direct/bodies.hpp"
 #include "polhode/runge_kutta/rk4.hpp"
-#include "polhode/torqued/bodies.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace multistep {
@@ -123,7 +123,7 @@ struct SimoWong {
 /// Columns of Abam: history of omega and of the torque in space, in body axes, and those of
 /// the start of the step.
 enum AbamColumn : int {
-    omega_column = torqued::first_free_column,  // 1, 2, 3 steps ago
+    omega_column = direct::first_free_column,  // 1, 2, 3 steps ago
     torque_column = omega_column + 9,
     omega_now = torque_column + 9,
     torque_now = omega_now + 3,
@@ -134,7 +134,7 @@ enum AbamColumn : int {
 
 /// What the next steps look back at.  s is the step from the state kept in the columns `_now`.
 template <class T>
-POLHODE_INLINE void carry_abam(const torqued::Bodies<T>& b, const Quaternion<T>& dq) {
+POLHODE_INLINE void carry_abam(const direct::Bodies<T>& b, const Quaternion<T>& dq) {
     for (int k = 0; k < 2; ++k) {
         const int column = k == 0 ? omega_column : torque_column;
         const Vec3<T> now = b.vector(k == 0 ? omega_now : torque_now);
@@ -145,7 +145,7 @@ POLHODE_INLINE void carry_abam(const torqued::Bodies<T>& b, const Quaternion<T>&
     }
 }
 template <class T>
-POLHODE_INLINE void keep_now(const torqued::Bodies<T>& b) {
+POLHODE_INLINE void keep_now(const direct::Bodies<T>& b) {
     b.keep(omega_now, b.omega());
     b.keep(torque_now, b.torque());
     b.keep(momentum_now, b.m);
@@ -153,7 +153,7 @@ POLHODE_INLINE void keep_now(const torqued::Bodies<T>& b) {
 
 struct AbamPredict {
     template <class T>
-    static void run(torqued::Bodies<T>& b) {
+    static void run(direct::Bodies<T>& b) {
         b.begin();
         keep_now(b);
         const T h = b.h();
@@ -168,7 +168,7 @@ struct AbamPredict {
 };
 struct AbamCorrect {
     template <class T>
-    static void run(torqued::Bodies<T>& b) {
+    static void run(direct::Bodies<T>& b) {
         const T h = b.h();
         const Quaternion<T> p = b.quaternion(turn_now);
         Vec3<T> w[4], f[4];
@@ -189,7 +189,7 @@ struct AbamCorrect {
 };
 /// keep_now() of a state that no stage has begun with.
 template <class T>
-POLHODE_INLINE void keep_first(torqued::Bodies<T>& b) {
+POLHODE_INLINE void keep_first(direct::Bodies<T>& b) {
     const Vec3<T> m = b.m;
     b.m = b.body.own_momentum(m);
     keep_now(b);
@@ -199,7 +199,7 @@ POLHODE_INLINE void keep_first(torqued::Bodies<T>& b) {
 template <int k>
 struct AbamRk4 {
     template <class T>
-    static void run(torqued::Bodies<T>& b) {
+    static void run(direct::Bodies<T>& b) {
         if constexpr (k == 0) keep_first(b);
         runge_kutta::stage<runge_kutta::OfQuaternion, k, after_abam>(
             b, [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) {
@@ -210,7 +210,7 @@ struct AbamRk4 {
 constexpr int substep_columns = after_abam;  // momentum and work of the substeps
 /// First-order substep k of n, which tells `end` of the whole.
 template <int n, int k, class T, class End>
-POLHODE_INLINE void substep(torqued::Bodies<T>& b, const End& end) {
+POLHODE_INLINE void substep(direct::Bodies<T>& b, const End& end) {
     if constexpr (k == 0) b.begin();
     const T h = b.h() / static_cast<double>(n);
     const Quaternion<T> step = turn_by(h * b.omega());
@@ -238,7 +238,7 @@ POLHODE_INLINE void substep(torqued::Bodies<T>& b, const End& end) {
 template <int k>
 struct AbamFirst {
     template <class T>
-    static void run(torqued::Bodies<T>& b) {
+    static void run(direct::Bodies<T>& b) {
         if constexpr (k == 0) keep_first(b);
         substep<abam_substeps, k>(b, [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) {
             carry_abam(b, b.end_at(p, l, work));
@@ -246,22 +246,22 @@ struct AbamFirst {
     }
 };
 
-inline constexpr TorquedStage abam_stages[] = {{torqued::stage<AbamPredict>, 0.0, 1},
-                                               {torqued::stage<AbamCorrect>, 1.0, 1}};
-inline constexpr TorquedStage abam_rk4[] = {{torqued::stage<AbamRk4<0>>, 0.0, 1},
-                                            {torqued::stage<AbamRk4<1>>, 0.5, 1},
-                                            {torqued::stage<AbamRk4<2>>, 0.5, 1},
-                                            {torqued::stage<AbamRk4<3>>, 1.0, 1}};
-inline constexpr TorquedStage abam_first[] = {{torqued::stage<AbamFirst<0>>, 0.0, 1},
-                                              {torqued::stage<AbamFirst<1>>, 0.2, 1},
-                                              {torqued::stage<AbamFirst<2>>, 0.4, 1},
-                                              {torqued::stage<AbamFirst<3>>, 0.6, 1},
-                                              {torqued::stage<AbamFirst<4>>, 0.8, 1}};
-inline constexpr TorquedStages abam_starts[] = {{abam_rk4, 4}, {abam_first, 5}};
+inline constexpr DirectStage abam_stages[] = {{direct::stage<AbamPredict>, 0.0, 1},
+                                              {direct::stage<AbamCorrect>, 1.0, 1}};
+inline constexpr DirectStage abam_rk4[] = {{direct::stage<AbamRk4<0>>, 0.0, 1},
+                                           {direct::stage<AbamRk4<1>>, 0.5, 1},
+                                           {direct::stage<AbamRk4<2>>, 0.5, 1},
+                                           {direct::stage<AbamRk4<3>>, 1.0, 1}};
+inline constexpr DirectStage abam_first[] = {{direct::stage<AbamFirst<0>>, 0.0, 1},
+                                             {direct::stage<AbamFirst<1>>, 0.2, 1},
+                                             {direct::stage<AbamFirst<2>>, 0.4, 1},
+                                             {direct::stage<AbamFirst<3>>, 0.6, 1},
+                                             {direct::stage<AbamFirst<4>>, 0.8, 1}};
+inline constexpr DirectStages abam_starts[] = {{abam_rk4, 4}, {abam_first, 5}};
 
 /// Columns of SimoWong: nu one step ago; of the step at hand the torque, the power at its start.
 enum SimoWongColumn : int {
-    nu_column = torqued::first_free_column,
+    nu_column = direct::first_free_column,
     nu_now = nu_column + 3,
     sw_torque = nu_now + 3,
     sw_momentum = sw_torque + 3,
@@ -271,7 +271,7 @@ enum SimoWongColumn : int {
 /// L at the end by the trapezoidal rule, of the torque there at a momentum predicted by Euler's.
 struct SimoWongPredict {
     template <class T>
-    static void run(torqued::Bodies<T>& b) {
+    static void run(direct::Bodies<T>& b) {
         b.begin();
         const T h = b.h();
         const Vec3<T> nu = b.omega();
@@ -286,7 +286,7 @@ struct SimoWongPredict {
 };
 struct SimoWongFinish {
     template <class T>
-    static void run(torqued::Bodies<T>& b) {
+    static void run(direct::Bodies<T>& b) {
         const T half = 0.5 * b.h();
         const Quaternion<T> p = b.quaternion(sw_turn);
         const Vec3<T> start = b.vector(sw_torque), nu = b.vector(nu_now);
@@ -299,38 +299,38 @@ struct SimoWongFinish {
 template <int k>
 struct SimoWongRk4 {
     template <class T>
-    static void run(torqued::Bodies<T>& b) {
+    static void run(direct::Bodies<T>& b) {
         if constexpr (k == 0) b.keep(nu_column, times(b.body.inverse, b.body.own_momentum(b.m)));
         runge_kutta::stage<runge_kutta::OfQuaternion, k, after_simo_wong>(
             b,
             [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) { b.end_at(p, l, work); });
     }
 };
-inline constexpr TorquedStage simo_wong_stages[] = {{torqued::stage<SimoWongPredict>, 0.0, 1},
-                                                    {torqued::stage<SimoWongFinish>, 1.0, 1}};
-inline constexpr TorquedStage simo_wong_rk4[] = {{torqued::stage<SimoWongRk4<0>>, 0.0, 1},
-                                                 {torqued::stage<SimoWongRk4<1>>, 0.5, 1},
-                                                 {torqued::stage<SimoWongRk4<2>>, 0.5, 1},
-                                                 {torqued::stage<SimoWongRk4<3>>, 1.0, 1}};
+inline constexpr DirectStage simo_wong_stages[] = {{direct::stage<SimoWongPredict>, 0.0, 1},
+                                                   {direct::stage<SimoWongFinish>, 1.0, 1}};
+inline constexpr DirectStage simo_wong_rk4[] = {{direct::stage<SimoWongRk4<0>>, 0.0, 1},
+                                                {direct::stage<SimoWongRk4<1>>, 0.5, 1},
+                                                {direct::stage<SimoWongRk4<2>>, 0.5, 1},
+                                                {direct::stage<SimoWongRk4<3>>, 1.0, 1}};
 /// The first-order step is the method's own with nu_{-1} = nu_0.
-inline constexpr TorquedStages simo_wong_starts[] = {{simo_wong_rk4, 4}, {simo_wong_stages, 2}};
+inline constexpr DirectStages simo_wong_starts[] = {{simo_wong_rk4, 4}, {simo_wong_stages, 2}};
 
-inline constexpr TorquedMethod abam_row{"abam_rotation",
-                                        runge_kutta::Columns<after_abam>::end,
-                                        Abam::starting,
-                                        1,
-                                        0,
-                                        {abam_stages, 2},
-                                        abam_starts,
-                                        2};
-inline constexpr TorquedMethod simo_wong_row{"simo_wong_explicit",
-                                             runge_kutta::Columns<after_simo_wong>::end,
-                                             SimoWong::starting,
-                                             1,
-                                             0,
-                                             {simo_wong_stages, 2},
-                                             simo_wong_starts,
-                                             2};
+inline constexpr DirectMethod abam_row{"abam_rotation",
+                                       runge_kutta::Columns<after_abam>::end,
+                                       Abam::starting,
+                                       1,
+                                       0,
+                                       {abam_stages, 2},
+                                       abam_starts,
+                                       2};
+inline constexpr DirectMethod simo_wong_row{"simo_wong_explicit",
+                                            runge_kutta::Columns<after_simo_wong>::end,
+                                            SimoWong::starting,
+                                            1,
+                                            0,
+                                            {simo_wong_stages, 2},
+                                            simo_wong_starts,
+                                            2};
 
 }  // namespace multistep
 POLHODE_NAMESPACE_END

@@ -11,9 +11,9 @@
 ///
 /// Both relative to the attitude at the start of the step: p = 1 and L = m there.
 
+#include "polhode/direct/bodies.hpp"
 #include "polhode/rotation_step.hpp"
 #include "polhode/scalar/constants.hpp"
-#include "polhode/torqued/bodies.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace runge_kutta {
@@ -95,26 +95,26 @@ struct Columns {
 };
 
 template <class T>
-POLHODE_INLINE void keep_slope(const torqued::Bodies<T>& b, int column, const Quaternion<T>& q) {
+POLHODE_INLINE void keep_slope(const direct::Bodies<T>& b, int column, const Quaternion<T>& q) {
     b.keep(column, q);
 }
 template <class T>
-POLHODE_INLINE void keep_slope(const torqued::Bodies<T>& b, int column, const Vec3<T>& v) {
+POLHODE_INLINE void keep_slope(const direct::Bodies<T>& b, int column, const Vec3<T>& v) {
     b.keep(column, v);
 }
 template <class T>
-POLHODE_INLINE void load_slope(const torqued::Bodies<T>& b, int column, Quaternion<T>& q) {
+POLHODE_INLINE void load_slope(const direct::Bodies<T>& b, int column, Quaternion<T>& q) {
     q = b.quaternion(column);
 }
 template <class T>
-POLHODE_INLINE void load_slope(const torqued::Bodies<T>& b, int column, Vec3<T>& v) {
+POLHODE_INLINE void load_slope(const direct::Bodies<T>& b, int column, Vec3<T>& v) {
     v = b.vector(column);
 }
 
 /// Stage k = 0 ... 3 under torque.  `end` is called with the turn, the momentum and the work of the
 /// whole step.
 template <class Way, int k, int First, class T, class End>
-POLHODE_INLINE void stage(torqued::Bodies<T>& b, const End& end) {
+POLHODE_INLINE void stage(direct::Bodies<T>& b, const End& end) {
     using C = Columns<First>;
     using Slope = typename Way::template Slope<T>;
     if constexpr (k == 0) b.begin();
@@ -161,20 +161,20 @@ POLHODE_INLINE void stage(torqued::Bodies<T>& b, const End& end) {
 template <class Way, int k>
 struct Stage {
     template <class T>
-    static void run(torqued::Bodies<T>& b) {
-        stage<Way, k, torqued::first_free_column>(
+    static void run(direct::Bodies<T>& b) {
+        stage<Way, k, direct::first_free_column>(
             b,
             [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) { b.end_at(p, l, work); });
     }
 };
 template <class Way>
-inline constexpr TorquedStage stages[] = {{torqued::stage<Stage<Way, 0>>, 0.0, 1},
-                                          {torqued::stage<Stage<Way, 1>>, 0.5, 1},
-                                          {torqued::stage<Stage<Way, 2>>, 0.5, 1},
-                                          {torqued::stage<Stage<Way, 3>>, 1.0, 1}};
+inline constexpr DirectStage stages[] = {{direct::stage<Stage<Way, 0>>, 0.0, 1},
+                                         {direct::stage<Stage<Way, 1>>, 0.5, 1},
+                                         {direct::stage<Stage<Way, 2>>, 0.5, 1},
+                                         {direct::stage<Stage<Way, 3>>, 1.0, 1}};
 template <class Way>
-constexpr TorquedMethod row(const char* name) {
-    return {name, Columns<torqued::first_free_column>::end, 0, 1, 0, {stages<Way>, 4}, nullptr, 0};
+constexpr DirectMethod row(const char* name) {
+    return {name, Columns<direct::first_free_column>::end, 0, 1, 0, {stages<Way>, 4}, nullptr, 0};
 }
 
 }  // namespace runge_kutta

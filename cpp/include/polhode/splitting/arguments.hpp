@@ -5,8 +5,8 @@
 /// instruction-set level.
 
 #include "polhode/batch_arguments.hpp"
+#include "polhode/direct/arguments.hpp"
 #include "polhode/torque/arguments.hpp"
-#include "polhode/torqued/arguments.hpp"
 
 namespace polhode {
 
@@ -85,8 +85,8 @@ struct SplittingProblem {
     MutableView m_saved, attitude_saved;
     std::ptrdiff_t m_save_stride, attitude_save_stride;  ///< from one save to the next
     std::ptrdiff_t first_step, n_steps, total_steps, save_every;
-    /// A method that takes the torque itself, in place of flow and stages; null: a splitting.
-    const TorquedMethod* torqued = nullptr;
+    /// A direct integrator, in place of flow and stages; null: a splitting.
+    const DirectMethod* direct = nullptr;
     int start = 0;              ///< which of its ways to start
     int energy_correction = 0;  ///< see energy::Correction
     MutableView work = {};      ///< its columns

@@ -128,7 +128,7 @@ class Block {
             double elapsed = 0;
             double now = t;
             if (compensated_) fill(gain_, 1, 0.0);
-            if (p.torqued != nullptr) torqued_step(n, h, t, t_end);
+            if (p.direct != nullptr) direct_step(n, h, t, t_end);
             for (int k = 0; k < p.stage_count; ++k) {
                 const Stage& stage = p.stages[k];
                 if (stage.kind == Stage::flow) {
@@ -185,7 +185,7 @@ class Block {
         part(problem_.m, m_, 3);
         part(problem_.attitude, attitude_, problem_.matrix ? 9 : 4);
         if (compensated_) part(problem_.lost, lost_, 3);
-        if (problem_.torqued != nullptr) part(problem_.work, own_, problem_.torqued->columns);
+        if (problem_.direct != nullptr) part(problem_.work, own_, problem_.direct->columns);
     }
 
     /// Calls visit(first body, how many) for pack after pack.
@@ -379,12 +379,12 @@ class Block {
         }
     }
 
-    /// One step of a method that takes the torque itself.
-    void torqued_step(std::ptrdiff_t n, double h, double t, double t_end) {
-        const TorquedMethod& method = *problem_.torqued;
-        TorquedStage made[TorquedMethod::most_stages];
-        const TorquedStages list = method.stages(n, problem_.start, problem_.options, made);
-        TorquedArguments a{};
+    /// One step of a direct integrator.
+    void direct_step(std::ptrdiff_t n, double h, double t, double t_end) {
+        const DirectMethod& method = *problem_.direct;
+        DirectStage made[DirectMethod::most_stages];
+        const DirectStages list = method.stages(n, problem_.start, problem_.options, made);
+        DirectArguments a{};
         a.inertia = problem_.inertia;
         a.inertia.data += begin_ * a.inertia.body;
         a.bodies = bodies_;
@@ -399,7 +399,7 @@ class Block {
         a.energy_correction = problem_.energy_correction;
         a.data = method.data_with(problem_.options);
         while (a.stage < list.count) {
-            const TorquedStage& stage = list.stages[a.stage];
+            const DirectStage& stage = list.stages[a.stage];
             const double time = stage.time == 1.0 ? t_end : t + stage.time * h;
             if (stage.derivatives > 0) {
                 take_given_momentum(time);

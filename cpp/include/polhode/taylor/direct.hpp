@@ -7,8 +7,8 @@
 /// instead, L' ... L^(N-1) are those of the start of the step, and L at its end comes from values
 /// at both ends by the formula of Hermite, of the order of the method or above.
 
+#include "polhode/direct/bodies.hpp"
 #include "polhode/taylor/rotation.hpp"
-#include "polhode/torqued/bodies.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace taylor {
@@ -57,7 +57,7 @@ struct Series {
 
 /// Columns after the common ones.
 enum Column : int {
-    turn_column = torqued::first_free_column,
+    turn_column = direct::first_free_column,
     start_column = turn_column + 4,  // m, h L' ... h^3 L''' at the start, along the axes there
     columns = start_column + 12
 };
@@ -107,7 +107,7 @@ POLHODE_INLINE X hermite(const X* a, const X* b) {
 template <int Kind>
 struct Predict {
     template <class T>
-    static void run(torqued::Bodies<T>& b) {
+    static void run(direct::Bodies<T>& b) {
         constexpr int n = momentum_derivatives(Kind);
         b.begin();
         const T h = b.h();
@@ -138,7 +138,7 @@ struct Predict {
 template <int Kind>
 struct Finish {
     template <class T>
-    static void run(torqued::Bodies<T>& b) {
+    static void run(direct::Bodies<T>& b) {
         using E = Ends<Kind, T>;
         constexpr int used = E::used;
         const T h = b.h();
@@ -160,11 +160,11 @@ struct Finish {
 };
 
 template <int Kind>
-inline constexpr TorquedStage stages[] = {
-    {torqued::stage<Predict<Kind>>, 0.0, momentum_derivatives(Kind)},
-    {torqued::stage<Finish<Kind>>, 1.0, momentum_derivatives(Kind)}};
+inline constexpr DirectStage stages[] = {
+    {direct::stage<Predict<Kind>>, 0.0, momentum_derivatives(Kind)},
+    {direct::stage<Finish<Kind>>, 1.0, momentum_derivatives(Kind)}};
 template <int Kind>
-constexpr TorquedMethod row(const char* name) {
+constexpr DirectMethod row(const char* name) {
     return {name,
             columns,
             0,

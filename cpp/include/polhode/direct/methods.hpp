@@ -1,19 +1,19 @@
 #pragma once
 
 /// @file
-/// THE list of methods that take the torque themselves, a row each; its names are names of
+/// THE list of direct integrators, a row each; its names are names of
 /// methods.hpp.
 
+#include "polhode/lie/direct.hpp"
 #include "polhode/lie/munthe_kaas.hpp"
-#include "polhode/lie/torqued.hpp"
 #include "polhode/multistep/multistep.hpp"
 #include "polhode/runge_kutta/rk4.hpp"
-#include "polhode/taylor/torqued.hpp"
+#include "polhode/taylor/direct.hpp"
 
 POLHODE_NAMESPACE_BEGIN
-namespace torqued {
+namespace direct {
 
-inline constexpr TorquedMethod methods[] = {
+inline constexpr DirectMethod methods[] = {
     taylor::row<1>("taylor1"),
     taylor::row<2>("taylor2"),
     taylor::row<taylor::second_augmented>("taylor2_augmented"),
@@ -42,5 +42,5 @@ inline constexpr TorquedMethod methods[] = {
     lie::munthe_kaas::row("rkmk_gauss4", lie::rkmk_gauss4_tableau),
     lie::munthe_kaas::row("rkmk", lie::rkmk4_tableau, lie::munthe_kaas::most_columns)};
 
-}  // namespace torqued
+}  // namespace direct
 POLHODE_NAMESPACE_END

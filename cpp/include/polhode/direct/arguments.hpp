@@ -1,8 +1,8 @@
 #pragma once
 
 /// @file
-/// Methods that take the torque themselves, as data: plain, the same at every instruction-set
-/// level.
+/// Direct integrators, which take the torque themselves: plain data, the same at every
+/// instruction-set level.
 ///
 /// A step is a list of stages.  Before a stage the caller evaluates the torque at the bodies'
 /// state, then the stage makes of it the state at which the torque is wanted next; the last stage
@@ -15,7 +15,7 @@
 namespace polhode {
 
 /// Bodies of a block, or of a whole batch, as a stage sees them.
-struct TorquedArguments {
+struct DirectArguments {
     View inertia;
     const void* bodies;  ///< Inertia<T> pack after pack, as in StepArguments; null: to be computed
     MutableView m;       ///< momentum, body frame
@@ -37,37 +37,37 @@ struct TorquedArguments {
 /// Works on bodies begin <= i < end.  False: the torque is wanted once more at the state that is
 /// now left, and the stage, or one `back` before it, is then run again; a body that is done stays
 /// bit for bit.
-using TorquedFunction = bool (*)(const TorquedArguments& arguments,
-                                 std::ptrdiff_t begin,
-                                 std::ptrdiff_t end);
+using DirectFunction = bool (*)(const DirectArguments& arguments,
+                                std::ptrdiff_t begin,
+                                std::ptrdiff_t end);
 
-struct TorquedStage {
-    TorquedFunction run;
+struct DirectStage {
+    DirectFunction run;
     double time;      ///< at which the torque is wanted before the stage, in steps after its start
     int derivatives;  ///< of L that are wanted, the torque included; 0: it is not evaluated
     int back = 0;     ///< where it is not done, go on so many stages before it
 };
 
 /// The stages of one step.
-struct TorquedStages {
-    const TorquedStage* stages;
+struct DirectStages {
+    const DirectStage* stages;
     int count;
 };
 
 /// One row per method.
-struct TorquedMethod {
+struct DirectMethod {
     const char* name;  ///< as in the list of methods
     int columns;       ///< numbers of its own a body
     int starting;      ///< first steps that are made by `start` in place of `step`
     int derivatives;   ///< of L, the most that a stage asks for
     int given;         ///< how many of them it needs where L(t) is given
-    TorquedStages step;
-    const TorquedStages* start;  ///< one list per value of its option `start`
+    DirectStages step;
+    const DirectStages* start;  ///< one list per value of its option `start`
     int starts;
     /// The stages where they depend on `data`, written to `list` of `most_stages`; null: they do
     /// not.
-    TorquedStages (*make)(const double* data, TorquedStage* list) = nullptr;
-    const double* data = nullptr;  ///< for TorquedArguments, unless the options have some
+    DirectStages (*make)(const double* data, DirectStage* list) = nullptr;
+    const double* data = nullptr;  ///< for DirectArguments, unless the options have some
 
     static constexpr int most_stages = 16;
 
@@ -75,10 +75,10 @@ struct TorquedMethod {
         return options.data != nullptr ? options.data : data;
     }
     /// Of step number n; `list` has room for `most_stages`.
-    TorquedStages stages(std::ptrdiff_t n,
-                         int which_start,
-                         const OptionValues& options,
-                         TorquedStage* list) const {
+    DirectStages stages(std::ptrdiff_t n,
+                        int which_start,
+                        const OptionValues& options,
+                        DirectStage* list) const {
         if (n < starting) return start[which_start];
         return make != nullptr ? make(data_with(options), list) : step;
     }

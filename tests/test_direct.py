@@ -1,4 +1,4 @@
-"""Methods that take the torque themselves: `integrate(..., method=name, splitting=None)`."""
+"""Direct integrators of the torque: `integrate(..., method=name, splitting=None)`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ import polhode as ph
 
 Array = NDArray[np.float64]
 
-TORQUED = {m.name: m for m in ph.methods() if m.takes_torque}
+DIRECT = {m.name: m for m in ph.methods() if m.takes_torque}
 #: Those of [Buss01]; others have files of their own.
-FAMILY = [m.name for m in TORQUED.values() if m.kind in ("taylor", "runge-kutta", "multistep")]
+FAMILY = [m.name for m in DIRECT.values() if m.kind in ("taylor", "runge-kutta", "multistep")]
 #: Derivatives of the momentum in space that models have: L' and L''.
 WITH_MODELS = [n for n in FAMILY if n not in ("taylor4", "taylor5", "taylor6")]
 WITH_FUNCTIONS = [n for n in WITH_MODELS if n not in ("taylor3", "taylor3_false")]
@@ -59,7 +59,7 @@ def slope(errors: list[float]) -> float:
 
 @pytest.mark.parametrize("name", WITH_MODELS)
 def test_order_on_the_heavy_top(name: str) -> None:
-    order = TORQUED[name].order or 0
+    order = DIRECT[name].order or 0
     n = {1: 400, 2: 200, 3: 100}.get(order, 50)
     errors = [float(np.abs(state(run(name, k)) - top_end()).max()) for k in (n, 2 * n)]
     close(slope(errors), order, atol=0.15)
@@ -80,7 +80,7 @@ def test_a_function_does_what_a_model_does(name: str, correction: bool | str) ->
 
 @pytest.mark.parametrize(
     "name",
-    ["taylor2", "rk4", "abam_rotation", "simo_wong_explicit", *sorted(set(TORQUED) - set(FAMILY))],
+    ["taylor2", "rk4", "abam_rotation", "simo_wong_explicit", *sorted(set(DIRECT) - set(FAMILY))],
 )
 def test_damping(name: str) -> None:
     """A torque of m: every method sees the momentum at its stages."""
@@ -100,9 +100,9 @@ def test_damping(name: str) -> None:
     exact = solve_ivp(
         rate, (0, TIME), np.concatenate([M0, Q0]), method="DOP853", rtol=1e-12, atol=1e-13
     ).y[:, -1]
-    n = {1: 400, 2: 200}.get(TORQUED[name].order or 0, 50)
+    n = {1: 400, 2: 200}.get(DIRECT[name].order or 0, 50)
     errors = [float(np.abs(state(run(name, k, torque)) - exact).max()) for k in (n, 2 * n)]
-    close(slope(errors), TORQUED[name].order, atol=0.15)
+    close(slope(errors), DIRECT[name].order, atol=0.15)
 
 
 def test_free_of_torque_they_are_steps() -> None:
@@ -166,7 +166,7 @@ def given_end() -> Array:
 
 @pytest.mark.parametrize("name", FAMILY)
 def test_order_with_given_momentum(name: str) -> None:
-    order = TORQUED[name].order or 0
+    order = DIRECT[name].order or 0
     n = {1: 800, 2: 400, 3: 100, 4: 50, 5: 80}.get(order, 20)
     errors = [float(np.abs(run_given(name, k) - given_end()).max()) for k in (n, 2 * n)]
     close(slope(errors), order, atol=0.25)
@@ -231,13 +231,13 @@ def test_energy_under_torque(name: str) -> None:
     for n in (200, 400):
         energy = run(name, n, save_every=n // 20, energy_correction=True).energy()
         drifts.append(float(np.abs(energy - energy[0]).max()))
-    order = TORQUED[name].order or 0
+    order = DIRECT[name].order or 0
     assert slope(drifts) > min(order, 4) - 0.4
 
 
 #: With a tableau of the user's own: Heun's third order.
-OTHERS: list[Any] = [n for n, m in TORQUED.items() if n not in FAMILY]
-CORRECTED: list[Any] = [n for n in OTHERS if "energy_correction" in TORQUED[n].options]
+OTHERS: list[Any] = [n for n, m in DIRECT.items() if n not in FAMILY]
+CORRECTED: list[Any] = [n for n in OTHERS if "energy_correction" in DIRECT[n].options]
 CORRECTED.append(
     ph.rkmk([[0] * 3, [1 / 3, 0, 0], [0, 2 / 3, 0]], [1 / 4, 0, 3 / 4], [0, 1 / 3, 2 / 3])
 )
@@ -247,7 +247,7 @@ CORRECTED.append(
 @pytest.mark.parametrize("way", [True, "buss"])
 def test_correction_of_other_methods_under_torque(method: Any, way: bool | str) -> None:
     """The work is taken at the order of the method, which stays, by the energy too."""
-    order = TORQUED[method].order if isinstance(method, str) else 3
+    order = DIRECT[method].order if isinstance(method, str) else 3
     errors, drifts = [], []
     n = {1: 400, 2: 200, 3: 100}.get(order or 0, 50)
     for k in (n, 2 * n):
@@ -294,7 +294,7 @@ def test_correction_from_rest(name: str) -> None:
         return float(np.abs(state(ends[0]) - state(ends[1])).max())
 
     errors = [error(n, energy_correction=True) for n in (320, 1280)]
-    order = TORQUED[name].order or 0
+    order = DIRECT[name].order or 0
     assert slope(errors) / 2 > order - 0.5
     assert errors[1] < 0.01
 
@@ -345,7 +345,7 @@ def test_a_body_does_not_depend_on_its_neighbours(
             np.testing.assert_array_equal(got, expected)
 
 
-@pytest.mark.parametrize("name", [n for n in TORQUED if n not in FAMILY or n in WITH_MODELS])
+@pytest.mark.parametrize("name", [n for n in DIRECT if n not in FAMILY or n in WITH_MODELS])
 @pytest.mark.parametrize("where", ["m", "q", "torque"])
 def test_nan_stays_in_its_body(name: str, where: str) -> None:
     """And is no missing root, unless it is the torque's."""
@@ -377,7 +377,7 @@ def test_nan_stays_in_its_body(name: str, where: str) -> None:
 @pytest.mark.parametrize("matrix", [False, True])
 def test_empty_batches(matrix: bool) -> None:
     q = np.zeros((0, 3, 3) if matrix else (0, 4))
-    for name, method in TORQUED.items():
+    for name, method in DIRECT.items():
         if name in FAMILY and name not in WITH_MODELS:
             continue
         for splitting in (None, "strang") if method.history == 0 else (None,):
@@ -407,14 +407,14 @@ UNITS = [
 ]
 
 
-@pytest.mark.parametrize("name", [n for n in TORQUED if n not in FAMILY or n in WITH_MODELS])
+@pytest.mark.parametrize("name", [n for n in DIRECT if n not in FAMILY or n in WITH_MODELS])
 @pytest.mark.parametrize("correction", [False, True, "buss"])
 def test_units_change_nothing(name: str, correction: bool | str) -> None:
     """Powers of two come out as they went in, bit for bit, though squares of the momentum would
     leave the range of numbers."""
     options: dict[str, Any] = {}
     if correction:
-        if "energy_correction" not in TORQUED[name].options:
+        if "energy_correction" not in DIRECT[name].options:
             pytest.skip("no energy correction")
         options["energy_correction"] = correction
 
@@ -463,7 +463,7 @@ def test_units_of_a_body_at_rest() -> None:
 
 def test_units_of_a_body_that_waits() -> None:
     """At rest, and the torque is zero at first."""
-    for name in [*WITH_FUNCTIONS, *sorted(set(TORQUED) - set(FAMILY))]:
+    for name in [*WITH_FUNCTIONS, *sorted(set(DIRECT) - set(FAMILY))]:
         ends = []
         for unit in (1.0, 2.0**-565, 2.0**515):
 
@@ -471,7 +471,7 @@ def test_units_of_a_body_that_waits() -> None:
                 return unit * np.array([np.sin(t), 0.5 * np.sin(2 * t), t])
 
             options: dict[str, Any] = {"method": name, "splitting": None}
-            if "energy_correction" in TORQUED[name].options:
+            if "energy_correction" in DIRECT[name].options:
                 options["energy_correction"] = True
             inertia = unit * INERTIA
             end = ph.integrate(inertia, [0.0] * 3, Q0, 0.1, 20, torque=f, **options)
@@ -537,7 +537,7 @@ def test_steps_of_different_lengths() -> None:
 def test_what_is_refused() -> None:
     with pytest.raises(ValueError, match=r"taylor1.*rk4") as error:
         run("exact", 10)
-    assert all(name in str(error.value) for name in TORQUED)
+    assert all(name in str(error.value) for name in DIRECT)
     with pytest.raises(ValueError, match="history"):
         run("abam_rotation", 3)
     with pytest.raises(ValueError, match="history"):

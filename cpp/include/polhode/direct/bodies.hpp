@@ -1,14 +1,14 @@
 #pragma once
 
 /// @file
-/// One pack of bodies in a stage of a method that takes the torque itself.
+/// One pack of bodies in a stage of a direct integrator.
 
 #include "polhode/batch.hpp"
+#include "polhode/direct/arguments.hpp"
 #include "polhode/energy_correction.hpp"
-#include "polhode/torqued/arguments.hpp"
 
 POLHODE_NAMESPACE_BEGIN
-namespace torqued {
+namespace direct {
 
 /// Columns of `work` that every method has: the energy that the correction aims at, the attitude
 /// at the start of the step, the unit of momentum.
@@ -25,7 +25,7 @@ enum Column : int {
 /// the size of its first momentum: du/ds = u x u/I + torque/unit^2.
 template <class T>
 struct Bodies {
-    const TorquedArguments& a;
+    const DirectArguments& a;
     std::ptrdiff_t i;
     int count;
     Inertia<T> body;
@@ -34,7 +34,7 @@ struct Bodies {
     T unit;
     bool scales;  ///< whether the unit of a body is not 1
 
-    [[gnu::noinline]] Bodies(const TorquedArguments& arguments, std::ptrdiff_t first, int bodies)
+    [[gnu::noinline]] Bodies(const DirectArguments& arguments, std::ptrdiff_t first, int bodies)
         : a(arguments),
           i(first),
           count(bodies) {
@@ -207,7 +207,7 @@ struct Bodies {
 /// A stage as a function of arrays: Stage::run(Bodies<T>&), or one that returns whether all its
 /// bodies are done.
 template <class Stage, class T = batch_real>
-bool stage(const TorquedArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+bool stage(const DirectArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     bool done = true;
     for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
         const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
@@ -221,5 +221,5 @@ bool stage(const TorquedArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) 
     return done;
 }
 
-}  // namespace torqued
+}  // namespace direct
 POLHODE_NAMESPACE_END

@@ -1,4 +1,4 @@
-"""Methods that take the torque themselves: `integrate(..., method=name, splitting=None)`.
+"""Direct integrators of the torque: `integrate(..., method=name, splitting=None)`.
 
 A step is a list of stages in the core. Before each the torque is evaluated, in the core for models,
 by a call of Python for functions, and the stage makes of it the state at which it is wanted next.
@@ -12,15 +12,15 @@ from polhode import _core
 from polhode._splittings import Splitting
 from polhode.torques import Model, SpatialMomentum, Torque
 
-_ROWS = _core.torqued_methods()
+_ROWS = _core.direct_methods()
 _INDEX = {row["name"]: i for i, row in enumerate(_ROWS)}
 
 #: What stands for a splitting where there is none.
 NO_SPLITTING = Splitting("", None, "none", (), False, {}, "", False, ())
 
 
-def torqued_index(name: str) -> int:
-    """Row of a method in the core's list of those that take the torque themselves."""
+def direct_index(name: str) -> int:
+    """Row of a method in the core's list of direct integrators."""
     if name not in _INDEX:
         known = [method for method in _INDEX if method != "rkmk"]
         raise ValueError(
@@ -31,18 +31,18 @@ def torqued_index(name: str) -> int:
 
 
 def takes_torque(name: str) -> bool:
-    """Whether a method takes the torque itself."""
+    """Whether a method is a direct integrator."""
     return name in _INDEX
 
 
-def columns(torqued: int) -> int:
+def columns(direct: int) -> int:
     """Numbers of a body that a method keeps from step to step."""
-    return int(_ROWS[torqued]["columns"])
+    return int(_ROWS[direct]["columns"])
 
 
-def check_terms(torqued: int, terms: Sequence[Torque], corrects_energy: bool) -> None:
+def check_terms(direct: int, terms: Sequence[Torque], corrects_energy: bool) -> None:
     """Refuse torques that have fewer derivatives than the method needs."""
-    row = _ROWS[torqued]
+    row = _ROWS[direct]
     alone = _given_momentum(terms) is not None
     needed = int(row["given" if alone else "derivatives"])
     if alone and corrects_energy:

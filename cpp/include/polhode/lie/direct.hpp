@@ -13,15 +13,15 @@
 /// differences, for Broyden's method learns only the directions that it goes, and then the part is
 /// halved.
 
+#include "polhode/direct/bodies.hpp"
 #include "polhode/lie/implicit.hpp"
-#include "polhode/torqued/bodies.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace lie {
 
 /// Columns after the common ones.
 enum Column : int {
-    momentum_column = torqued::first_free_column,  ///< at the start, and the torque there
+    momentum_column = direct::first_free_column,  ///< at the start, and the torque there
     start_column = momentum_column + 3,
     tried_column = start_column + 3,   ///< the last f
     before_column = tried_column + 3,  ///< the f before, and F(f) - f of it
@@ -52,10 +52,10 @@ struct Rows {
         const T minus(-1.0), none(0.0);
         return {{{minus, none, none}, {none, minus, none}, {none, none, minus}}};
     }
-    POLHODE_INLINE static Rows load(const torqued::Bodies<T>& b, int column) {
+    POLHODE_INLINE static Rows load(const direct::Bodies<T>& b, int column) {
         return {{b.vector(column), b.vector(column + 3), b.vector(column + 6)}};
     }
-    POLHODE_INLINE void keep(const torqued::Bodies<T>& b, int column) const {
+    POLHODE_INLINE void keep(const direct::Bodies<T>& b, int column) const {
         for (int k = 0; k < 3; ++k) b.keep(column + 3 * k, row[k]);
     }
     POLHODE_INLINE static Rows chosen(const mask_t<T>& where, const Rows& a, const Rows& b) {
@@ -101,7 +101,7 @@ template <class T>
 
 /// The torque at the start is there: to the end, or to where it is wanted next.
 template <class T>
-[[gnu::noinline]] void begin(torqued::Bodies<T>& b, Scheme scheme) {
+[[gnu::noinline]] void begin(direct::Bodies<T>& b, Scheme scheme) {
     b.begin();
     const Vec3<T> f = b.torque();
     b.keep(momentum_column, b.m);
@@ -142,7 +142,7 @@ POLHODE_INLINE T work_of(Scheme scheme,
 
 /// The torque at the middle or the end is there.
 template <class T>
-[[gnu::noinline]] bool repeat(torqued::Bodies<T>& b, Scheme scheme) {
+[[gnu::noinline]] bool repeat(direct::Bodies<T>& b, Scheme scheme) {
     using polhode::select;
     const T times = b.number(count_column);
     const mask_t<T> done_before = times < 0.0;
@@ -273,31 +273,31 @@ Scheme chosen(const OptionValues& options) {
 template <Scheme S>
 struct Begin {
     template <class T>
-    static void run(torqued::Bodies<T>& b) {
+    static void run(direct::Bodies<T>& b) {
         begin(b, chosen<S>(b.a.options));
     }
 };
 template <Scheme S>
 struct Repeat {
     template <class T>
-    static bool run(torqued::Bodies<T>& b) {
+    static bool run(direct::Bodies<T>& b) {
         return repeat(b, chosen<S>(b.a.options));
     }
 };
 
 template <Scheme S>
 struct Stages {
-    static constexpr TorquedStage list[] = {
-        {torqued::stage<Begin<S>>, 0.0, 1},
-        {torqued::stage<Repeat<S>>, wants_torque_at_middle(S) ? 0.5 : 1.0, 1}};
+    static constexpr DirectStage list[] = {
+        {direct::stage<Begin<S>>, 0.0, 1},
+        {direct::stage<Repeat<S>>, wants_torque_at_middle(S) ? 0.5 : 1.0, 1}};
 };
 template <>
 struct Stages<Scheme::euler_forward> {
-    static constexpr TorquedStage list[] = {{torqued::stage<Begin<Scheme::euler_forward>>, 0.0, 1}};
+    static constexpr DirectStage list[] = {{direct::stage<Begin<Scheme::euler_forward>>, 0.0, 1}};
 };
 
 template <Scheme S>
-constexpr TorquedMethod row(const char* name) {
+constexpr DirectMethod row(const char* name) {
     return {
         name, columns, 0, 1, 1, {Stages<S>::list, S == Scheme::euler_forward ? 1 : 2}, nullptr, 0};
 }
