@@ -1,4 +1,4 @@
-"""Rigid bodies moved exactly, in batches over NumPy arrays."""
+"""Exact rotation of rigid bodies, in batches over NumPy arrays."""
 
 from polhode import _core, elliptic, so3, torques
 from polhode._build import build_info, get_cmake_dir, get_include

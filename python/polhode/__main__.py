@@ -5,12 +5,12 @@ import sys
 
 from polhode._cli import main
 
-#: What a shell says of a program that SIGPIPE has ended.
+#: The exit code that a shell reports for a program ended by SIGPIPE.
 BROKEN_PIPE = 141
 
 
 def run() -> int:
-    """Run the command line; its end is quiet where nobody reads what it prints."""
+    """Run the command line; exit without a traceback if the reader of its output has closed it."""
     try:
         try:
             return main()
@@ -18,7 +18,7 @@ def run() -> int:
             if sys.stdout is not None:
                 sys.stdout.flush()
     except BrokenPipeError:
-        # Python flushes once more when it ends.
+        # Python flushes again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
 

@@ -1,4 +1,4 @@
-"""Where the C++ library lies and what the compiled core is."""
+"""The directories of the C++ library, and how the core was compiled."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from polhode import _core
 def _installed() -> Path:
     """Directory that holds the installed headers and CMake files.
 
-    The package's own directory, but in an editable install, where the Python files stay in the
-    source tree and what CMake installs does not.
+    This is the directory of the package. In an editable install it is another one: the Python
+    files stay in the source tree, and CMake installs its files outside of it.
     """
     try:
         found = importlib.metadata.distribution("polhode").locate_file("polhode")
@@ -31,8 +31,8 @@ def get_include() -> str:
     Returns
     -------
     str
-        The directory that contains ``polhode/polhode.hpp``. The headers need C++20 and nothing
-        else.
+        The directory that contains ``polhode/polhode.hpp``. The headers need only a C++20
+        compiler.
 
     Examples
     --------
@@ -62,16 +62,21 @@ def get_cmake_dir() -> str:
 
 
 def build_info() -> dict[str, object]:
-    """What was built, how, and what of it is in use: paste it into a bug report.
+    """Version, compiler, instruction-set level and platform, for a bug report.
 
     Returns
     -------
     dict
-        ``version`` of polhode, ``compiler`` that built the core, ``isa`` the instruction-set level
-        in use, ``isa_supported`` those that this processor can run, best first, ``isa_forced`` what
-        the environment variable POLHODE_ISA asks for or None, ``threads_default`` what
-        ``threads=None`` means (POLHODE_NUM_THREADS or 1; the text where it is no such number),
-        ``cores`` those that this process may use, ``python``, ``numpy`` and ``platform``.
+        - ``version``: of polhode.
+        - ``compiler``: the compiler that built the core.
+        - ``isa``: the instruction-set level in use.
+        - ``isa_supported``: the levels that this processor can run, the fastest first.
+        - ``isa_forced``: the value of the environment variable POLHODE_ISA, or None.
+        - ``threads_default``: the number of threads of ``threads=None``, POLHODE_NUM_THREADS or 1.
+          If that variable is not a valid number, its text.
+        - ``cores``: the number of cores that this process may use.
+        - ``python``, ``numpy``: their versions.
+        - ``platform``: operating system and processor.
 
     Examples
     --------

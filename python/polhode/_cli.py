@@ -1,6 +1,6 @@
-"""What ``python -m polhode`` does: the main job, the report's three drivers, where the headers lie.
+"""The commands of ``python -m polhode``: the demonstration, the three drivers, the directories.
 
-The report is Celledoni and Zanna, FRB-FORTRAN.
+The drivers are those of the report of Celledoni and Zanna, FRB-FORTRAN [CZ08].
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ SPLITTING = "rkn6_14"
 TOPS, TOPS_STEPS = 1024, 200
 BODIES = 1_000_000
 SEED = 2008
-# States of a driver: all of them up to so many, then every k-th and the last.
+# Most states that a driver saves; of longer runs it saves every k-th state and the last one.
 MOST_STATES = 1_000_000
-# Free steps from one look at Ctrl-C to the next.
+# Free steps per call, so that Ctrl-C acts soon.
 STEPS_AT_ONCE = 100_000
 
 
@@ -86,7 +86,7 @@ def _drift(values: Array) -> float:
     return float(np.max(np.abs(values - values[0])))
 
 
-# The main job -----------------------------------------------------------------------------------
+# The demonstration ------------------------------------------------------------------------------
 
 
 def _show_heavy_top() -> None:
@@ -114,13 +114,13 @@ def _show_heavy_top() -> None:
     print(
         f"energy T + u3: drift {_drift(trajectory.energy()):.1e} over t = 0 ... {points[-1]['t']:g}"
     )
-    print(f"time: {1e9 * seconds / n_steps:.0f} ns per body-step of one top")
+    print(f"time: {1e9 * seconds / n_steps:.0f} ns per step of one top")
 
     tops = replace(problem, m0=np.tile(problem.m0, (TOPS, 1)))
     begun = time.perf_counter()
     _heavy_top(tops, TOPS_STEPS, TOPS_STEPS)
     seconds = time.perf_counter() - begun
-    print(f"      {1e9 * seconds / (TOPS * TOPS_STEPS):.0f} ns per body-step of {TOPS} at once\n")
+    print(f"      {1e9 * seconds / (TOPS * TOPS_STEPS):.0f} ns per top per step, {TOPS} tops\n")
 
 
 def _show_million_bodies() -> None:
@@ -131,7 +131,7 @@ def _show_million_bodies() -> None:
     )
     stages = tqdm(total=4, desc="a million bodies", delay=1, disable=None, leave=False)
     rng = np.random.default_rng(SEED)
-    # Sums of two of three positive numbers: moments of a body that can exist.
+    # Sums of two of three positive numbers: such moments satisfy the triangle inequality.
     spread = rng.uniform(0.1, 1.0, (BODIES, 3))
     inertia = spread.sum(axis=1, keepdims=True) - spread
     m = rng.standard_normal((BODIES, 3))
@@ -157,8 +157,8 @@ def _show_million_bodies() -> None:
     stages.close()
     threads = info["threads_default"]
     print(
-        f"  h = {h}: {1e9 * seconds / BODIES:.1f} ns per body-step, "
-        f"{1e-6 * BODIES / seconds:.0f} million a second, "
+        f"  h = {h}: {1e9 * seconds / BODIES:.1f} ns per body per step, "
+        f"{1e-6 * BODIES / seconds:.0f} million bodies per second, "
         f"{threads} thread{'s' if threads != 1 else ''} (best of 5)"
     )
     print(
@@ -205,9 +205,9 @@ def _run_driver(driver: str, path: Path | None, out: Path | None) -> None:
 
 
 def _free_motion(driver: str, problem: _problem.Problem) -> tuple[Array, Array, Array]:
-    """States of a free body at the multiples of h, by the driver's routine.
+    """States of a free body at multiples of h, by the routine of the driver.
 
-    Every k-th and the last, with the least k that makes no more than MOST_STATES of them.
+    Every k-th state and the last one, with the smallest k that gives at most MOST_STATES states.
     """
     step: Callable[..., tuple[Array, Array]]
     attitude = problem.attitude0
@@ -222,7 +222,7 @@ def _free_motion(driver: str, problem: _problem.Problem) -> tuple[Array, Array, 
     t = problem.h * saved.astype(np.float64)
     m = np.empty((len(t), 3), np.float64)
     attitudes: Array = np.empty((len(t), *attitude.shape), np.float64)
-    # A step of length zero brings the given attitude to unit length, as every step does.
+    # A step of length zero normalizes the given attitude, as every step does.
     m[0], attitudes[0] = step(problem.inertia, problem.m0, attitude, 0.0)
     with tqdm(total=n_steps, desc=driver, delay=1, disable=None, leave=False) as bar:
         for k in range(1, len(t)):
@@ -292,7 +292,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--includes", action="store_true", help="print the compiler's -I option")
     parser.add_argument("--cmakedir", action="store_true", help="print the CMake directory")
-    parser.add_argument("--info", action="store_true", help="print what ph.build_info() tells")
+    parser.add_argument("--info", action="store_true", help="print the items of ph.build_info()")
     parser.add_argument("--version", action="version", version=ph.__version__)
     return parser
 
@@ -311,13 +311,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        What stands after ``python -m polhode``; by default that of this process.
+        The arguments after ``python -m polhode``; by default those of this process.
 
     Returns
     -------
     int
-        Exit code: 0, or 2 for a file that cannot be read, is no problem or cannot be written, and
-        for a POLHODE_NUM_THREADS that is no number of threads.
+        Exit code. 0, or 2 if a file is invalid, cannot be read or cannot be written, or if
+        POLHODE_NUM_THREADS is not a valid number of threads.
     """
     parser = _parser()
     options = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""Operations of a step, counted."""
+"""Counts of the floating-point operations of a step."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from polhode import _core
 from polhode._methods import method_index, method_name, option_values
 from polhode._rkmk import MuntheKaas
 
-# The body that kernels whose work depends on data are counted at.
+# The body of the count, for kernels whose number of operations depends on the data.
 _INERTIA = (1.0, 1.5, 2.2)
 _DIRECTION = (0.3, 0.5, 0.8)
 
@@ -22,12 +22,12 @@ def flops(
     Parameters
     ----------
     method : str or MuntheKaas
-        A name of `methods()`, or what `rkmk` makes.
+        A name of `methods()`, or a method from `rkmk`.
     attitude : {"quaternion", "matrix"}, optional
-        What is turned, q (4,) or Q (3, 3), both body to space.
+        Representation of the attitude: q, shape (4,), or Q, shape (3, 3), both body to space.
     hw : float, optional
-        Length of the step, h |m| / I1 (radians, I1 the least moment): longer steps may take more
-        terms or iterations.
+        Length of the step, h |m| / I1, in radians; I1 is the least moment. A longer step may need
+        more terms or iterations.
     **options
         Options of the method, see `methods()`.
 
@@ -40,16 +40,17 @@ def flops(
     Raises
     ------
     ValueError
-        An unknown method or attitude, or an `hw` that is not finite.
+        If the method or attitude is unknown, or `hw` is not finite.
     TypeError
-        An option that the method does not have.
+        If the method does not have an option.
 
     Notes
     -----
-    The kernel that steps batches is run once on a number type that counts, so the figures follow
-    the code.  A fused multiply-add is 2, a sine with its cosine 2; negation, comparison, choice and
-    absolute value are 0 ([Gus10] Sec. 4.4).  Constants of the body alone are not counted.  Counted
-    at inertia (1, 1.5, 2.2) and m along (0.3, 0.5, 0.8).
+    The kernel that steps batches is run once with a number type that counts operations, so the
+    counts are those of the code in use.  A fused multiply-add counts 2, a sine with its cosine 2;
+    negation, comparison, selection and absolute value count 0 ([Gus10] Sec. 4.4).  Constants that
+    depend only on the inertia are not counted.  The body has inertia (1, 1.5, 2.2) and m along
+    (0.3, 0.5, 0.8).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pictures of trajectories, with Matplotlib."""
+"""Plots of trajectories, with Matplotlib."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from polhode.torques import Model
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Most saves that are drawn, evenly spread.
+#: Most saved states that are drawn; they are evenly spaced.
 MOST_SAVES = 4000
-#: Curves of constant energy about either axis, and points of each.
+#: Number of curves of constant energy about each axis, and number of points of a curve.
 CURVES = 5
 POINTS = 200
 
@@ -43,7 +43,7 @@ def plot(trajectory: Trajectory, body: int | tuple[int, ...]) -> Figure:
 
 
 class _One:
-    """One body of a trajectory, at no more saves than can be seen."""
+    """One body of a trajectory, with at most MOST_SAVES of its saved states."""
 
     def __init__(self, trajectory: Trajectory, body: int | tuple[int, ...]) -> None:
         shape = trajectory.m.shape[1:-1]
@@ -58,7 +58,7 @@ class _One:
         own = getattr(trajectory, "body", None)  # of a BodyTrajectory
         moments, axes = (trajectory.inertia, np.eye(3)) if own is None else (own.moments, own.axes)
         self.moments = np.broadcast_to(moments, (*shape, 3))[at]
-        #: Principal axes, columns, in the axes of the trajectory.
+        #: Principal axes as columns, in the axes of the trajectory.
         self.axes = np.broadcast_to(axes, (*shape, 3, 3))[at]
         self.is_free = not trajectory.torque
         self.energy = np.asarray(_core.energy(self.moments, self.m @ self.axes))
@@ -80,7 +80,7 @@ class _One:
 
 
 def _index(body: int | tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The place of a body in the batch; a number counts along the whole batch."""
+    """Index of a body in the batch; a number counts along the flattened batch."""
     if isinstance(body, tuple):
         at = tuple(operator.index(i) for i in body)
         if len(at) != len(shape) or not all(-n <= i < n for i, n in zip(at, shape, strict=True)):
@@ -110,14 +110,15 @@ def polhodes(moments: Array) -> tuple[list[Array], list[Array]]:
     Returns
     -------
     curves : list of ndarray, shape (n, 3)
-        About the axes of least and greatest moment, those of opposite sides one after another.
-        None about an axis whose moment is also the middle one: momentum does not move there.
+        Curves about the axes of least and greatest moment; a curve and its opposite follow each
+        other. There are no curves about an axis whose moment equals the middle one, because the
+        momentum is constant there.
     separatrix : list of ndarray, shape (n, 3)
-        The two circles through the middle axis, in halves; none of a symmetric body.
+        The two circles through the middle axis, in halves; empty for a symmetric body.
 
     Notes
     -----
-    Where ``|n| = 1`` and ``sum(n**2 / moments) = e``, the component about axis 3 drops out:
+    With ``|n| = 1`` and ``sum(n**2 / moments) = e`` the component about axis 3 is eliminated:
     ``n1**2 (1/I1 - 1/I3) + n2**2 (1/I2 - 1/I3) = e - 1/I3``, an ellipse.
     """
     order = np.argsort(moments)

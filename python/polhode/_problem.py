@@ -1,4 +1,4 @@
-"""The problem files of the command line's drivers: TOML, every fault named by line and field."""
+"""The problem files of the command line: TOML; every error message names line and field."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ import polhode as ph
 
 Array = NDArray[np.float64]
 
-#: More than the drivers take in a day.
+#: More steps than a driver takes in a day.
 MOST_STEPS = 10**11
 
-#: Bytes of a file, many times what the fields need.  The time that a dotted key takes grows with
-#: the square of its length: here to a second.
+#: Most bytes of a file, many times what the fields need.  The time to parse a dotted key grows
+#: with the square of its length: at this limit it is one second.
 MOST_BYTES = 2**14
 
-#: Characters of a key, value or reason in a message.
+#: Most characters of a key, value or reason in a message.
 MOST_SHOWN = 100
 
 FIELDS = ("inertia", "m0", "q0", "Q0", "u0", "h", "t_end", "a", "b")
-# What an integration without torque has no use for.
+# Fields that an integration without torque does not use.
 TORQUE_FIELDS = ("u0", "a", "b")
 
 
 class ProblemError(Exception):
-    """A file that states no problem; the text is one line that names file, line and field."""
+    """An invalid problem file; the message is one line that names file, line and field."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What a driver integrates.
+    """The problem that a driver integrates.
 
     Attributes
     ----------
@@ -49,16 +49,16 @@ class Problem:
     attitude0 : ndarray, shape (4,) or (3, 3)
         Quaternion or matrix at time 0, as the file gives it, body to space.
     u0 : ndarray, shape (3,), or None
-        Weight in space, for a heavy top.
+        Weight in the space frame, for a heavy top.
     h : float
         Length of a step.
     n_steps : int
-        Their number; h n_steps is the file's t_end.
+        Number of steps; h n_steps is the t_end of the file.
     splitting : tuple of two lists, or None
-        Coefficients of the free steps and of the kicks of a whole step, as `integrate` takes them;
-        None for the driver's own.
+        Coefficients of the free flows and of the kicks of a whole step, as for `integrate`; None
+        for the default of the driver.
     unused : tuple of str
-        Fields that the file gives and the driver has no use for.
+        Fields of the file that the driver does not use.
     """
 
     inertia: Array
@@ -72,7 +72,7 @@ class Problem:
 
 
 class _File:
-    """The fields of one file; `fault` makes the error of one of them."""
+    """The fields of one file; `fault` makes the exception for one of them."""
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
@@ -96,7 +96,7 @@ class _File:
 
     def fault(self, field: str, message: str) -> ProblemError:
         keys = [_key(line) for line in self.lines]
-        # A field that is missing is missed at the end.
+        # The line of a missing field is the end of the file.
         line = keys.index(field) + 1 if field in keys else max(len(self.lines), 1)
         return ProblemError(f"{self.name}:{line}: {_shown_name(field)}: {message}")
 
@@ -131,7 +131,7 @@ class _File:
         return [self.numbers(field, row, 3) for row in value]
 
     def accepted(self, field: str, call: Callable[[], object]) -> None:
-        """Raise what the library says of a value as a fault of its field."""
+        """Call the library; raise its ValueError as a fault of this field."""
         try:
             call()
         except ValueError as error:
@@ -141,15 +141,15 @@ class _File:
 
 
 def _shown(value: object) -> str:
-    """A value of the file in a message of one line, the beginning of a long one."""
+    """A value of the file, as text for a one-line message; long text is cut."""
     try:
         return _short(repr(value))
-    except ValueError:  # Python writes no whole number so long
+    except ValueError:  # Python does not print integers of more than 4300 digits
         return "a value of thousands of digits"
 
 
 def _shown_name(field: str) -> str:
-    """A key of the file in a message of one line."""
+    """A key of the file, as text for a one-line message."""
     return _short(field if field.isprintable() else repr(field))
 
 
@@ -158,7 +158,7 @@ def _short(text: str) -> str:
 
 
 def _key(line: str) -> str | None:
-    """The key that a line of TOML gives a value to."""
+    """The key that a line of TOML assigns."""
     found = re.match(r"""\s*(?:\[+\s*)?(["']?)([\w-]+)\1\s*[=.\]]""", line)
     return found[2] if found else None
 
@@ -203,8 +203,8 @@ def _splitting(file: _File) -> tuple[list[float], list[float]] | None:
         if abs(len(a) - len(b)) > 1:
             raise file.fault("b", f"cannot alternate: {len(b)} numbers to the {len(a)} of a")
         return a, b
-    # The first half of a symmetric method that begins with a free step.  The last number of the
-    # list that reaches the middle of the step stands alone, all others stand for two.
+    # The first half of a symmetric scheme that begins with a free flow.  One of the two lists
+    # reaches the middle of the step; its last number is used once, all other numbers twice.
     if len(a) - len(b) not in (0, 1):
         raise file.fault(
             "b", f"must have as many numbers as a, which has {len(a)}, or one fewer, not {len(b)}"
@@ -227,7 +227,7 @@ def _adds_to_one(values: list[float]) -> bool:
 
 
 def _total(values: list[float]) -> float:
-    """The sum, rounded once; infinite where a part of it overflows."""
+    """The sum, rounded once; infinite if a partial sum overflows."""
     try:
         return math.fsum(values)
     except OverflowError:
@@ -242,13 +242,13 @@ def read(path: Path, *, torque: bool) -> Problem:
     path : Path
         A TOML file with the fields `FIELDS`, of at most `MOST_BYTES` bytes.
     torque : bool
-        True where the driver integrates a heavy top, which needs u0 and h; False for a free body,
-        which takes one step of length t_end where no h is given.
+        True for a heavy top, which needs u0 and h. False for a free body; without h it takes one
+        step of length t_end.
 
     Returns
     -------
     Problem
-        Checked: shapes, finite numbers, and what the library asks of a body and an attitude.
+        Shapes are checked, numbers are finite, inertia and attitude are valid.
 
     Raises
     ------
@@ -283,7 +283,7 @@ def read(path: Path, *, torque: bool) -> Problem:
     rest, upright = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
 
     def try_step(m: Array, attitude: Array) -> object:
-        # One thread: what the environment asks for is no matter of the file.
+        # One thread, so that an invalid POLHODE_NUM_THREADS is not reported as a fault of the file.
         return ph.step(inertia, m, attitude, 0.0, threads=1)
 
     file.accepted("inertia", lambda: try_step(rest, upright))

@@ -42,8 +42,9 @@ def momentum(inertia: ArrayLike, omega: ArrayLike) -> Array:
     Raises
     ------
     ValueError
-        If a moment is no moment of a body (negative, not finite, two of three zero), a last axis
-        has not three components or the shapes do not broadcast. A NaN in `omega` is no error.
+        If the inertia is invalid (a moment is negative or not finite, or two of three are zero),
+        if a last axis does not have three components or if the shapes do not broadcast. A NaN in
+        `omega` raises no error and gives NaN.
 
     Notes
     -----
@@ -80,9 +81,9 @@ def omega(inertia: ArrayLike, m: ArrayLike) -> Array:
     Raises
     ------
     ValueError
-        If a moment is no moment of a body, a rod has momentum about itself of more than
-        1e-12 ``|m|``, a last axis has not three components or the shapes do not broadcast. A NaN in
-        `m` is no error.
+        If the inertia is invalid, if a rod has a momentum of more than 1e-12 ``|m|`` about its own
+        axis, if a last axis does not have three components or if the shapes do not broadcast. A NaN
+        in `m` raises no error and gives NaN.
 
     Notes
     -----
@@ -119,7 +120,8 @@ def energy(inertia: ArrayLike, m: ArrayLike) -> Array:
 
     Notes
     -----
-    Relative error below 2 eps (eps = 2.2e-16). Over- and underflow only where the energy does.
+    Relative error below 2 eps (eps = 2.2e-16). The function overflows or underflows only if the
+    energy itself does.
 
     Examples
     --------
@@ -131,7 +133,7 @@ def energy(inertia: ArrayLike, m: ArrayLike) -> Array:
 
 
 def casimir(m: ArrayLike) -> Array:
-    """Casimir ``|m|**2 / 2``, whose gradient is `m`; constant where there is no torque.
+    """Casimir ``|m|**2 / 2``, whose gradient is `m`; constant without torque.
 
     Parameters
     ----------
@@ -146,11 +148,12 @@ def casimir(m: ArrayLike) -> Array:
     Raises
     ------
     ValueError
-        If the last axis has not three components.
+        If the last axis does not have three components.
 
     Notes
     -----
-    Relative error below 2 eps. Over- and underflow only where the Casimir does.
+    Relative error below 2 eps. The function overflows or underflows only if the Casimir itself
+    does.
 
     Examples
     --------
@@ -162,7 +165,7 @@ def casimir(m: ArrayLike) -> Array:
 
 
 def momentum_spatial(m: ArrayLike, q: ArrayLike) -> Array:
-    """Angular momentum in the space frame, ``Q m``; constant where there is no torque.
+    """Angular momentum in the space frame, ``Q m``; constant without torque.
 
     Parameters
     ----------
@@ -170,8 +173,8 @@ def momentum_spatial(m: ArrayLike, q: ArrayLike) -> Array:
         Angular momentum, body frame.
     q : array_like, shape (..., 4) or (..., 3, 3)
         Attitude, body to space: quaternion, scalar first, or rotation matrix. Broadcasts
-        against `m`. A quaternion of any size but zero stands for ``q / |q|``, a matrix up to 1e-5
-        off for the nearest rotation, as in `step`.
+        against `m`. A quaternion is normalized to ``q / |q|``. A matrix that is a rotation up to
+        1e-5 is replaced by the nearest rotation, as in `step`.
 
     Returns
     -------
@@ -181,14 +184,14 @@ def momentum_spatial(m: ArrayLike, q: ArrayLike) -> Array:
     Raises
     ------
     ValueError
-        If a quaternion is zero, a matrix is no rotation (an entry of ``Q.T @ Q - 1`` above 1e-5, or
-        a negative determinant), or the shapes are wrong or do not broadcast. A NaN in a body is no
-        error.
+        If a quaternion is zero, if a matrix is not a rotation (an entry of ``Q.T @ Q - 1`` above
+        1e-5, or a negative determinant), or if the shapes are wrong or do not broadcast. A NaN
+        raises no error and gives NaN for that body.
 
     Notes
     -----
-    Within 4 eps ``|m|`` for a quaternion, 16 eps ``|m|`` for a matrix: one whose
-    ``Q.T @ Q - 1`` is below 8 eps is taken as it is.
+    Error at most 4 eps ``|m|`` for a quaternion, 16 eps ``|m|`` for a matrix. A matrix whose
+    ``Q.T @ Q - 1`` is below 8 eps is used unchanged.
 
     Examples
     --------
@@ -209,17 +212,17 @@ def momentum_spatial(m: ArrayLike, q: ArrayLike) -> Array:
 
 
 def _rods(moments: Operand) -> bool:
-    """Refuse moments that no body has; True if some body is a rod."""
+    """Raise ValueError for invalid inertia; True if some body is a rod."""
     if moments.array.size == 0:
         return False
     least, largest = moments.array.min(), moments.array.max()
     if least > ZERO_MOMENT * largest and largest < np.inf:
-        return False  # all well above zero: nothing to look for body by body
+        return False  # all moments are well above zero: no check body by body
     return check_moments(moments)
 
 
 def _state(inertia: ArrayLike, m: ArrayLike) -> tuple[Operand, Operand]:
-    """Moments and momenta, checked."""
+    """Checked moments and momenta."""
     moments, momenta = Operand("inertia", inertia, 3), Operand("m", m, 3)
     rods = _rods(moments)
     broadcast({"inertia": moments.batch, "m": momenta.batch})
