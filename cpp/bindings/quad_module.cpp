@@ -12,12 +12,13 @@
 #include <utility>
 #include <vector>
 
-#include "polhode/batch.hpp"
+#include "polhode/batch/attitude.hpp"
 #include "polhode/elliptic/agm.hpp"
 #include "polhode/elliptic/carlson.hpp"
 #include "polhode/elliptic/jacobi.hpp"
 #include "polhode/elliptic/landen.hpp"
 #include "polhode/elliptic/legendre.hpp"
+#include "polhode/method_step.hpp"
 #include "polhode/methods.hpp"
 #include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/counted.hpp"

@@ -3,7 +3,10 @@
 
 #include "flops.hpp"
 
-#include "polhode/batch.hpp"
+#include "polhode/batch/attitude.hpp"
+#include "polhode/energy_correction.hpp"
+#include "polhode/inertia.hpp"
+#include "polhode/method_step.hpp"
 #include "polhode/methods.hpp"
 
 namespace polhode {

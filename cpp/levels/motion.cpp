@@ -4,7 +4,8 @@
 #include "polhode/torque_free/motion.hpp"
 #include "core_loop.hpp"
 #include "levels.hpp"
-#include "polhode/batch.hpp"
+#include "polhode/batch/attitude.hpp"
+#include "polhode/batch/views.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace {

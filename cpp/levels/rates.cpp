@@ -3,7 +3,7 @@
 
 #include "core_loop.hpp"
 #include "levels.hpp"
-#include "polhode/batch.hpp"
+#include "polhode/batch/attitude.hpp"
 #include "polhode/magnus/scheme.hpp"
 
 POLHODE_NAMESPACE_BEGIN

@@ -2,7 +2,9 @@
 /// The free steps of every method, compiled once per instruction-set level.
 
 #include "levels.hpp"
-#include "polhode/batch.hpp"
+#include "polhode/batch/findings.hpp"
+#include "polhode/batch/stepping.hpp"
+#include "polhode/batch/views.hpp"
 #include "polhode/methods.hpp"
 
 POLHODE_NAMESPACE_BEGIN

@@ -10,13 +10,13 @@
 ///     static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h);
 ///
 /// in sorted axes, the largest component of m within 2^20 of 1.  A new method is one kernel and one
-/// row.  Kernels that take much longer than a loop over arrays say `shares_loop` (batch.hpp), which
-/// keeps compilation short; methods that differ in data only name one `kernel`
-/// (moser_veselov/step.hpp) in place of a step.  A method with options has them as members with
-/// their defaults, names them in its row, makes itself of their values by `static Method with(const
-/// OptionValues&)`, and its step is no static function; a kernel makes itself by `Kernel with(const
-/// OptionValues&) const`.  One that names axes of the user's says `user_axes` and gets m along
-/// them.
+/// row.  Kernels that take much longer than a loop over arrays say `shares_loop`
+/// (batch/stepping.hpp), which keeps compilation short; methods that differ in data only name one
+/// `kernel` (moser_veselov/step.hpp) in place of a step.  A method with options has them as members
+/// with their defaults, names them in its row, makes itself of their values by `static Method
+/// with(const OptionValues&)`, and its step is no static function; a kernel makes itself by `Kernel
+/// with(const OptionValues&) const`.  One that names axes of the user's says `user_axes` and gets m
+/// along them.
 
 #include "polhode/batch_arguments.hpp"
 #include "polhode/lie/implicit.hpp"

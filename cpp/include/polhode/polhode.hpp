@@ -3,7 +3,11 @@
 /// @file
 /// Everything that a user of the header-only library needs.
 
-#include "polhode/batch.hpp"
+#include "polhode/batch/attitude.hpp"
+#include "polhode/batch/findings.hpp"
+#include "polhode/batch/stepping.hpp"
+#include "polhode/batch/transposition.hpp"
+#include "polhode/batch/views.hpp"
 #include "polhode/batch_arguments.hpp"
 #include "polhode/bodies/quantities.hpp"
 #include "polhode/bodies/symmetric_eigen.hpp"
@@ -26,6 +30,7 @@
 #include "polhode/magnus/scheme.hpp"
 #include "polhode/mat3.hpp"
 #include "polhode/method_info.hpp"
+#include "polhode/method_step.hpp"
 #include "polhode/methods.hpp"
 #include "polhode/momentum_unit.hpp"
 #include "polhode/moser_veselov/preprocessing.hpp"

@@ -3,8 +3,10 @@
 /// @file
 /// One pack of bodies in a stage of a direct integrator.
 
-#include "polhode/batch.hpp"
+#include "polhode/batch/attitude.hpp"
+#include "polhode/batch/views.hpp"
 #include "polhode/direct/arguments.hpp"
+#include "polhode/energy_correction.hpp"
 #include "polhode/energy_correction.hpp"
 
 POLHODE_NAMESPACE_BEGIN

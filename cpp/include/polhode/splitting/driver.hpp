@@ -12,7 +12,9 @@
 #include <cmath>
 #include <memory>
 
-#include "polhode/batch.hpp"
+#include "polhode/batch/attitude.hpp"
+#include "polhode/batch/views.hpp"
+#include "polhode/inertia.hpp"
 #include "polhode/rotation_step.hpp"
 #include "polhode/splitting/arguments.hpp"
 

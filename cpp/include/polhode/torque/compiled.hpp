@@ -1,6 +1,6 @@
 #pragma once
 
-#include "polhode/batch.hpp"
+#include "polhode/batch/views.hpp"
 #include "polhode/quaternion.hpp"
 #include "polhode/torque/arguments.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "polhode/batch.hpp"
+#include "polhode/batch/attitude.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace torque {

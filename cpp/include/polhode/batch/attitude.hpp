@@ -1,0 +1,131 @@
+#pragma once
+
+/// @file
+/// The attitudes of a pack of bodies, quaternions or matrices.
+
+#include <cstddef>
+
+#include "polhode/batch/views.hpp"
+#include "polhode/mat3.hpp"
+#include "polhode/quaternion.hpp"
+#include "polhode/scalar/constants.hpp"
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+// Vectors wider than the registers never cross a call: every function of them is inlined.
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+POLHODE_NAMESPACE_BEGIN
+namespace batch {
+
+/// The attitude of one pack of bodies: a quaternion or a matrix, one choice for the whole batch.
+template <class T>
+struct Attitude {
+    bool matrix;
+    Quaternion<T> q;
+    Mat3<T> Q;
+
+    POLHODE_INLINE static Attitude load(const View& v, bool matrix, std::ptrdiff_t i, int count) {
+        Attitude a;
+        a.matrix = matrix;
+        if (matrix) {
+            T c[9];
+            batch::load(v, i, count, c);
+            a.Q = {{{c[0], c[1], c[2]}, {c[3], c[4], c[5]}, {c[6], c[7], c[8]}}};
+        } else {
+            T c[4];
+            batch::load(v, i, count, c);
+            a.q = {c[0], c[1], c[2], c[3]};
+        }
+        return a;
+    }
+    POLHODE_INLINE static Attitude chosen(const mask_t<T>& mask,
+                                          const Attitude& a,
+                                          const Attitude& b) {
+        Attitude r = b;
+        if (b.matrix) {
+            for (int k = 0; k < 9; ++k) {
+                r.Q.a[k / 3][k % 3] = select(mask, a.Q.a[k / 3][k % 3], b.Q.a[k / 3][k % 3]);
+            }
+        } else {
+            r.q = select(mask, a.q, b.q);
+        }
+        return r;
+    }
+    POLHODE_INLINE void store(const MutableView& v, std::ptrdiff_t i, int count) const {
+        if (matrix) {
+            const T c[9] = {Q.a[0][0],
+                            Q.a[0][1],
+                            Q.a[0][2],
+                            Q.a[1][0],
+                            Q.a[1][1],
+                            Q.a[1][2],
+                            Q.a[2][0],
+                            Q.a[2][1],
+                            Q.a[2][2]};
+            batch::store(v, i, count, c);
+        } else {
+            const T c[4] = {q.w, q.x, q.y, q.z};
+            batch::store(v, i, count, c);
+        }
+    }
+
+    /// Made unit, as every step begins: a q more than 4 eps off in |q|^2, a Q with an entry of
+    /// Q^T Q - 1 above 8 eps; what is nearer stays bit for bit.  h becomes NaN where the attitude
+    /// is not finite; zero quaternions are reported in `findings`.
+    POLHODE_INLINE void make_unit(T& h, int& findings) {
+        if (matrix) {
+            const T off = orthogonality_defect(Q);
+            if (any(!(off <= orthogonal_within))) {
+                keep_orthogonal(Q, orthogonal_within);
+                keep_orthogonal(Q, orthogonal_within);
+                const mask_t<T> finite = is_finite(Vec3<T>{Q.a[0][0], Q.a[0][1], Q.a[0][2]}) &
+                                         is_finite(Vec3<T>{Q.a[1][0], Q.a[1][1], Q.a[1][2]}) &
+                                         is_finite(Vec3<T>{Q.a[2][0], Q.a[2][1], Q.a[2][2]});
+                h = select(finite, h, nan<T>());
+            }
+            return;
+        }
+        const T excess = dot(q, q) - 1.0;
+        if (any(!(abs(excess) <= unit_within))) {
+            const mask_t<T> far = !(abs(excess) <= 0x1p-26);
+            if (any(far)) {
+                const mask_t<T> zero = (q.w == 0.0) & (q.x == 0.0) & (q.y == 0.0) & (q.z == 0.0);
+                if (any(zero)) findings |= some_invalid;
+                q = select(far, normalised(q), q);
+                const mask_t<T> finite = is_finite(q.w) & is_finite(vector_part(q));
+                h = select(finite, h, nan<T>());
+            }
+            q = kept_unit(q, unit_within);
+        }
+    }
+    /// NaN where the mask holds.
+    POLHODE_INLINE void spoil(const mask_t<T>& bad) {
+        const T factor = select(bad, nan<T>(), T(1.0));
+        if (matrix) {
+            for (int k = 0; k < 9; ++k) Q.a[k / 3][k % 3] = factor * Q.a[k / 3][k % 3];
+        } else {
+            q = factor * q;
+        }
+    }
+    /// Turned by dq in the body frame.
+    POLHODE_INLINE void turn(const Quaternion<T>& dq) {
+        if (matrix) {
+            polhode::turn(Q, dq);
+        } else {
+            q = q * dq;
+        }
+    }
+
+  private:
+    static constexpr double unit_within = 4 * epsilon_v<T>;
+    static constexpr double orthogonal_within = 8 * epsilon_v<T>;
+};
+
+}  // namespace batch
+POLHODE_NAMESPACE_END
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif

@@ -1,0 +1,68 @@
+#pragma once
+
+/// @file
+/// What is wrong with the bodies of a pack, or went wrong.
+
+#include <cstddef>
+
+#include "polhode/batch/attitude.hpp"
+#include "polhode/batch/views.hpp"
+#include "polhode/batch_arguments.hpp"
+#include "polhode/scalar/constants.hpp"
+#include "polhode/vec3.hpp"
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+// Vectors wider than the registers never cross a call: every function of them is inlined.
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+POLHODE_NAMESPACE_BEGIN
+namespace batch {
+
+/// What there is to say of the moments of one pack of bodies, see Finding.
+template <class T>
+POLHODE_INLINE int look_at_moments(const Vec3<T>& I) {
+    const T smallest = min(min(I.x, I.y), I.z);
+    const T largest = max(max(I.x, I.y), I.z);
+    const mask_t<T> finite = is_finite(I);
+    const T zero_below = 4 * epsilon_v<T> * largest;
+    const mask_t<T> ok = finite & (smallest > zero_below);
+    if (all(ok)) return all_valid;
+    const T middle = max(min(I.x, I.y), min(max(I.x, I.y), I.z));
+    const mask_t<T> rod = finite & (abs(smallest) <= zero_below) & (largest > 0.0) &
+                          (largest - middle <= 1e-9 * largest);
+    return (any(rod & !ok) ? some_rod : all_valid) | (any(!(ok | rod)) ? some_invalid : all_valid);
+}
+
+/// Counts the bodies that became NaN though nothing they started from was.
+template <class T>
+[[gnu::noinline]] void count_without_root(const StepArguments& arguments,
+                                          std::ptrdiff_t i,
+                                          int count,
+                                          const T& end) {
+    if (arguments.without_root == nullptr) return;
+    const Vec3<T> m = load_vec3<T>(arguments.m, i, count);
+    const T h = load_scalar<T>(arguments.h, i, count);
+    const auto attitude = Attitude<T>::load(arguments.attitude, arguments.matrix, i, count);
+    T zero = 0.0 * h + (0.0 * m.x + 0.0 * m.y + 0.0 * m.z);  // or NaN
+    if (arguments.matrix) {
+        for (int k = 0; k < 9; ++k) zero = zero + 0.0 * attitude.Q.a[k / 3][k % 3];
+    } else {
+        const Quaternion<T>& q = attitude.q;
+        zero = zero + (0.0 * q.w + 0.0 * q.x + 0.0 * q.y + 0.0 * q.z);
+    }
+    const T lost[1] = {select(is_nan(end) & (zero == 0.0), T(1.0), T(0.0))};
+    double lanes[lanes_v<T>];
+    store({lanes, 1, 0, 0}, 0, count, lost);
+    std::ptrdiff_t sum = 0;
+    for (int lane = 0; lane < count; ++lane) sum += lanes[lane] != 0.0 ? 1 : 0;
+    __atomic_fetch_add(arguments.without_root, sum, __ATOMIC_RELAXED);
+}
+
+}  // namespace batch
+POLHODE_NAMESPACE_END
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
