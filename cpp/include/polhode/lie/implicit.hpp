@@ -89,7 +89,7 @@ struct Turn {
     POLHODE_INLINE T third() const {
         using polhode::select;
         const mask_t<T> short_ = y < small;
-        return select(short_, T(1.0 / 6.0), (1.0 - sine) / select(short_, T(1.0), y));
+        return select(short_, ratio<T>(1, 6), (1.0 - sine) / select(short_, T(1.0), y));
     }
     static constexpr double small = epsilon_v<T> < 0x1p-60 ? 0x1p-56 : 0x1p-26;
 };
@@ -106,10 +106,10 @@ struct DexpInverse {
         const T inverse_y = 1.0 / select(short_, T(1.0), t.y);
         const T inverse_sinc = 1.0 / t.half.sin;
         const T cot = t.half.cos * inverse_sinc;  // (theta/2) cot(theta/2)
-        const T e = select(short_, T(1.0 / 12.0), (1.0 - cot) * inverse_y);
+        const T e = select(short_, ratio<T>(1, 12), (1.0 - cot) * inverse_y);
         return {e,
                 select(short_,
-                       T(1.0 / 720.0),
+                       ratio<T>(1, 720),
                        (0.5 * (inverse_sinc * inverse_sinc - cot) * inverse_y - e) * inverse_y)};
     }
     POLHODE_INLINE Vec3<T> times(const Vec3<T>& z, const Vec3<T>& v) const {
