@@ -229,6 +229,31 @@ def test_regimes_of_hard_states() -> None:
         assert ph.TorqueFreeMotion(state.inertia, state.m, state.q).regime is regime
 
 
+@pytest.mark.parametrize("axis_moment", [0.05, 0.9])
+@pytest.mark.parametrize("size", [1e-90, 1e-140, 1e-170, 1e-229, 1e-300, 1e-320])
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_symmetric_body_with_hardly_any_momentum_along_its_axis(
+    order: tuple[int, ...], axis_moment: float, size: float
+) -> None:
+    """It turns about m, which stays, and m goes around the axis at a rate of that smallness.
+
+    The square of the component is no number of the format.
+    """
+    inertia = np.array([0.5, axis_moment, 0.5])[list(order)]
+    m0 = np.array([0.6, size, 0.8])[list(order)]
+    motion = ph.TorqueFreeMotion(inertia, m0, [1.0, 0.0, 0.0, 0.0])
+    t = np.array([0.0, 0.25, -3.0, 40.0])
+    m, q = motion(t)
+    close(m, np.tile(m0, (4, 1)), atol=2 * EPS)
+    direction = np.where(np.abs(m0) < 0.5, 0.0, m0)
+    expected = np.column_stack([np.cos(t), np.sin(t)[:, None] * direction])
+    close(q, expected, atol=4 * EPS * (1 + 80))
+    assert motion.regime is (ph.Regime.AXIS1 if axis_moment < 0.5 else ph.Regime.AXIS3)
+    if size > 1e-310:  # by Euler's equations; else beyond the range of numbers
+        period = 2 * np.pi / (abs(1 / 0.5 - 1 / axis_moment) * size)
+        close(motion.period / period, 1.0, atol=8 * EPS)
+
+
 def test_separatrix_within_rounding() -> None:
     """SEPARATRIX reaches 2 eps of the sum of the two terms to each side, and no farther."""
     ulps = np.arange(-12, 13)

@@ -81,9 +81,8 @@ def momenta(draw: st.DrawFn, inertia: Array) -> Array:
         i1, i2, i3 = inertia[[low, middle, high]]
         m[high] = m[low] * math.sqrt(i3 * (i2 - i1) / max(i1 * (i3 - i2), 1e-300)) * (1 + tiny)
     size = math.hypot(*m)
-    m = m / size if size > 1e-100 and math.isfinite(size) else np.array([1.0, 0.0, 0.0])
-    # Nearer to an axis than that a long step is NaN, which test_motion.py and others hold.
-    return np.where((inertia > 0) & (np.abs(m) > 1e-100), m, 0.0)
+    m = m / size if size > 1e-300 and math.isfinite(size) else np.array([1.0, 0.0, 0.0])
+    return np.where(inertia > 0, m, 0.0)
 
 
 quaternions = (

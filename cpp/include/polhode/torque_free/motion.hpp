@@ -128,13 +128,19 @@ template <class T>
 POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>& m) {
     const T zero = 0.0;
     const T I2 = body.I2;
-    // D with the powers of two of the moments and of m1, m3 taken out: neither may underflow.
+    const mask_t<T> unequal12 = body.I1 != I2;
+    const mask_t<T> unequal13 = body.I1 != body.I3;
+    const mask_t<T> unequal23 = I2 != body.I3;
+    // D with the powers of two of the moments and of m1, m3 taken out, as far as D depends on them:
+    // neither may underflow.
     const T unit = power_of_two_reciprocal(power_of_two_below(body.I3));
-    const T larger = max(abs(m.x), abs(m.z));
+    const T m1 = select(unequal12, m.x, zero);
+    const T m3 = select(unequal23, m.z, zero);
+    const T larger = max(abs(m1), abs(m3));
     const T unit_m = min(max(power_of_two_below(larger), 0x1p-1000), 0x1p1000);
     const T inverse_m = power_of_two_reciprocal(unit_m);
-    const T x1 = inverse_m * m.x;
-    const T x3 = inverse_m * m.z;
+    const T x1 = inverse_m * m1;
+    const T x3 = inverse_m * m3;
     const T D1 = ((unit * body.I3) * (unit * (I2 - body.I1))) * (x1 * x1);
     const T D3 = ((unit * body.I1) * (unit * (body.I3 - I2))) * (x3 * x3);
     const T D = D1 - D3;
@@ -142,9 +148,6 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
     const mask_t<T> has1 = m.x != 0.0;
     const mask_t<T> has2 = m.y != 0.0;
     const mask_t<T> has3 = m.z != 0.0;
-    const mask_t<T> unequal12 = body.I1 != I2;
-    const mask_t<T> unequal13 = body.I1 != body.I3;
-    const mask_t<T> unequal23 = I2 != body.I3;
     const mask_t<T> has_moments = body.I1 != 0.0;  // not a rod
     const mask_t<T> moves = has_moments & ((unequal12 & has1 & has2) | (unequal13 & has1 & has3) |
                                            (unequal23 & has2 & has3));
@@ -153,9 +156,19 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
     const mask_t<T> axis1 = D > 0.0;
 
     const T m2m2 = m.y * m.y;
-    const T d = sqrt(select(axis1, fma(m.x, m.x, body.c1 * m2m2), fma(m.z, m.z, body.c2 * m2m2)));
+    // The integrals in a unit near d1 or d3: about the axis of a symmetric body that is the
+    // momentum along the axis, of any size.
+    const T c = select(axis1, body.c1, body.c2);
+    const T along = select(axis1, m.x, m.z);
+    const T across = select(c == 0.0, zero, m.y);
+    const T unit_d =
+        min(max(power_of_two_below(max(abs(along), abs(across))), 0x1p-1000), 0x1p1000);
+    const T inverse_d = power_of_two_reciprocal(unit_d);
+    const T a1 = inverse_d * along;
+    const T a2 = inverse_d * across;
+    const T d = sqrt(fma(a1, a1, c * (a2 * a2)));
     const T A = sqrt(select(axis1, body.c2, body.c1)) * d;
-    const T B = unit_m * sqrt(abs(D) / ((unit * I2) * (unit * (body.I3 - body.I1))));
+    const T B = (inverse_d * unit_m) * sqrt(abs(D) / ((unit * I2) * (unit * (body.I3 - body.I1))));
     const T one = 1.0;
     const T G = norm(m);
     T p = d;
@@ -164,9 +177,9 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
     const mask_t<T> less_pi = repeats & motion_detail::leaves_out_half_turns(body.excess, axis1);
     if (any(less_pi)) {
         const T root = sqrt(body.c1);
-        p = select(less_pi, root * G, p);
+        p = select(less_pi, inverse_d * (root * G), p);
         a = select(less_pi, zero, a);
-        b = select(less_pi, root * (fma(m.x, m.x, body.c1 * m2m2) / G), b);
+        b = select(less_pi, inverse_d * (root * (fma(m.x, m.x, body.c1 * m2m2) / G)), b);
     }
     const auto integrals = motion_detail::complete_integrals(select(repeats, A, one),
                                                              select(repeats, B, one),
@@ -175,9 +188,10 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
                                                              select(repeats, b, one));
 
     constexpr double pi = 0x1.921fb54442d18p+1;
-    const T frequency = body.kappa * integrals.agm;
+    const T frequency = body.kappa * (unit_d * integrals.agm);
     const T tau = pi / frequency;
-    const T half_chi = G * fma(0.5 * tau, body.inverse_I3, integrals.third);
+    const T half_chi = G * fma(0.5 * tau, body.inverse_I3, inverse_d * integrals.third);
+    const mask_t<T> returns = repeats & (tau < 0x1p1000);  // in a time that is a number
 
     // Standing still: a turn about m at |omega| = 2 energy/|m|.  On the separatrix the step is good
     // until sech^2 is nothing; from there m is on axis 2.
@@ -185,11 +199,12 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
     const T spin = fma(m.x * m.x, body.inverse_I1, fma(m.z * m.z, body.inverse_I3, m2m2 / I2));
     const T huge = 0x1p1000;
     MotionFacts<T> facts;
-    facts.repetition.half_period = select(repeats, tau, zero);
-    facts.repetition.inverse_half_period = select(repeats, frequency * (1 / pi), zero);
-    facts.repetition.half_chi = select(repeats, half_chi, zero);
-    facts.repetition.reach = select(
-        separatrix, motion_detail::separatrix_reach / (body.kappa * A), select(moves, huge, zero));
+    facts.repetition.half_period = select(returns, tau, zero);
+    facts.repetition.inverse_half_period = select(returns, frequency * (1 / pi), zero);
+    facts.repetition.half_chi = select(returns, half_chi, zero);
+    facts.repetition.reach = select(separatrix,
+                                    motion_detail::separatrix_reach / (body.kappa * (unit_d * A)),
+                                    select(moves, huge, zero));
     facts.repetition.half_rate =
         0.5 * select(separatrix, G / I2, select(moves, zero, spin * inverse_G));
     facts.repetition.circles_axis1 = select(axis1, one, zero);
