@@ -1,7 +1,7 @@
 """Write the tables of docs/*.md: `python docs/make_tables.py`, or `--check` that they are current.
 
-Counts, orders and names are compared to the letter; errors, which depend on the last bits of the
-instruction-set level, by their size.
+Counts, orders and names must be equal. Errors depend on the last bits of the instruction-set level;
+their order of magnitude must agree.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def splittings() -> str:
             order = str(s.generalised_order)
         elif s.effective_order != s.order:
             order = f"{s.order}, effective {s.effective_order}"
-        needs = "only attitude" if s.attitude_only else "modified potential" if s.modified else ""
+        needs = "only attitude" * s.attitude_only + ", modified potential" * s.modified
         rows.append(
             [f"`{s.name}`", order, str(flows), needs, *(f"{e:.0e}" for e in errors), s.source]
         )
@@ -78,7 +78,7 @@ TABLES = {"methods.md": ("methods", methods), "splitting.md": ("splittings", spl
 
 
 def replaced(text: str, name: str, made: str) -> str:
-    """The page with this table in place of the one between the two marks."""
+    """The page with the table between the two marks replaced."""
     pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
     return pattern.sub(lambda mark: mark[1] + "\n" + made + "\n\n" + mark[2], text)
 
