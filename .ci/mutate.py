@@ -1,9 +1,12 @@
-"""Shows that the tests see faults: python .ci/mutate.py [--jobs N].
+"""Shows that the tests see faults: python .ci/mutate.py [--sample N --seed S].
 
 Changes the sources in the small ways in which they go wrong (.ci/mutants.toml lists them: a sign, a
 coefficient by 1e-12, a component of a rare branch, a dropped compensation, a guard), one at a time,
 runs the tests and prints the share that some test saw.  All changes are compiled at once into one
-build of one level, in build/mutation, each behind MUT(number); an environment variable selects one.
+build of one level, in build/mutation, each behind MUT(number).  The tests of an entry are imported
+and collected once; every change is chosen in a copy (fork) of that process, so that most take a
+tenth of a second.  Changes of tables are chosen by an environment variable, as the package is
+loaded.
 
 What has been run stands in build/mutation/results.json, and is not run again unless the change, not
 the tests, is another: give --again to forget it.  The likeliest test of every change comes first,
@@ -11,27 +14,29 @@ then the others that the list has for it; until all of them have missed it, it i
 change that no test can see, because it moves no result beyond the bound that is stated for it, has
 its reason in the list and is not run.
 
-Not part of .ci/run: the build takes minutes, the runs an hour or two.
+Not part of .ci/run: the build takes minutes, and where the likely tests miss a change so do the
+others.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import dataclasses
-import functools
+import itertools
 import json
 import multiprocessing
 import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
-import tempfile
 import time
 import tomllib
 import zlib
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +45,13 @@ LIST = ROOT / ".ci" / "mutants.toml"
 WORK = ROOT / "build" / "mutation"
 RESULTS = WORK / "results.json"
 
-#: What pytest says is told from other ends of a process by so much.
-SAID = 100
+#: What is chosen as the package is loaded: tables.
+TABLES = {
+    "cpp/include/polhode/elliptic/landen.hpp",  # not a table: of the other module, polhode.quad
+    "cpp/include/polhode/splitting/schemes.hpp",
+    "cpp/include/polhode/quadrature/gauss_legendre.hpp",
+    "cpp/include/polhode/moser_veselov/preprocessing_table.hpp",
+}
 #: Processes that start with what the tests import, which takes longer than many of them.
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["numpy", "mpmath", "pytest", "scipy.integrate"])
@@ -51,13 +61,20 @@ SELECTION = """
 #ifndef POLHODE_MUTATION
 #define POLHODE_MUTATION
 namespace polhode_mutation {
-inline const unsigned active = [] {
+inline unsigned active = [] {
     const char* chosen = std::getenv("POLHODE_MUTANT");
     return chosen ? static_cast<unsigned>(std::strtoul(chosen, nullptr, 16)) : 0u;
 }();
 }
 #define MUT(number) (::polhode_mutation::active == number)
 #endif
+"""
+#: Chooses another while the program runs, appended to a source of the module.
+SETTER = """
+#include "polhode/config.hpp"
+extern "C" __attribute__((visibility("default"))) void polhode_mutate(unsigned number) {
+    polhode_mutation::active = number;
+}
 """
 PYTHON_SELECTION = (
     "import os as _os\n"
@@ -176,6 +193,13 @@ def mutants() -> list[Mutant]:
     return [dataclasses.replace(m, equivalent=why.get(m.name, m.equivalent)) for m in result]
 
 
+def sample(everything: list[Mutant], size: int, seed: int) -> list[Mutant]:
+    """A choice by names: a change stays in it or out of it whatever happens to the others."""
+    order = sorted(everything, key=lambda m: zlib.crc32(f"{seed} {m.name}".encode()))
+    names = {m.name for m in order[:size]}
+    return [m for m in everything if m.name in names]
+
+
 def apply(everything: list[Mutant]) -> Path:
     """A copy of the tree with all changes in it."""
     tree = WORK / "tree"
@@ -215,6 +239,7 @@ def apply(everything: list[Mutant]) -> Path:
         texts[change["path"]] = text
     config = "cpp/include/polhode/config.hpp"
     texts[config] = "#include <cstdlib>\n" + texts[config] + SELECTION
+    texts["cpp/host/dispatch.cpp"] += SETTER
     for path, text in texts.items():
         target = tree / path
         if not target.exists() or target.read_text(encoding="utf-8") != text:
@@ -235,49 +260,143 @@ def build(everything: list[Mutant]) -> None:
     )  # fmt: skip
 
 
-def run_in_child(name: str, files: list[str], log: str) -> None:
+class Loop:
+    """A plugin of pytest: the tests that were collected, once for every change, in a copy each.
+
+    The copies are forks of the process that has imported and collected everything.  Tests that
+    have seen other changes come first, then the quick ones; the first that fails ends it.
+    """
+
+    def __init__(self, names: list[str], known: dict[str, Any], send: Any, at_load: bool) -> None:
+        self.names, self.known, self.send, self.at_load = names, known, send, at_load
+        self.failed: list[str] = []
+        self.seconds: dict[str, float] = {}
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Notes a failure and the time."""
+        if report.failed:
+            self.failed.append(report.nodeid)
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
+
+    def run(self, items: list[Any], first: bool) -> None:
+        """The tests, up to the first that fails where that is enough."""
+        for item, following in itertools.zip_longest(items, items[1:]):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if first and self.failed:
+                return
+
+    def copy(self, name: str, items: list[Any], limit: int) -> tuple[int, dict[str, Any]]:
+        """How a child that runs the tests ends, and what it says."""
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            os.close(read)
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+            if name != "0" and not self.at_load:
+                select(name)
+            self.run(items, first=name != "0")
+            os.write(write, json.dumps([self.failed, self.seconds]).encode())
+            os._exit(0)
+        os.close(write)
+        with os.fdopen(read, "rb") as file:
+            said = file.read()
+        _, status = os.waitpid(child, 0)
+        failed, seconds = json.loads(said or "[[], {}]")
+        return os.waitstatus_to_exitcode(status), {"failed": failed, "seconds": seconds}
+
+    def fails_always(self, item: Any) -> bool:
+        """Whether a test fails in the build of all changes while none is chosen."""
+        if item.nodeid not in self.known["always"]:
+            ended, said = self.copy("0", [item], 600)
+            self.known["always"][item.nodeid] = bool(ended or said["failed"])
+        return self.known["always"][item.nodeid]
+
+    def seen_by(self, name: str, items: list[Any]) -> str:
+        """The first test that sees a change, "" for none."""
+        seconds, kills = self.known["seconds"], self.known["kills"]
+        items = [i for i in items if not self.known["always"].get(i.nodeid)]
+        items.sort(key=lambda i: (-kills.get(i.nodeid, 0), seconds.get(i.nodeid, 0.0)))
+        while True:
+            ended, said = self.copy(name, items, int(60 + 10 * sum(seconds.values())))
+            for test, now in said["seconds"].items():
+                seconds.setdefault(test, now)
+            if ended < 0:
+                return "no end" if -ended == signal.SIGXCPU else f"signal {-ended}"
+            if ended > 0:
+                raise RuntimeError(f"{name}: the tests end with {ended}")
+            if not said["failed"]:
+                return ""
+            test = said["failed"][0]
+            if not self.fails_always(next(i for i in items if i.nodeid == test)):
+                kills[test] = kills.get(test, 0) + 1
+                return test
+            items = [i for i in items if i.nodeid != test]
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        """All changes, in place of the one run of the tests."""
+        if self.at_load and "0" in self.names:  # no copy can be without the change later
+            _, said = self.copy("0", session.items, 3600)
+            self.known["always"] |= {test: test in said["failed"] for test in said["seconds"]}
+            self.known["seconds"] |= said["seconds"]
+        for name in self.names:
+            begun = time.monotonic()
+            where = "" if name == "0" else self.seen_by(name, session.items)
+            self.send.send((name, where, time.monotonic() - begun, self.known))
+        return True
+
+
+def select(name: str) -> None:
+    """Chooses a change in this process, in the module and in Python."""
+    os.environ["POLHODE_MUTANT"] = name
+    number = int(name, 16)
+    import polhode._core
+
+    ctypes.CDLL(polhode._core.__file__).polhode_mutate(ctypes.c_uint(number))
+    for module_name, module in sys.modules.items():
+        if module_name.split(".")[0] == "polhode" and hasattr(module, "MUT"):
+            module.MUT = number.__eq__
+
+
+def run_in_child(
+    names: list[str], files: list[str], known: dict[str, Any], send: Any, at_load: bool
+) -> None:
     """The tests in a process that holds all but the package already."""
     site = str(WORK / "site")
-    os.environ |= {"PYTHONPATH": site, "POLHODE_MUTANT": name}
+    os.environ |= {"PYTHONPATH": site, "POLHODE_MUTANT": names[0] if at_load else "0"}
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     sys.path.insert(0, site)
     sys.dont_write_bytecode = False  # compiling takes longer than many tests
     os.chdir(ROOT)
-    with Path(log).open("w") as file:
+    with Path(os.devnull).open("w") as file:
         os.dup2(file.fileno(), 1)
-        os.dup2(file.fileno(), 2)
     import pytest
 
     options = ["-q", "--tb=no", "--assert=plain", "-p", "no:cacheprovider"]
-    sys.exit(SAID + int(pytest.main([*options, *files])))
+    sys.exit(int(pytest.main([*options, *files], plugins=[Loop(names, known, send, at_load)])))
 
 
-def run_tests(name: str, files: list[str], timeout: float = 900) -> tuple[str, str]:
-    """Whether the tests saw it ("seen", "missed"), and the first test that did."""
-    with tempfile.TemporaryDirectory() as scratch:
-        log = Path(scratch) / "log"
-        child = CONTEXT.Process(target=run_in_child, args=(name, files, str(log)))
-        child.start()
-        child.join(timeout)
-        if child.is_alive():
-            child.kill()
-            child.join()
-            return "seen", f"no end after {timeout:g} s"
-        text = log.read_text(encoding="utf-8") if log.exists() else ""
-    if child.exitcode == SAID:
-        return "missed", ""
-    if child.exitcode is not None and child.exitcode < 0:
-        return "seen", f"signal {-child.exitcode}"
-    found = re.findall(r"^(?:FAILED|ERROR) (\S+)", text, re.M)
-    if not found or child.exitcode != SAID + 1:  # the tests could not run
-        raise RuntimeError(f"{name}: pytest ended with {child.exitcode}\n{text}")
-    return "seen", " ".join(found)
-
-
-@functools.cache
-def passes(test: str) -> bool:
-    """Whether a test passes in the build of all changes while none is chosen."""
-    return run_tests("0", [test])[0] == "missed"
+def run_tests(
+    names: list[str], entry: str, known: dict[str, Any], at_load: bool
+) -> Iterator[tuple[str, str, float]]:
+    """The names of changes with the first test that saw each, "" for none, and the seconds."""
+    receive, send = CONTEXT.Pipe(duplex=False)
+    child = CONTEXT.Process(target=run_in_child, args=(names, chosen(entry), known, send, at_load))
+    child.start()
+    send.close()
+    left = list(names)
+    while left:
+        try:
+            name, where, seconds, learned = receive.recv()
+        except EOFError:
+            break
+        known |= learned
+        left.remove(name)
+        yield name, where, seconds
+    child.join()
+    if left and at_load and known["seconds"]:  # what cannot even be imported or collected
+        yield names[0], f"end with {child.exitcode}", 0.0
+    elif left:
+        raise RuntimeError(f"{entry}: the tests ended with {child.exitcode} before {left}")
 
 
 def chosen(test: str) -> list[str]:
@@ -295,14 +414,13 @@ def entries(m: Mutant, all_tests: bool) -> list[str]:
     return m.tests.split() + (["."] if all_tests else [])
 
 
-def run_entry(m: Mutant, entry: str) -> tuple[str, str]:
-    """One entry of the tests of a change; tests that fail without it are left out."""
-    left_out: list[str] = []
-    while True:
-        state, where = run_tests(m.name, ["-x", *chosen(entry), *left_out])
-        if state == "missed" or "::" not in where or passes(where):
-            return state, where
-        left_out.append(f"--deselect={where}")
+def at_load(m: Mutant) -> bool:
+    """Whether a change acts while the package is loaded: tables, and what is not in a function."""
+    if not m.path.endswith(".py"):
+        return m.path in TABLES
+    text = source(m.path)
+    begin, _ = m.span(text)
+    return not text[text.rfind("\n", 0, begin) + 1 : begin + 1].startswith(" ")
 
 
 def summary(everything: list[Mutant], results: dict[str, Any]) -> str:
@@ -340,13 +458,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--list", action="store_true", help="print the changes and their results")
     parser.add_argument("--summary", action="store_true", help="print the share seen so far")
+    parser.add_argument("--sample", type=int, metavar="N", help="so many of them, a seeded choice")
+    parser.add_argument("--seed", type=int, default=1, help="of --sample (default: 1)")
     parser.add_argument("--only", nargs="+", metavar="K", help="run these, by name or path")
     parser.add_argument("--again", action="store_true", help="forget what missed them, or --only")
     parser.add_argument("--all-tests", action="store_true", help="then the whole suite")
     parser.add_argument("--no-build", action="store_true", help="the build is there already")
-    parser.add_argument("--jobs", type=int, default=1, help="runs at a time (default: 1)")
     arguments = parser.parse_args()
-    everything = mutants()
+    everything = compiled = mutants()
+    if arguments.sample:
+        everything = sample(everything, arguments.sample, arguments.seed)
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     if arguments.list:
         for m in everything:
@@ -364,35 +485,39 @@ def main() -> None:
             if arguments.only or results.get(m.name, {}).get("result") == "missed":
                 results.pop(m.name, None)
     if not arguments.no_build:
-        build(everything)
+        build(compiled)
     print(f"{len(open_ones)} to run", flush=True)
 
-    def one(m: Mutant, entry: str) -> None:
-        begun = time.monotonic()
-        state, where = run_entry(m, entry)
-        known = results.setdefault(m.name, {"missed by": []})
-        known["result"] = state
-        if state == "seen":
+    by_name = {m.name: m for m in open_ones}
+
+    def note(name: str, entry: str, where: str, seconds: float) -> None:
+        known = results.setdefault(name, {"missed by": []})
+        known["result"] = "seen" if where else "missed"
+        if where:
             known["test"] = where
         else:
             known["missed by"].append(entry)
         part = RESULTS.with_suffix(".part")
-        part.write_text(json.dumps(dict(results), indent=1))
+        part.write_text(json.dumps(results, indent=1))
         part.replace(RESULTS)
-        seconds = f"{time.monotonic() - begun:.1f} s"
-        print(f"{m.name} {state} {where or entry} {seconds} {described(m)}", flush=True)
+        m = by_name[name]
+        print(f"{name} {where or 'missed by ' + entry} {seconds:.1f} s {described(m)}", flush=True)
 
     # The likely tests of all first, then the next ones of those that were missed.
-    with ThreadPoolExecutor(arguments.jobs) as pool:
-        for k in range(max(len(entries(m, arguments.all_tests)) for m in everything)):
-            futures = []
-            for m in open_ones:
-                known = results.get(m.name, {"missed by": [], "result": "missed"})
-                entry = (entries(m, arguments.all_tests) + [""] * (k + 1))[k]
-                if entry and known["result"] == "missed" and entry not in known["missed by"]:
-                    futures.append(pool.submit(one, m, entry))
-            for future in futures:
-                future.result()
+    tests: dict[str, Any] = {}
+    for k in range(max(len(entries(m, arguments.all_tests)) for m in everything)):
+        groups: dict[tuple[str, bool], list[str]] = {}
+        for m in open_ones:
+            known = results.get(m.name, {"missed by": [], "result": "missed"})
+            entry = (entries(m, arguments.all_tests) + [""] * (k + 1))[k]
+            if entry and known["result"] == "missed" and entry not in known["missed by"]:
+                groups.setdefault((entry, at_load(m)), []).append(m.name)
+        for (entry, loading), names in groups.items():
+            known = tests.setdefault(entry, {"always": {}, "seconds": {}, "kills": {}})
+            for some in [[name] for name in ["0", *names]] if loading else [names]:
+                for name, where, seconds in run_tests(some, entry, known, loading):
+                    if name != "0":
+                        note(name, entry, where, seconds)
     print(summary(everything, results))
 
 

@@ -47,3 +47,12 @@ def test_every_change_has_its_place(mutate: Any) -> None:
 
 def test_reasons_are_of_changes_that_are_there(mutate: Any) -> None:
     assert set(mutate.reasons()) <= {m.name for m in mutate.mutants()}
+
+
+def test_a_sample_is_the_same_again_and_in_order(mutate: Any) -> None:
+    everything = mutate.mutants()
+    some = mutate.sample(everything, 50, 1)
+    assert len(some) == 50
+    assert some == [m for m in everything if m in some]
+    assert mutate.sample(everything[::-1], 50, 1) == some[::-1]
+    assert mutate.sample(everything, 50, 2) != some
