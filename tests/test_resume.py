@@ -928,7 +928,7 @@ rng = np.random.default_rng(1)
 bodies = rng.uniform(1, 2, (40, 3)), rng.standard_normal((40, 3)), rng.standard_normal((40, 4))
 def stop(step, *_):
     if step == 10: raise RuntimeError
-for method in ("exact", "magnus4", "dmv4", "rk4"):
+for method in ("exact", "magnus2", "magnus4", "dmv4", "rk4"):
     if begins:
         arguments = {"method": method, "torque": ph.torques.HeavyTop([.1, .2, .3])}
         whole = ph.integrate(*bodies, 0.3, 20, **arguments)
