@@ -194,8 +194,8 @@ def mutants() -> list[Mutant]:
 
 
 def sample(everything: list[Mutant], size: int, seed: int) -> list[Mutant]:
-    """A choice by names: a change stays in it or out of it whatever happens to the others."""
-    order = sorted(everything, key=lambda m: zlib.crc32(f"{seed} {m.name}".encode()))
+    """A choice by their texts: a change stays in it or out of it wherever it is moved."""
+    order = sorted(everything, key=lambda m: zlib.crc32(f"{seed}|{m.old}|{m.new}".encode()))
     names = {m.name for m in order[:size]}
     return [m for m in everything if m.name in names]
 

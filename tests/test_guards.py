@@ -483,3 +483,130 @@ def test_series_of_carlson_begin_near_enough() -> None:
         assert errors[0] <= 2 * EPS, x
         assert errors[1] <= 3 * EPS, x
         assert errors[2] <= 3 * EPS, x
+
+
+# --- further triggers ---
+
+
+def test_a_pole_has_the_sign_of_its_angle() -> None:
+    """sin^2 = 1/n to the last bit, which an angle near asin n^-1/2 gives for some n."""
+    found = 0
+    for n in np.arange(2, 60) / 2.0:
+        phi = np.arcsin(1 / np.sqrt(n)) if n > 1 else np.pi / 2
+        for angle in (phi, np.nextafter(phi, 0), np.nextafter(phi, 2)):
+            at = elliptic.ellip_pi(n, [angle, -angle], 0.1)
+            if np.isinf(at).any():
+                found += 1
+                same(at, np.array([INF, -INF]))
+    assert found > 0
+
+
+def test_complete_integrals_whose_modulus_is_1() -> None:
+    """A principal value with n > 1 goes to -inf, the others to inf."""
+    same(elliptic.ellip_pi_complete([0.5, 1.0, 1.5, 8.0], 1.0), np.array([INF, INF, -INF, -INF]))
+
+
+def test_characteristics_of_no_size() -> None:
+    n = np.array([1e-300, -1e-300, 1e-200, -1e-200, 5e-324, -5e-324, 1e-50, -1e-50])
+    for k2 in (0.5, -0.5, 0.99):
+        plain = elliptic.ellip_f(0.7, k2)
+        close(elliptic.ellip_pi(n, 0.7, k2), np.full(8, plain), rtol=4 * EPS)
+
+
+def test_integrals_over_many_half_turns() -> None:
+    for phi in (3.0, 10.0, 1000.0, 1e9):
+        with mp.workdps(40):
+            want = [float(mp.ellipf(mp.mpf(phi), mp.mpf(0.3)))]
+            want.append(float(mp.ellippi(mp.mpf(-0.5), mp.mpf(phi), mp.mpf(-0.5))))
+        close(elliptic.ellip_f(phi, 0.3), want[0], rtol=4 * EPS)
+        close(elliptic.ellip_pi(-0.5, phi, -0.5), want[1], rtol=8 * EPS)
+
+
+def test_subnormal_attitudes() -> None:
+    for size in (5e-324, 1e-320, 1e-310, 1e-305):
+        q = size * np.array([1.0, -1.0, 1.0, 1.0])
+        got = ph.step([1.0, 1.5, 2.0], [0.0, 0.0, 0.0], q, 1.0)[1]
+        close(got, [0.5, -0.5, 0.5, 0.5], atol=EPS)
+
+
+def test_attitude_matrices_are_made_orthogonal() -> None:
+    """What they are off by, twice their rounding and more, is gone after a step."""
+    rng = np.random.default_rng(4)
+    Q = so3.to_matrix(so3.exp(rng.standard_normal((40, 3))))
+    for off in (1e-12, 1e-10, 1e-9):
+        bent = Q + off * rng.standard_normal((40, 3, 3))
+        got = ph.step([1.0, 1.5, 2.0], rng.standard_normal((40, 3)), bent, 0.3)[1]
+        close(got @ got.mT, np.broadcast_to(np.eye(3), (40, 3, 3)), atol=6 * EPS)
+
+
+def test_moments_of_rounding_are_those_of_a_rod() -> None:
+    """Up to 4 eps; with the moment itself the body would turn by 1e2 radians about itself."""
+    start = [1e-13, 1.0, 0.5], IDENTITY, 0.3
+    rod = ph.step([0.0, 1.0, 1.0], *start)
+    for least in (EPS, 2 * EPS, 3.9 * EPS):
+        got = ph.step([least, 1.0, 1.0], *start)
+        close(got[0], rod[0], atol=2 * EPS)
+        close(got[1], rod[1], atol=2 * EPS)
+
+
+def test_the_axis_of_a_symmetric_rotation_on_a_tie() -> None:
+    """I2/I1 - 1 = 1 - I2/I3: the axis of the least moment, as beside it on that side."""
+
+    def step(least: float) -> Any:
+        how = {"method": "symmetric_rotation"}
+        return np.concatenate(ph.step([least, 15.0, 20.0], [7.0, 9.0, -8.0], IDENTITY, 0.9, **how))
+
+    close(step(12.0), step(12.0 * (1 - 1e-10)), atol=1e-8)
+    assert np.abs(step(12.0) - step(12.0 * (1 + 1e-10))).max() > 1e-6
+
+
+def test_damping_over_any_time() -> None:
+    """e^-z to 2 eps of the momentum, of NaN where no double holds it."""
+    z = np.concatenate([np.linspace(0.0, 0.35, 60), np.geomspace(0.35, 30.0, 60)])
+    start = [1.0, 1.0, 1.0], [0.0, 0.0, 1.0], IDENTITY
+    for k in z:
+        vessel = ph.torques.Vessel(0.0, 0.1, 0.2, damping=[0.0, 0.0, k])
+        m = ph.integrate(*start, 1.0, 1, torque=vessel, splitting="strang").m[-1]
+        with mp.workdps(30):
+            close(m[2], float(mp.exp(-mp.mpf(float(k)))), atol=2 * EPS)
+    for k in (1420.0, 1500.0, 2000.0, 2840.0, 5000.0, 1e4, 1e5, 1e6, 1e9):
+        vessel = ph.torques.Vessel(0.0, 0.1, 0.2, damping=[0.0, 0.0, k])
+        with pytest.warns(RuntimeWarning, match="the torque was not finite: 1 body is NaN"):
+            m = ph.integrate(*start, -1.0, 1, torque=vessel, splitting="strang").m[-1]
+        assert np.isnan(m).any()
+
+
+def test_the_torque_of_a_vessel_in_any_axes() -> None:
+    """-D I^-1 m by NumPy, damping and inertia along other axes."""
+    axes = so3.to_matrix(so3.exp([0.3, -0.7, 0.5]))
+    inertia, D = np.array([1.0, 1.7, 2.4]), np.array([0.3, 0.8, 0.5])
+    vessel = ph.torques.Vessel(0.0, 0.1, 0.2, damping=D, axes=axes, inertia=inertia)
+    m = np.array([0.4, -0.9, 0.7])
+    want = -(axes * D) @ axes.T @ (m / inertia)
+    close(vessel.torque(0.0, m, IDENTITY), want, atol=8 * EPS)
+
+
+def test_parameters_of_every_body() -> None:
+    """Of more bodies than one pack holds."""
+    rng = np.random.default_rng(6)
+    u0, q = rng.standard_normal((21, 3)), so3.exp(rng.standard_normal((21, 3)))
+    m = rng.standard_normal((21, 3))
+    top = ph.torques.HeavyTop(u0=u0, axis=[0.3, 0.2, 0.9])
+    alone = [ph.torques.HeavyTop(u0=u, axis=[0.3, 0.2, 0.9]) for u in u0]
+    same(
+        top.torque(0.0, m, q),
+        np.array([t.torque(0.0, *s) for t, *s in zip(alone, m, q, strict=True)]),
+    )
+    same(
+        top.potential(0.0, q),
+        np.array([t.potential(0.0, s) for t, s in zip(alone, q, strict=True)]),
+    )
+
+
+def test_turns_by_cayley_over_angles_of_any_size() -> None:
+    """Past 2^500 half a turn; about axis 3, the middle one, there is one turn a step."""
+    start = [1.0, 1.5, 2.0], [0.0, 0.0, 1.0], IDENTITY
+    for h in (1e140, 1e155, 1e200, 1e300, -1e300):
+        m, q = ph.step(*start, h, method="rotations123", cayley=True)
+        close(m, [0.0, 0.0, 1.0], atol=2 * EPS)
+        close(q, [0.0, 0.0, 0.0, np.sign(h)], atol=2 * EPS)
