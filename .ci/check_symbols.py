@@ -1,4 +1,4 @@
-"""Does a level leak symbols?  `python .ci/check_symbols.py [build directory]`.
+"""Checks that no level leaks symbols: `python .ci/check_symbols.py [build directory]`.
 
 Every level compiles the same headers for another processor.  An inline function whose name lacks
 the level's namespace is one weak symbol to the linker, which keeps any one copy: a program then

@@ -1,4 +1,4 @@
-"""Are the kernels still vectorised?  `python .ci/check_vectorised.py [extension]`.
+"""Checks that the kernels are vectorised: `python .ci/check_vectorised.py [extension]`.
 
 Disassembles the installed extension and looks at the loop of each kernel named below, at the levels
 v3 (four doubles a register) and v4 (eight).  A kernel passes where its loop takes square roots,

@@ -101,7 +101,7 @@ def attitudes(sizes: list[int], runs: int) -> None:
 
 def quantities(sizes: list[int], runs: int) -> None:
     rng = np.random.default_rng(3)
-    print("\nenergy: ns a body; largest relative difference")
+    print("\nenergy: ns per body; largest relative difference")
     print(f"{'':18}{'N':>8} {'polhode':>10} {'numpy':>8} {'ratio':>6}   difference")
     for n in sizes:
         inertia, m = 1 + rng.uniform(0, 1, (n, 3)), rng.standard_normal((n, 3))

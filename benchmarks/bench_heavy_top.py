@@ -3,7 +3,7 @@
     python benchmarks/bench_heavy_top.py [--quick]
 
 The top of [CZ08] Sec. 4.3 (driver_example1).  Times are the shortest of many windows, in
-nanoseconds a body-step, with the drift of T + u3 over the window beside them; rivals run in turn
+nanoseconds per body per step, with the drift of T + u3 over the window beside them; rivals run in turn
 with ours.  The free flow alone (`step`, same h, as many flows) is the floor of a splitting step.
 """
 
@@ -36,7 +36,7 @@ def shortest(works: dict[str, Callable[[], object]], windows: int) -> dict[str, 
 
 
 def tops(n: int) -> tuple[Array, Array]:
-    """n tops, each with a momentum of its own."""
+    """n tops with different momenta."""
     return M0 * np.linspace(0.9, 1.1, n)[:, None], np.tile(Q0, (n, 1))
 
 
@@ -78,7 +78,7 @@ def long_run(n_steps: int) -> None:
         print(
             f"  {'compensated' if compensated else 'plain':11} at 10 times {few:.1e}, at "
             f"{len(traj) - 1} times {most[0]:.1e}; of 64 tops median {np.median(most):.1e}, "
-            f"worst {most.max():.1e}; {1e9 * seconds / 64 / n_steps:.0f} ns a body-step"
+            f"worst {most.max():.1e}; {1e9 * seconds / 64 / n_steps:.0f} ns per body per step"
         )
         for point in TOP["points"]:
             at = np.flatnonzero(traj.t == point["t"])
@@ -166,7 +166,7 @@ def python_torque(n: int, steps: int, windows: int) -> None:
     ratio = seconds["integrate"] / seconds["function"]
     print(
         f"\n{n} tops, a torque in Python, Strang: "
-        f"{1e9 * seconds['integrate'] / n / steps:.0f} ns a body-step, "
+        f"{1e9 * seconds['integrate'] / n / steps:.0f} ns per body per step, "
         f"{ratio:.2f} times the function alone    (2 wanted)"
     )
 
@@ -178,9 +178,9 @@ def main() -> None:
     info = ph.build_info()
     print(f"python {' '.join(sys.argv)}")
     print(f"polhode {ph.__version__}, level {info['isa']}, {info['compiler']}")
-    # Long enough for the checks and copies at the start of a call (120 ns a body) not to count.
+    # Long enough for the checks and copies at the start of a call (120 ns per body) not to count.
     n, windows, scale = (100, 2, 1) if quick else (10_000, 8, 100)
-    print(f"\n{n} tops, h = {H}, ns a body-step    (AVX-512: Strang 11, rkn6_14 150 wanted)")
+    print(f"\n{n} tops, h = {H}, ns per body per step    (AVX-512: Strang 11, rkn6_14 150 wanted)")
     batch(n, "strang", 10 * scale, windows)
     batch(n, "rkn6_14", scale, windows)
     print(f"\n1 top, h = {H}, ns a step    (Strang 1000 wanted)")

@@ -1,4 +1,4 @@
-"""Magnus and factorization methods: time of a body-step and error, beside "exact" in the same run.
+"""Magnus and factorization methods: time per body per step and error, beside "exact" in the same run.
 
 Run: python benchmarks/bench_magnus.py [--quick] [--json FILE] [--levels v4 v3 ...]
 
@@ -6,7 +6,7 @@ hw = h |m| / I1 bounds the angle of a step.  Inertia (1, 1.5, 2.2), unit momenta
 one thread, bodies in (N, 3) and (N, 4) arrays, results in place of given arrays.  Every figure is
 the least time of many short windows, all methods in turn; the error is the largest over the bodies
 of a component of q against "exact".  The last column is the time at level "scalar", one body at a
-time, over that of this level.  A level is chosen at import, so each runs in a process of its own.
+time, over that of this level.  A level is chosen at import, so each runs in a separate process.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def main() -> None:
 def show(level: str, results: dict[str, Any]) -> None:
     figures = results[level]
     scalar = results.get("scalar", {"rows": figures["rows"]})["rows"]
-    print(f"\nlevel {level}: ns a body-step of {figures['bodies']} bodies")
+    print(f"\nlevel {level}: ns per body per step of {figures['bodies']} bodies")
     print(f"{'method':16}{'hw':>6}{'ns':>8}{'/ exact':>9}{'error of q':>12}{'scalar /':>10}")
     for row, slow in zip(figures["rows"], scalar, strict=True):
         print(
@@ -104,7 +104,9 @@ def show(level: str, results: dict[str, Any]) -> None:
             f"{row['error']:12.1e}{slow['ns'] / row['ns']:10.1f}"
         )
     for row in figures["attitude_from_rate"]:
-        print(f"attitude_from_rate, order {row['order']}, samples: {row['ns']:.1f} ns a body-step")
+        print(
+            f"attitude_from_rate, order {row['order']}, samples: {row['ns']:.1f} ns per body per step"
+        )
 
 
 if __name__ == "__main__":

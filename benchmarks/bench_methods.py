@@ -1,17 +1,16 @@
-"""Every method: time of a body-step vectorised and scalar, their ratio, error and operations.
+"""Every method: time per body per step vectorised and scalar, their ratio, error and operations.
 
 Run: python benchmarks/bench_methods.py [--quick] [--json FILE] [--methods NAME ...] [--level v3]
 
 hw = h |m| / I1, I1 the least moment.  Inertia (1, 1.5, 2.2), unit momenta in all directions, bodies
-in (N, 3) and (N, 4) arrays, results in arrays of their own, one thread.  Each time is the least of
-many windows, all methods in turn.  A level is chosen at import: the vectorised one (by default the
-best of the processor) and the scalar one run in a process each, and a round of the one follows a
-round of the other.  Scalar is the same kernels on one double at a time, compiled for x86-64-v3.  A
-ratio below 3 is marked: such a method does not count as vectorised.  Multistep methods make five
-times their history of steps a call: time and error are those of all, the time divided by their
-number.  The error beside is the largest over 200 bodies of a component of m/|m| or q, against the
-same bodies stepped in 34 digits (against "exact" where the compiler has no such type).  Operations
-are those of ph.flops.
+in (N, 3) and (N, 4) arrays, results in preallocated arrays, one thread.  Each time is the least of
+many repetitions, all methods in turn.  A level is chosen at import: the vectorised level (by default
+the best of the processor) and the scalar level run in separate processes, in alternating rounds.
+Scalar is the same kernels on one double at a time, compiled for x86-64-v3.  A ratio below 3 is
+marked: such a method does not count as vectorised.  Multistep methods make several steps per call,
+five times the length of their history; the time is divided by the number of steps, the error is that
+of all steps.  The error is the largest over 200 bodies of a component of m/|m| or q, compared with
+quadruple precision (with "exact" if the compiler has no such type).  Operations are those of ph.flops.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ def bodies(n: int) -> tuple[Array, Array]:
 
 
 def times(names: list[str], quick: bool) -> dict[str, list[float]]:
-    """ns a body-step of each method at each length of step, at the level of this process."""
+    """ns per body per step of each method at each length of step, at the level of this process."""
     n = 2000 if quick else 100_000
     m, q = bodies(n)
     out = (np.empty_like(m), np.empty_like(q))
@@ -157,7 +156,7 @@ def main() -> None:
         return
     info = machine()
     print(f"{info['processor']}, {info['compiler']}, NumPy {info['numpy']}")
-    print("ns a body-step, least of many windows, 1e5 bodies, one thread")
+    print("ns per body per step, least of many windows, 1e5 bodies, one thread")
     rows = measure(arguments.level, names, arguments.quick)
     show(arguments.level, rows)
     if arguments.json:

@@ -1,4 +1,4 @@
-"""Discrete Moser-Veselov and midpoint steps beside "exact": time of a body-step and error.
+"""Discrete Moser-Veselov and midpoint steps beside "exact": time per body per step and error.
 
 Run: python benchmarks/bench_moser_veselov.py [--quick] [--levels v4 v3 ...]
 
@@ -72,7 +72,7 @@ def main() -> None:
         text = subprocess.run(command, env=environment, check=True, capture_output=True).stdout
         rows = json.loads(text)
         times[level] = {(r["method"], r["hw"]): r["ns"] for r in rows}
-        print(f"\nlevel {level}: ns a body-step, and error of q")
+        print(f"\nlevel {level}: ns per body per step, and error of q")
         print(f"{'':10}" + "".join(f"{'hw = ' + format(h, 'g'):>20}" for h in STEPS))
         for name in dict.fromkeys(r["method"] for r in rows):
             cells = [f"{r['ns']:10.1f}{r['error']:10.1e}" for r in rows if r["method"] == name]

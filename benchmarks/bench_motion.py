@@ -76,7 +76,7 @@ def main() -> None:
 
     bodies = rng.uniform(1, 2, (n, 3)), rng.normal(size=(n, 3)), rng.normal(size=(n, 4))
     many = ph.TorqueFreeMotion(*bodies)
-    print(f"\n{n} bodies, each its own inertia, momentum and attitude; ns a body")
+    print(f"\n{n} bodies, each its own inertia, momentum and attitude; ns per body")
     setup = shortest(lambda: ph.TorqueFreeMotion(*bodies), max(3, windows // 10)) / n
     print(f"setting up {setup * 1e9:.1f}")
     for angle in (1.0, 3e3):

@@ -1,14 +1,14 @@
-"""Splitting schemes at equal time: error of a heavy top against what the run costs.
+"""Splitting schemes at equal time: error of a heavy top against the time of the run.
 
     python benchmarks/bench_splitting.py [--quick]
 
 The heavy top of [Vil13] (I = 0.376, 0.627, 1; potential Q33) and the same with a torque a thousand
-times weaker and twice the momentum, to t = 1 with the exact free flow. A step of each scheme is
-timed over a batch of bodies, the least of many windows, the start of a call shared out among its
-steps; then each scheme takes as many steps as 240
-free flows allow, and as many as a budget of time per body pays for, and the largest error of m and
-q at the end is printed. Rounding ends every column near 1e-15. Last come the best schemes of each
-order for each budget, those with a modified potential apart from the others.
+times weaker and twice the momentum, to t = 1 with the exact free flow. The time of a step of each
+scheme is the least of many repetitions over a batch of bodies; it includes a share of the start of
+the call. Then each scheme takes as many steps as are possible with 240 free flows, and with a given
+time per body. Printed is the largest error of m and q at the end. Rounding limits the errors to about
+1e-15. The last tables show the best schemes of each order for each time, those with a modified
+potential separately.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def flows(scheme: ph.Splitting) -> int:
 
 
 def cost(schemes: list[ph.Splitting], bodies: int, steps: int, windows: int) -> list[float]:
-    """ns a body-step of each."""
+    """ns per body per step of each."""
     m = M0 * np.linspace(0.9, 1.1, bodies)[:, None]
     q = np.tile(Q0, (bodies, 1))
     top = ph.torques.HeavyTop([0.0, 0.0, 1.0])

@@ -1,12 +1,12 @@
-"""Free steps: time of a body-step and error, at every instruction-set level of this processor.
+"""Free steps: time per body per step and error, at every instruction-set level of this processor.
 
 Run: python benchmarks/bench_torque_free.py [--quick] [--json FILE] [--levels v4 v3 ...]
 
 hw = h |m| / I1 bounds the angle of a step.  Inertia (1, 1.5, 2.2), unit momenta in all directions.
-Every figure is the least time of many short windows, all columns in turn, one thread unless it
-says otherwise; bodies in (N, 3) and (N, 4) arrays.  The error beside it is the largest over 200
-bodies of m/|m| and q against the same bodies stepped in 34 digits, in units of eps (1 + angle).
-A level is chosen at import, so each runs in a process of its own.
+Every time is the least of many short repetitions, all columns in turn, with one thread unless the
+column says otherwise; bodies in (N, 3) and (N, 4) arrays.  The error is the largest over 200 bodies
+of m/|m| and q, compared with quadruple precision, in units of eps (1 + angle).
+A level is chosen at import, so each runs in a separate process.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def error(method: str, h: float, sample: int) -> float | None:
 def long_run(steps: int) -> tuple[float, float]:
     """Rms energy error and largest error of the spatial momentum of 64 bodies, steps of hw = 0.01.
 
-    Both are evaluated in long double, so that their own rounding is not seen.
+    Both are evaluated in long double, so that their rounding errors are negligible.
     """
     rng = np.random.default_rng(1)
     inertia = np.sort(rng.uniform(1.0, 3.0, (64, 3)), axis=1)
@@ -80,7 +80,7 @@ def long_run(steps: int) -> tuple[float, float]:
 
 
 def measure(quick: bool) -> dict[str, Any]:
-    """All figures of the level this process runs at, in ns a body-step."""
+    """All figures of the level this process runs at, in ns per body per step."""
     n = 2000 if quick else 100_000
     runs = 3 if quick else 60
     sample = 20 if quick else 200
@@ -151,7 +151,7 @@ def measure(quick: bool) -> dict[str, Any]:
 
 def show(level: str, figures: dict[str, Any]) -> None:
     columns = ["out", "in place", "new arrays", "own I, h", "matrices", "2 threads", "10 steps"]
-    print(f"\nlevel {level}: ns a body-step of {figures['bodies']} bodies")
+    print(f"\nlevel {level}: ns per body per step of {figures['bodies']} bodies")
     print(f"{'method':8}{'hw':>6}" + "".join(f"{c:>11}" for c in columns) + f"{'error':>8}")
     for row in figures["rows"]:
         cells = "".join(f"{row[c]:11.2f}" if c in row else " " * 11 for c in columns)

@@ -2,11 +2,11 @@
 
     python benchmarks/bench_torques.py [--quick]
 
-Störmer-Verlet around the exact free step.  Times are the shortest of many windows, in nanoseconds a
-body-step, all rows of a table in turn.  Beside them the error: the largest difference from the same
-motion at rkn6_14 with a quarter of the step, where the scheme serves the torque (`strang` with a
-sixteenth elsewhere), relative to |m|; compiled torques show their difference from the model.
-Compiled torques need a C compiler (`cc`) or numba; rows without them are left out.
+Störmer-Verlet around the exact free step.  Times are in nanoseconds per body per step, the shortest
+of many repetitions; the rows of a table run in turn.  The error is the largest difference relative
+to |m| from the same motion by rkn6_14 with a quarter of the step, or, if that scheme does not accept
+the torque, by `strang` with a sixteenth.  For compiled torques it is the difference from the model.
+Compiled torques need a C compiler (`cc`) or numba; without them the table has no such rows.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def python_torque(n: int, steps: int, windows: int) -> None:
     )
     unit = 1e9 / n / steps
     print(
-        f"{n:7} bodies: {unit * whole:8.1f} ns a body-step; function alone {unit * calls:8.1f}, "
+        f"{n:7} bodies: {unit * whole:8.1f} ns per body per step; function alone {unit * calls:8.1f}, "
         f"the model {unit * model:6.1f}; ratio to their sum {whole / (calls + model):.2f}"
     )
 
@@ -199,7 +199,7 @@ def main() -> None:
     print(f"python {' '.join(sys.argv)}")
     print(f"polhode {ph.__version__}, level {info['isa']}, {info['compiler']}")
     n, steps, windows = (100, 10, 2) if quick else (10_000, 400, 8)
-    print(f"\n{n} bodies, Strang, h = {H}, ns a body-step")
+    print(f"\n{n} bodies, Strang, h = {H}, ns per body per step")
     table(MODELS, n, steps, windows, lambda torque: error(torque, min(steps, 100)))
 
     print(f"\n{n} heavy tops, compiled torque against the model    (2 times the model wanted)")

@@ -1,11 +1,11 @@
-"""Discrete Moser-Veselov steps up to a half turn: how many are refused, how wrong is the worst.
+"""Discrete Moser-Veselov steps up to pi: how many do not converge, and the largest error.
 
 Run: python benchmarks/dmv_roots.py [--quick] [--methods dmv8 dmv18 ...]
 
 hw = h |m| / I1, I1 the least moment, uniform in (0, pi).  Bodies: a quarter uniform moments, a
 quarter moments over three decades, half physical ones; momenta in all directions, half of them
-squeezed towards axes and planes.  A step counts as refused where it is NaN, as wrong where its
-attitude is more than 0.2 rad from "exact".  Errors are angles in rad.
+close to axes and planes.  A step counts as refused if it is NaN, as wrong if its attitude is more
+than 0.2 rad from "exact".  Errors are angles in rad.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def main() -> None:
         if order is not None and order >= 8:
             wrong_in_all += wrong
     if wrong_in_all:
-        sys.exit(f"{wrong_in_all} steps of order 8 and up went to a wrong root")
+        sys.exit(f"{wrong_in_all} steps of order 8 and up found a wrong solution")
 
 
 if __name__ == "__main__":

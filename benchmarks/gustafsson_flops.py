@@ -1,4 +1,4 @@
-"""Operation counts of [Gus10] Table 1, from his loops word by word, beside those of our kernels.
+"""Operation counts of [Gus10] Table 1, from the loops printed there, and those of our kernels.
 
 Run: python benchmarks/gustafsson_flops.py [--quick]
 

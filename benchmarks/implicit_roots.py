@@ -1,9 +1,9 @@
-"""Bodies whose step by an implicit method on the rotation group finds no root.
+"""Number of bodies for which a step by an implicit method on the rotation group finds no solution.
 
     python benchmarks/implicit_roots.py [--quick]
 
-Free bodies of random moments and momenta; steps of h |m| / I1 as given. Printed is the number of
-bodies that come out NaN.
+Free bodies with random moments and momenta, for several lengths of step h |m| / I1. The script
+prints the number of bodies whose result is NaN.
 """
 
 from __future__ import annotations
