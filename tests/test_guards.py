@@ -17,6 +17,7 @@ from tolerances import EPS
 
 import polhode as ph
 from polhode import elliptic, so3
+from polhode._arrays import overlaps_itself
 
 Array = NDArray[np.float64]
 
@@ -610,3 +611,87 @@ def test_turns_by_cayley_over_angles_of_any_size() -> None:
         m, q = ph.step(*start, h, method="rotations123", cayley=True)
         close(m, [0.0, 0.0, 1.0], atol=2 * EPS)
         close(q, [0.0, 0.0, 0.0, np.sign(h)], atol=2 * EPS)
+
+
+def test_a_kick_of_damping_in_any_axes() -> None:
+    """m' = f - K m at standing attitude by mpmath: so heavy a body turns by 1e-16."""
+    axes = so3.to_matrix(so3.exp([0.3, -0.7, 0.5]))
+    inertia, D = 1e16 * np.array([1.0, 1.7, 2.4]), 1e16 * np.array([0.3, 0.8, 0.5])
+    vessel = ph.torques.Vessel(1.0, 0.3, 0.1, damping=D, axes=axes, inertia=inertia)
+    m, q = np.array([0.4, -0.9, 0.7]), np.array([0.7, 0.5, -0.1, 0.5])
+    f = vessel.torque(0.0, np.zeros(3), q)
+    matrix = mp.zeros(4)
+    for i in range(3):
+        for j in range(3):
+            damped = sum(mp.mpf(axes[i, k]) * D[k] * mp.mpf(axes[j, k]) for k in range(3))
+            matrix[i, j] = -damped / inertia[j]
+        matrix[i, 3] = mp.mpf(f[i])
+    want = mp.expm(matrix) * mp.matrix([*m.tolist(), 1])
+    how = {"torque": vessel, "splitting": ([1.0], [0.5, 0.5])}
+    got = ph.integrate(inertia, m, q, 1.0, 1, **how).m[-1]
+    close(got, np.array([float(c) for c in want[:3]]), atol=16 * EPS * np.linalg.norm(f))
+
+
+def test_damping_is_not_negative() -> None:
+    with pytest.raises(ValueError, match="damping"):
+        ph.torques.Vessel(1.0, 0.1, 0.2, damping=[0.0, -1e-3, 0.0])
+
+
+def test_the_normal_of_a_circular_orbit() -> None:
+    """The torque is the same where satellite and orbit are turned about the axis of the Earth."""
+    turn = so3.exp([0.0, 0.0, 0.8])
+    orbit = [1.0, 2.0, 0.6]
+    first = ph.torques.GravityGradient.circular(*orbit, raan=0.0, inertia=[1.0, 2.0, 2.5])
+    second = ph.torques.GravityGradient.circular(*orbit, raan=0.8, inertia=[1.0, 2.0, 2.5])
+    q = so3.exp([0.3, -0.7, 0.5])
+    for t in (0.0, 0.7, 3.0):
+        want = first.torque(t, np.zeros(3), q)
+        close(second.torque(t, np.zeros(3), so3.multiply(turn, q)), want, atol=4 * EPS)
+
+
+def test_elements_one_byte_into_the_next_share_memory() -> None:
+    for stride, shares in ((7, True), (8, False)):
+        array = np.lib.stride_tricks.as_strided(np.zeros(8), (3,), (stride,))
+        assert overlaps_itself(array) == shares
+
+
+def test_a_tableau_with_a_diagonal_is_implicit() -> None:
+    """The midpoint rule goes back to where it came from."""
+    midpoint = ph.rkmk([[0.5]], [1.0], [0.5])
+    inertia, m, h = [1.0, 1.5, 2.0], [0.3, 0.4, 0.5], 0.9
+    there = ph.step(inertia, m, IDENTITY, h, method=midpoint)
+    back = ph.step(inertia, *there, -h, method=midpoint)
+    close(back[0], m, atol=4 * EPS)
+    close(back[1], IDENTITY, atol=4 * EPS)
+
+
+def test_a_rate_begins_where_it_is_said_to() -> None:
+    """Turned by the integral of 2 t over [1, 2], in four steps."""
+
+    def rate(t: float) -> list[float]:
+        return [0.0, 0.0, 2.0 * t]
+
+    q = ph.attitude_from_rate(rate, IDENTITY, 0.25, 4, t0=1.0)
+    close(q, [np.cos(1.5), 0.0, 0.0, np.sin(1.5)], atol=4 * EPS)
+
+
+def test_times_that_the_results_reach_first() -> None:
+    """The last time lies where the first result goes."""
+    motion = ph.TorqueFreeMotion([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], IDENTITY)
+    m, q = np.zeros((2000, 3)), np.zeros((2000, 4))
+    m[:, 0] = np.linspace(0.0, 5.0, 2000)
+    times = m[::-1, 0]
+    want = motion(times.copy())
+    motion(times, out=(m, q))
+    same(m, want[0])
+    same(q, want[1])
+
+
+def test_a_motion_keeps_what_it_was_made_with() -> None:
+    inertia, m, q = np.array([1.0, 1.5, 2.2]), np.array([0.3, 0.5, 0.8]), IDENTITY.copy()
+    motion = ph.TorqueFreeMotion(inertia, m, q)
+    before = motion(1.0)
+    for array in (inertia, m, q):
+        array[:] = 1.0
+    for a, b in zip(motion(1.0), before, strict=True):
+        same(a, b)
