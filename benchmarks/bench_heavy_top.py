@@ -2,9 +2,10 @@
 
     python benchmarks/bench_heavy_top.py [--quick]
 
-The top of [CZ08] Sec. 4.3 (driver_example1).  Times are the shortest of many windows, in
-nanoseconds per body per step, with the drift of T + u3 over the window beside them; rivals run in turn
-with ours.  The free flow alone (`step`, same h, as many flows) is the floor of a splitting step.
+The top of [CZ08] Sec. 4.3 (driver_example1).  Times are in nanoseconds
+per body per step, the shortest of many repetitions, with the drift of T + u3 during the run; other
+implementations run in turn.  The time of the free flows (`step`, same h, same number of flows) is a
+lower limit of the time of a splitting step.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Magnus and factorization methods: time per body per step and error, beside "exact" in the same run.
+"""Magnus and factorization methods: time per body per step and error, with "exact".
 
 Run: python benchmarks/bench_magnus.py [--quick] [--json FILE] [--levels v4 v3 ...]
 
@@ -105,7 +105,8 @@ def show(level: str, results: dict[str, Any]) -> None:
         )
     for row in figures["attitude_from_rate"]:
         print(
-            f"attitude_from_rate, order {row['order']}, samples: {row['ns']:.1f} ns per body per step"
+            f"attitude_from_rate, order {row['order']}, samples: "
+            f"{row['ns']:.1f} ns per body per step"
         )
 
 

@@ -2,15 +2,16 @@
 
 Run: python benchmarks/bench_methods.py [--quick] [--json FILE] [--methods NAME ...] [--level v3]
 
-hw = h |m| / I1, I1 the least moment.  Inertia (1, 1.5, 2.2), unit momenta in all directions, bodies
-in (N, 3) and (N, 4) arrays, results in preallocated arrays, one thread.  Each time is the least of
-many repetitions, all methods in turn.  A level is chosen at import: the vectorised level (by default
+hw = h |m| / I1, I1 the least moment. Inertia (1, 1.5, 2.2), unit momenta in all directions, bodies
+in (N, 3) and (N, 4) arrays, results in preallocated arrays, one thread. Each time is the least of
+many repetitions, all methods in turn. A level is chosen at import: the vectorised level (default:
 the best of the processor) and the scalar level run in separate processes, in alternating rounds.
-Scalar is the same kernels on one double at a time, compiled for x86-64-v3.  A ratio below 3 is
-marked: such a method does not count as vectorised.  Multistep methods make several steps per call,
-five times the length of their history; the time is divided by the number of steps, the error is that
-of all steps.  The error is the largest over 200 bodies of a component of m/|m| or q, compared with
-quadruple precision (with "exact" if the compiler has no such type).  Operations are those of ph.flops.
+Scalar is the same kernels on one double at a time, compiled for x86-64-v3. A ratio below 3 is
+marked: such a method does not count as vectorised. Multistep methods make several steps per call,
+five times the length of their history; the time is divided by the number of steps, the error is
+that of all steps. The error is the largest over 200 bodies of a component of m/|m| or q, compared
+with quadruple precision (with "exact" if the compiler has no such type). Operations are those of
+ph.flops.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Run: python benchmarks/bench_moser_veselov.py [--quick] [--levels v4 v3 ...]
 hw = h |m| / I1.  Inertia (1, 1.5, 2.2), unit momenta in all directions, (N, 3) and (N, 4) arrays,
 one thread; the least time of many short windows, all methods in turn.  The error beside it is the
 largest component of q against "exact" over all bodies.  A level is chosen at import, so each runs
-in a process of its own; the last table divides the times of level "scalar" by those of the others.
+in a separate process; the last table divides the times of level "scalar" by those of the others.
 """
 
 from __future__ import annotations

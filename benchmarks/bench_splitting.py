@@ -6,9 +6,9 @@ The heavy top of [Vil13] (I = 0.376, 0.627, 1; potential Q33) and the same with 
 times weaker and twice the momentum, to t = 1 with the exact free flow. The time of a step of each
 scheme is the least of many repetitions over a batch of bodies; it includes a share of the start of
 the call. Then each scheme takes as many steps as are possible with 240 free flows, and with a given
-time per body. Printed is the largest error of m and q at the end. Rounding limits the errors to about
-1e-15. The last tables show the best schemes of each order for each time, those with a modified
-potential separately.
+time per body. Printed is the largest error of m and q at the end. Rounding limits the errors to
+about 1e-15. The last tables show the best schemes of each order for each time, those with a
+modified potential separately.
 """
 
 from __future__ import annotations

@@ -2,11 +2,11 @@
 
     python benchmarks/bench_torques.py [--quick]
 
-Störmer-Verlet around the exact free step.  Times are in nanoseconds per body per step, the shortest
-of many repetitions; the rows of a table run in turn.  The error is the largest difference relative
-to |m| from the same motion by rkn6_14 with a quarter of the step, or, if that scheme does not accept
-the torque, by `strang` with a sixteenth.  For compiled torques it is the difference from the model.
-Compiled torques need a C compiler (`cc`) or numba; without them the table has no such rows.
+Störmer-Verlet around the exact free step. Times are in nanoseconds per body per step, the shortest
+of many repetitions; the rows of a table run in turn. The error is the largest difference relative
+to |m| from the same motion by rkn6_14 with a quarter of the step, or, if that scheme does not
+accept the torque, by `strang` with a sixteenth. For compiled torques it is the difference from the
+model. Compiled torques need a C compiler (`cc`) or numba; without them the table has no such rows.
 """
 
 from __future__ import annotations
@@ -170,7 +170,8 @@ def python_torque(n: int, steps: int, windows: int) -> None:
     )
     unit = 1e9 / n / steps
     print(
-        f"{n:7} bodies: {unit * whole:8.1f} ns per body per step; function alone {unit * calls:8.1f}, "
+        f"{n:7} bodies: {unit * whole:8.1f} ns per body per step; "
+        f"function alone {unit * calls:8.1f}, "
         f"the model {unit * model:6.1f}; ratio to their sum {whole / (calls + model):.2f}"
     )
 

@@ -1,4 +1,4 @@
-"""What the benchmarks share: timing in turns, and what they ran on."""
+"""Functions of the benchmarks: timing in turns, and a description of the machine."""
 
 from __future__ import annotations
 
