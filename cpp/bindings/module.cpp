@@ -8,14 +8,11 @@
 
 namespace py = pybind11;
 
-void register_elliptic(py::module_& module);
+void register_array_functions(py::module_& module);
 void register_flops(py::module_& module);
 void register_splitting(py::module_& module);
 void register_steps(py::module_& module);
-void register_so3(py::module_& module);
-void register_bodies(py::module_& module);
 void register_motion(py::module_& module);
-void register_rates(py::module_& module);
 
 namespace {
 
@@ -45,14 +42,11 @@ PYBIND11_MODULE(_core, module) {
     module.attr("build") = info;
     module.attr("most_threads") = polhode::most_threads;
     module.def("thread_count", &polhode::thread_count, py::arg("requested"));
-    register_elliptic(module);
+    register_array_functions(module);
     register_flops(module);
     register_splitting(module);
     register_steps(module);
-    register_so3(module);
-    register_bodies(module);
     register_motion(module);
-    register_rates(module);
 }
 
 #undef PyInit__core

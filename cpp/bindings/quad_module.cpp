@@ -13,11 +13,8 @@
 #include <vector>
 
 #include "polhode/batch/attitude.hpp"
-#include "polhode/elliptic/agm.hpp"
-#include "polhode/elliptic/carlson.hpp"
-#include "polhode/elliptic/jacobi.hpp"
+#include "polhode/elliptic/functions.hpp"
 #include "polhode/elliptic/landen.hpp"
-#include "polhode/elliptic/legendre.hpp"
 #include "polhode/method_step.hpp"
 #include "polhode/methods.hpp"
 #include "polhode/scalar/constants.hpp"
@@ -158,31 +155,9 @@ void for_each_ternary(Visit visit) {
         +[](T u, T r, T y) -> T { return tf::third_kind_minus_one_c(u, r, y); });
 }
 
-/// The functions of polhode.elliptic, of one to four numbers; where they take the parameter k2, its
-/// complement kc2 is always given.
-template <class Visit>
-void for_each_elliptic(Visit visit) {
-    using T = quad;
-    namespace el = polhode::elliptic;
-    visit("agm", +[](T x, T y) -> T { return el::agm(x, y); });
-    visit("rf", +[](T x, T y, T z) -> T { return el::rf(x, y, z); });
-    visit("rc", +[](T x, T y) -> T { return el::rc(x, y); });
-    visit("rd", +[](T x, T y, T z) -> T { return el::rd(x, y, z); });
-    visit("rj", +[](T x, T y, T z, T p) -> T { return el::rj(x, y, z, p); });
-    visit("ellip_k", +[](T, T kc2) -> T { return el::ellip_k(kc2); });
-    visit("ellip_f", +[](T phi, T k2, T kc2) -> T { return el::ellip_f(phi, k2, kc2); });
-    visit("ellip_pi", +[](T n, T phi, T k2, T kc2) -> T { return el::ellip_pi(n, phi, k2, kc2); });
-    visit(
-        "ellip_pi_complete",
-        +[](T n, T k2, T kc2) -> T { return el::ellip_pi_complete(n, k2, kc2); });
-    visit("sn", +[](T u, T k2, T kc2) -> T { return el::jacobi(u, k2, kc2).sn; });
-    visit("cn", +[](T u, T k2, T kc2) -> T { return el::jacobi(u, k2, kc2).cn; });
-    visit("dn", +[](T u, T k2, T kc2) -> T { return el::jacobi(u, k2, kc2).dn; });
-    visit("am", +[](T u, T k2, T kc2) -> T { return el::jacobi(u, k2, kc2).am; });
-}
-
-/// Applies the named function to rows of pairs.
-Pairs evaluate(const std::string& name, const py::args& arguments) {
+/// Applies the named function to rows of pairs.  Functions of polhode.elliptic always take the
+/// complement kc2 with the parameter k2.  Several results are a tuple.
+py::object evaluate(const std::string& name, const py::args& arguments) {
     std::vector<Pairs> x;
     for (const auto& argument : arguments) x.push_back(Pairs::ensure(argument));
     for (const Pairs& a : x) {
@@ -191,25 +166,41 @@ Pairs evaluate(const std::string& name, const py::args& arguments) {
         }
     }
     if (x.empty()) throw py::value_error("no argument");
-    Pairs result({x[0].shape(0), py::ssize_t(2)});
-    bool found = false;
-    const auto visit = [&]<class... X>(const char* candidate, quad (*f)(X...)) {
-        if (name != candidate || x.size() != sizeof...(X)) return;
-        found = true;
+    std::vector<Pairs> results;
+    const auto run = [&](std::size_t outputs, auto apply) {
+        for (std::size_t k = 0; k < outputs; ++k) {
+            results.push_back(Pairs({x[0].shape(0), py::ssize_t(2)}));
+        }
+        quad in[4], out[4];
         for (py::ssize_t i = 0; i < x[0].shape(0); ++i) {
             look_for_signals(i);
-            const quad y = [&]<std::size_t... k>(std::index_sequence<k...>) {
-                return f(at(x[k].data(), i)...);
-            }(std::index_sequence_for<X...>{});
-            put(result.mutable_data(), i, y);
+            for (std::size_t k = 0; k < x.size(); ++k) in[k] = at(x[k].data(), i);
+            apply(static_cast<const quad*>(in), static_cast<quad*>(out));
+            for (std::size_t k = 0; k < outputs; ++k) put(results[k].mutable_data(), i, out[k]);
         }
+    };
+    const auto visit = [&]<class... X>(const char* candidate, quad (*f)(X...)) {
+        if (name != candidate || x.size() != sizeof...(X)) return;
+        run(1, [f](const quad* in, quad* out) {
+            *out = [&]<std::size_t... k>(std::index_sequence<k...>) {
+                return f(in[k]...);
+            }(std::index_sequence_for<X...>{});
+        });
     };
     for_each_unary<quad>(visit);
     for_each_binary<quad>(visit);
     for_each_ternary<quad>(visit);
-    for_each_elliptic(visit);
-    if (!found) throw py::key_error(name);
-    return result;
+    const auto of = [&]<class F>(const char* candidate, F) {
+        if (name != candidate || x.size() != F::inputs) return;
+        run(F::outputs, [](const quad* in, quad* out) { F::apply(in, out); });
+    };
+    polhode::elliptic::for_each_function(
+        of, [&](const char* candidate, const char*, auto f) { of(candidate, f); });
+    if (results.empty()) throw py::key_error(name);
+    if (results.size() == 1) return results[0];
+    py::tuple several(results.size());
+    for (std::size_t k = 0; k < results.size(); ++k) several[k] = results[k];
+    return several;
 }
 
 py::dict as_dict(const polhode::OperationCount& count) {

@@ -1,8 +1,9 @@
 /// @file
-/// Free motion at given times: polhode._core.motion_facts and motion_at.
+/// Free motion at given times: polhode._core.motion_at.
 
-#include "gufunc.hpp"
+#include "arrays.hpp"
 #include "interrupts.hpp"
+#include "levels.hpp"
 #include "threads.hpp"
 
 namespace py = pybind11;
@@ -87,9 +88,6 @@ bool motion_at(py::handle inertia,
 }  // namespace polhode::bindings
 
 void register_motion(py::module_& module) {
-    if (_import_umath() < 0) throw py::error_already_set();
-    static polhode::dispatch::MotionTable table = *polhode::dispatch::level().motion;
-    add_gufunc(module, "motion_facts", table.facts, 2, 1, "(3),(3)->(3,3)");
     module.def("motion_at",
                &polhode::bindings::motion_at,
                py::arg("inertia"),

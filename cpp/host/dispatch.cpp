@@ -15,13 +15,13 @@
 namespace polhode::dispatch {
 
 #define POLHODE_DECLARE_LEVEL(name)                  \
-    extern const EllipticTable elliptic_##name;      \
+    extern const ArrayFunctions elliptic_##name;     \
+    extern const ArrayFunctions attitudes_##name;    \
+    extern const ArrayFunctions bodies_##name;       \
+    extern const ArrayFunctions rates_##name;        \
     extern const TorqueFreeTable torque_free_##name; \
-    extern const AttitudesTable attitudes_##name;    \
-    extern const BodiesTable bodies_##name;          \
     extern const MotionTable motion_##name;          \
     extern const SplittingTable splitting_##name;    \
-    extern const RatesTable rates_##name;            \
     extern const DirectTable direct_##name;
 
 #if defined(POLHODE_HAS_X86_LEVELS)
@@ -44,12 +44,12 @@ struct Candidate {
 #define POLHODE_LEVEL_ROW(name) \
     {#name,                     \
      &elliptic_##name,          \
-     &torque_free_##name,       \
      &attitudes_##name,         \
      &bodies_##name,            \
+     &rates_##name,             \
+     &torque_free_##name,       \
      &motion_##name,            \
      &splitting_##name,         \
-     &rates_##name,             \
      &direct_##name}
 
 #if defined(POLHODE_HAS_X86_LEVELS)

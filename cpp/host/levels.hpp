@@ -6,6 +6,7 @@
 /// Nothing here is compiled per level, so nothing here may hold code that a processor could lack.
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 #include "polhode/batch_arguments.hpp"
@@ -20,46 +21,15 @@ using UfuncLoop = void (*)(char** args,
                            const std::intptr_t* steps,
                            void* data);
 
-/// One loop per ufunc of polhode.elliptic; those of k2 twice, without and with kc2 as last input.
-struct EllipticTable {
-    UfuncLoop agm;
-    UfuncLoop rf;
-    UfuncLoop rc;
-    UfuncLoop rd;
-    UfuncLoop rj;
-    UfuncLoop jacobi;
-    UfuncLoop jacobi_kc2;
-    UfuncLoop ellip_f;
-    UfuncLoop ellip_f_kc2;
-    UfuncLoop ellip_k;
-    UfuncLoop ellip_k_kc2;
-    UfuncLoop ellip_pi;
-    UfuncLoop ellip_pi_kc2;
-    UfuncLoop ellip_pi_complete;
-    UfuncLoop ellip_pi_complete_kc2;
+/// A NumPy ufunc of doubles, generalised where its signature has lengths: "(4),(3)->(3)".
+struct ArrayFunction {
+    const char* name;
+    const char* signature;
+    int inputs;
+    int outputs;
+    UfuncLoop loop;
 };
-
-/// One loop per gufunc of polhode.so3.
-struct AttitudesTable {
-    UfuncLoop to_matrix;
-    UfuncLoop to_quaternion;
-    UfuncLoop multiply;
-    UfuncLoop conjugate;
-    UfuncLoop rotate;
-    UfuncLoop rotate_by_matrix;
-    UfuncLoop exp;
-    UfuncLoop log;
-    UfuncLoop log_shortest;
-};
-
-/// One loop per gufunc of principal axes and of the quantities.
-struct BodiesTable {
-    UfuncLoop symmetric_eigen;
-    UfuncLoop momentum;
-    UfuncLoop omega;
-    UfuncLoop energy;
-    UfuncLoop casimir;
-};
+using ArrayFunctions = std::span<const ArrayFunction>;
 
 /// One row per method, in the order of methods.hpp.
 struct StepRow {
@@ -79,7 +49,7 @@ struct TorqueFreeTable {
 };
 
 struct MotionTable {
-    UfuncLoop facts;
+    ArrayFunctions functions;
     void (*evaluate)(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t end);
 };
 
@@ -87,14 +57,6 @@ struct SplittingTable {
     void (*run)(const SplittingProblem& problem, std::ptrdiff_t begin, std::ptrdiff_t end);
     const TorqueModel* models;
     int model_count;
-};
-
-/// One loop per order of polhode.attitude_from_rate.
-struct RatesTable {
-    UfuncLoop magnus2;
-    UfuncLoop magnus4;
-    UfuncLoop magnus6;
-    UfuncLoop magnus8;
 };
 
 /// Direct integrators.
@@ -105,13 +67,13 @@ struct DirectTable {
 
 struct Level {
     const char* name;
-    const EllipticTable* elliptic;
+    const ArrayFunctions* elliptic;
+    const ArrayFunctions* attitudes;
+    const ArrayFunctions* bodies;
+    const ArrayFunctions* rates;
     const TorqueFreeTable* torque_free;
-    const AttitudesTable* attitudes;
-    const BodiesTable* bodies;
     const MotionTable* motion;
     const SplittingTable* splitting;
-    const RatesTable* rates;
     const DirectTable* direct;
 };
 

@@ -1,18 +1,17 @@
 /// @file
 /// The inner loops of polhode.so3, compiled once per instruction-set level.
 
-#include "core_loop.hpp"
-#include "levels.hpp"
+#include "array_loop.hpp"
 #include "polhode/so3.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace {
 
-using core_loop::Core;
-using core_loop::matrix;
-using core_loop::quaternion;
-using core_loop::store;
-using core_loop::vector;
+using array_loop::Core;
+using array_loop::matrix;
+using array_loop::quaternion;
+using array_loop::store;
+using array_loop::vector;
 
 struct ToMatrix {
     static constexpr Core in[] = {Core::quaternion};
@@ -87,19 +86,22 @@ struct LogShortest {
     }
 };
 
+constexpr dispatch::ArrayFunction rows[] = {
+    array_loop::row<ToMatrix>("so3_to_matrix"),
+    array_loop::row<ToQuaternion>("so3_to_quaternion"),
+    array_loop::row<Multiply>("so3_multiply"),
+    array_loop::row<Conjugate>("so3_conjugate"),
+    array_loop::row<Rotate>("so3_rotate"),
+    array_loop::row<RotateByMatrix>("so3_rotate_by_matrix"),
+    array_loop::row<Exp>("so3_exp"),
+    array_loop::row<Log>("so3_log"),
+    array_loop::row<LogShortest>("so3_log_shortest"),
+};
+
 }  // namespace
 POLHODE_NAMESPACE_END
 
 namespace polhode::dispatch {
-using namespace POLHODE_LEVEL;
-extern const AttitudesTable POLHODE_TABLE(attitudes);
-const AttitudesTable POLHODE_TABLE(attitudes) = {core_loop::Loop<ToMatrix>::run,
-                                                 core_loop::Loop<ToQuaternion>::run,
-                                                 core_loop::Loop<Multiply>::run,
-                                                 core_loop::Loop<Conjugate>::run,
-                                                 core_loop::Loop<Rotate>::run,
-                                                 core_loop::Loop<RotateByMatrix>::run,
-                                                 core_loop::Loop<Exp>::run,
-                                                 core_loop::Loop<Log>::run,
-                                                 core_loop::Loop<LogShortest>::run};
+extern const ArrayFunctions POLHODE_TABLE(attitudes);
+const ArrayFunctions POLHODE_TABLE(attitudes){POLHODE_LEVEL::rows};
 }  // namespace polhode::dispatch

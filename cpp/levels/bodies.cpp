@@ -2,18 +2,17 @@
 /// The inner loops of principal axes and of the quantities, compiled once per instruction-set
 /// level.
 
-#include "core_loop.hpp"
-#include "levels.hpp"
+#include "array_loop.hpp"
 #include "polhode/bodies/quantities.hpp"
 #include "polhode/bodies/symmetric_eigen.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace {
 
-using core_loop::Core;
-using core_loop::matrix;
-using core_loop::store;
-using core_loop::vector;
+using array_loop::Core;
+using array_loop::matrix;
+using array_loop::store;
+using array_loop::vector;
 
 struct SymmetricEigen {
     static constexpr Core in[] = {Core::matrix};
@@ -58,15 +57,18 @@ struct Casimir {
     }
 };
 
+constexpr dispatch::ArrayFunction rows[] = {
+    array_loop::row<SymmetricEigen>("symmetric_eigen"),
+    array_loop::row<Momentum>("momentum"),
+    array_loop::row<Omega>("omega"),
+    array_loop::row<Energy>("energy"),
+    array_loop::row<Casimir>("casimir"),
+};
+
 }  // namespace
 POLHODE_NAMESPACE_END
 
 namespace polhode::dispatch {
-using namespace POLHODE_LEVEL;
-extern const BodiesTable POLHODE_TABLE(bodies);
-const BodiesTable POLHODE_TABLE(bodies) = {core_loop::Loop<SymmetricEigen>::run,
-                                           core_loop::Loop<Momentum>::run,
-                                           core_loop::Loop<Omega>::run,
-                                           core_loop::Loop<Energy>::run,
-                                           core_loop::Loop<Casimir>::run};
+extern const ArrayFunctions POLHODE_TABLE(bodies);
+const ArrayFunctions POLHODE_TABLE(bodies){POLHODE_LEVEL::rows};
 }  // namespace polhode::dispatch

@@ -2,8 +2,7 @@
 /// Free motion at given times, compiled once per instruction-set level.
 
 #include "polhode/torque_free/motion.hpp"
-#include "core_loop.hpp"
-#include "levels.hpp"
+#include "array_loop.hpp"
 #include "polhode/batch/attitude.hpp"
 #include "polhode/batch/views.hpp"
 
@@ -35,17 +34,17 @@ struct Bodies {
 
 /// Inertia, m -> three rows: tau, 1/tau, chi/2; reach, rate/2, circles axis 1; period, regime, 0.
 struct Facts {
-    static constexpr core_loop::Core in[] = {core_loop::Core::vector, core_loop::Core::vector};
-    static constexpr core_loop::Core out[] = {core_loop::Core::matrix};
+    static constexpr array_loop::Core in[] = {array_loop::Core::vector, array_loop::Core::vector};
+    static constexpr array_loop::Core out[] = {array_loop::Core::matrix};
     template <class T>
     POLHODE_INLINE static void apply(const T* x, T* y) {
-        const Bodies<T> b = Bodies<T>::of(core_loop::vector(x), core_loop::vector(x + 3));
+        const Bodies<T> b = Bodies<T>::of(array_loop::vector(x), array_loop::vector(x + 3));
         const MotionFacts<T> facts = torque_free::motion_facts(b.body, b.m);
         const Repetition<T>& r = facts.repetition;
-        core_loop::store(Vec3<T>{r.half_period, r.inverse_half_period, r.half_chi}, y);
-        core_loop::store(Vec3<T>{r.reach, r.half_rate, r.circles_axis1}, y + 3);
+        array_loop::store(Vec3<T>{r.half_period, r.inverse_half_period, r.half_chi}, y);
+        array_loop::store(Vec3<T>{r.reach, r.half_rate, r.circles_axis1}, y + 3);
         const T period = select(b.sane, facts.period / b.scale, nan<T>());
-        core_loop::store(Vec3<T>{period, facts.regime, T(0.0)}, y + 6);
+        array_loop::store(Vec3<T>{period, facts.regime, T(0.0)}, y + 6);
     }
 };
 
@@ -90,11 +89,12 @@ void evaluate(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdi
     }
 }
 
+constexpr dispatch::ArrayFunction rows[] = {array_loop::row<Facts>("motion_facts")};
+
 }  // namespace
 POLHODE_NAMESPACE_END
 
 namespace polhode::dispatch {
 extern const MotionTable POLHODE_TABLE(motion);
-const MotionTable POLHODE_TABLE(motion) = {
-    POLHODE_LEVEL::core_loop::Loop<POLHODE_LEVEL::Facts>::run, POLHODE_LEVEL::evaluate};
+const MotionTable POLHODE_TABLE(motion) = {POLHODE_LEVEL::rows, POLHODE_LEVEL::evaluate};
 }  // namespace polhode::dispatch

@@ -1,15 +1,14 @@
 /// @file
 /// The inner loops of polhode.attitude_from_rate, compiled once per instruction-set level.
 
-#include "core_loop.hpp"
-#include "levels.hpp"
+#include "array_loop.hpp"
 #include "polhode/batch/attitude.hpp"
 #include "polhode/magnus/scheme.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace {
 
-using core_loop::Core;
+using array_loop::Core;
 
 /// q, h and the rate at the Gauss nodes in the order of time -> q after the step.
 template <int Order>
@@ -29,23 +28,26 @@ struct Turn {
     POLHODE_INLINE static void apply(const T* x, T* y) {
         batch::Attitude<T> attitude;
         attitude.matrix = false;
-        attitude.q = core_loop::quaternion(x);
+        attitude.q = array_loop::quaternion(x);
         T h = x[4];
         int findings = all_valid;  // zero quaternions were refused before
         attitude.make_unit(h, findings);
         attitude.turn(magnus::turn<Order>(x + 5, h));
-        core_loop::store(attitude.q, y);
+        array_loop::store(attitude.q, y);
     }
+};
+
+constexpr dispatch::ArrayFunction rows[] = {
+    array_loop::row<Turn<2>>("rate_magnus2"),
+    array_loop::row<Turn<4>>("rate_magnus4"),
+    array_loop::row<Turn<6>>("rate_magnus6"),
+    array_loop::row<Turn<8>>("rate_magnus8"),
 };
 
 }  // namespace
 POLHODE_NAMESPACE_END
 
 namespace polhode::dispatch {
-using namespace POLHODE_LEVEL;
-extern const RatesTable POLHODE_TABLE(rates);
-const RatesTable POLHODE_TABLE(rates) = {core_loop::Loop<Turn<2>>::run,
-                                         core_loop::Loop<Turn<4>>::run,
-                                         core_loop::Loop<Turn<6>>::run,
-                                         core_loop::Loop<Turn<8>>::run};
+extern const ArrayFunctions POLHODE_TABLE(rates);
+const ArrayFunctions POLHODE_TABLE(rates){POLHODE_LEVEL::rows};
 }  // namespace polhode::dispatch

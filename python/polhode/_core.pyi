@@ -10,6 +10,8 @@ __all__: list[str] = [
     "build",
     "casimir",
     "describe",
+    "direct_methods",
+    "direct_stages",
     "ellip_f",
     "ellip_f_kc2",
     "ellip_k",
@@ -55,8 +57,6 @@ __all__: list[str] = [
     "torque",
     "torque_derivative",
     "torque_models",
-    "direct_methods",
-    "direct_stages",
 ]
 
 class Integration:
@@ -91,6 +91,12 @@ class Integration:
         """
 
 def describe(ufunc: typing.Any, text: str) -> None: ...
+def direct_methods() -> list[typing.Any]: ...
+def direct_stages(
+    arg0: typing.SupportsInt | typing.SupportsIndex,
+    arg1: typing.SupportsInt | typing.SupportsIndex,
+    arg2: tuple[typing.Any, ...],
+) -> list[typing.Any]: ...
 def flops(
     method: str,
     I1: typing.SupportsFloat | typing.SupportsIndex,
@@ -152,12 +158,6 @@ def torque_derivative(
     matrix: bool,
 ) -> numpy.typing.NDArray[numpy.float64]: ...
 def torque_models() -> list[typing.Any]: ...
-def direct_methods() -> list[typing.Any]: ...
-def direct_stages(
-    arg0: typing.SupportsInt | typing.SupportsIndex,
-    arg1: typing.SupportsInt | typing.SupportsIndex,
-    arg2: tuple[typing.Any, ...],
-) -> list[typing.Any]: ...
 
 agm: numpy.ufunc
 block_bodies: int

@@ -3,7 +3,9 @@ from numpy.typing import ArrayLike, NDArray
 
 epsilon: float
 
-def evaluate(name: str, /, *arguments: ArrayLike) -> NDArray[np.float64]: ...
+def evaluate(
+    name: str, /, *arguments: ArrayLike
+) -> NDArray[np.float64] | tuple[NDArray[np.float64], ...]: ...
 def count(name: str, x: float, y: float = 0.0, z: float = 0.0) -> tuple[float, dict[str, int]]: ...
 def step(
     method: str,

@@ -49,42 +49,43 @@ __all__ = [
 
 Array = NDArray[np.float64]
 
-agm: np.ufunc = _core.agm
-rf: np.ufunc = _core.rf
-rc: np.ufunc = _core.rc
-rd: np.ufunc = _core.rd
-rj: np.ufunc = _core.rj
 
-_core.describe(
-    agm,
+def _described(name: str, text: str) -> np.ufunc:
+    ufunc: np.ufunc = getattr(_core, name)
+    _core.describe(ufunc, text)
+    return ufunc
+
+
+agm = _described(
+    "agm",
     """Arithmetic-geometric mean of two non-negative numbers.
 
 Error below 4 eps (eps = 2.2e-16). Limits: 0 where one number is 0 and the other finite, inf where
 one is inf and the other positive, NaN for (0, inf) and where one is negative.""",
 )
-_core.describe(
-    rf,
+rf = _described(
+    "rf",
     """Carlson's R_F(x, y, z) = 1/2 int_0^inf dt / sqrt((t+x)(t+y)(t+z)).
 
 x, y, z >= 0, at most one of them zero. Error below 4 eps (eps = 2.2e-16). Limits: inf where two are
 zero, 0 where one is inf; NaN where one is negative. Source: DLMF 19.16.1, 19.36(i).""",
 )
-_core.describe(
-    rc,
+rc = _described(
+    "rc",
     """Carlson's R_C(x, y) = R_F(x, y, y); for y < 0 its Cauchy principal value.
 
 x >= 0. Error below 4 eps (eps = 2.2e-16). Limits: inf at y = 0, 0 where one is inf; NaN where x is
 negative. Source: DLMF 19.2.20.""",
 )
-_core.describe(
-    rd,
+rd = _described(
+    "rd",
     """Carlson's R_D(x, y, z) = R_J(x, y, z, z).
 
 x, y >= 0, at most one of them zero, z > 0. Error below 4 eps (eps = 2.2e-16). Limits: inf where
 z = 0 or x = y = 0, 0 where one is inf; NaN where one is negative. Source: DLMF 19.16, 19.36(i).""",
 )
-_core.describe(
-    rj,
+rj = _described(
+    "rj",
     """Carlson's R_J(x, y, z, p) = 3/2 int_0^inf dt / ((t+p) sqrt((t+x)(t+y)(t+z))).
 
 x, y, z >= 0, at most one of them zero; for p < 0 the Cauchy principal value. Error below 8 eps
@@ -138,9 +139,7 @@ def jacobi(
     >>> f"{cn:.6e} {dn:.6e}"
     '-1.335791e-08 1.335828e-08'
     """
-    if kc2 is None:
-        return cast("tuple[Array, Array, Array, Array]", _core.jacobi(u, k2, **ufunc_kwargs))
-    return cast("tuple[Array, Array, Array, Array]", _core.jacobi_kc2(u, k2, kc2, **ufunc_kwargs))
+    return cast("tuple[Array, Array, Array, Array]", _of_k2("jacobi", (u, k2), kc2, ufunc_kwargs))
 
 
 def ellip_f(
@@ -178,9 +177,7 @@ def ellip_f(
     >>> elliptic.ellip_f([0.5, 0.3], [0.75, 11.0]).round(6)
     array([0.51617 , 0.421861])
     """
-    if kc2 is None:
-        return cast("Array", _core.ellip_f(phi, k2, **ufunc_kwargs))
-    return cast("Array", _core.ellip_f_kc2(phi, k2, kc2, **ufunc_kwargs))
+    return cast("Array", _of_k2("ellip_f", (phi, k2), kc2, ufunc_kwargs))
 
 
 def ellip_k(k2: ArrayLike, /, kc2: ArrayLike | None = None, **ufunc_kwargs: Any) -> Array:
@@ -211,9 +208,7 @@ def ellip_k(k2: ArrayLike, /, kc2: ArrayLike | None = None, **ufunc_kwargs: Any)
     >>> float(elliptic.ellip_k(0.5).round(12))
     1.854074677301
     """
-    if kc2 is None:
-        return cast("Array", _core.ellip_k(k2, **ufunc_kwargs))
-    return cast("Array", _core.ellip_k_kc2(k2, kc2, **ufunc_kwargs))
+    return cast("Array", _of_k2("ellip_k", (k2,), kc2, ufunc_kwargs))
 
 
 def ellip_pi(
@@ -260,9 +255,7 @@ def ellip_pi(
     >>> elliptic.ellip_pi([0.4, 1.0], [np.pi, 1.0], 0.5).round(6)
     array([4.893661, 1.731992])
     """
-    if kc2 is None:
-        return cast("Array", _core.ellip_pi(n, phi, k2, **ufunc_kwargs))
-    return cast("Array", _core.ellip_pi_kc2(n, phi, k2, kc2, **ufunc_kwargs))
+    return cast("Array", _of_k2("ellip_pi", (n, phi, k2), kc2, ufunc_kwargs))
 
 
 def ellip_pi_complete(
@@ -298,6 +291,16 @@ def ellip_pi_complete(
     >>> float(elliptic.ellip_pi_complete(-0.5, -0.5).round(12))
     1.16784751713
     """
+    return cast("Array", _of_k2("ellip_pi_complete", (n, k2), kc2, ufunc_kwargs))
+
+
+def _of_k2(
+    name: str,
+    arguments: tuple[ArrayLike, ...],
+    kc2: ArrayLike | None,
+    ufunc_kwargs: dict[str, Any],
+) -> Any:
+    """The ufunc of arguments that end in k2, or the one that takes kc2 beside it."""
     if kc2 is None:
-        return cast("Array", _core.ellip_pi_complete(n, k2, **ufunc_kwargs))
-    return cast("Array", _core.ellip_pi_complete_kc2(n, k2, kc2, **ufunc_kwargs))
+        return getattr(_core, name)(*arguments, **ufunc_kwargs)
+    return getattr(_core, f"{name}_kc2")(*arguments, kc2, **ufunc_kwargs)

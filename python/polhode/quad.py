@@ -28,10 +28,13 @@ True
 
 from __future__ import annotations
 
+import inspect
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from inspect import Parameter, Signature
 from math import prod
 from numbers import Rational
 from typing import Any
@@ -39,7 +42,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from polhode import _arrays
+from polhode import _arrays, elliptic
 from polhode._methods import history, may_lack_root, method_index, warn_of_lost
 
 try:
@@ -229,236 +232,126 @@ def step(
     return (m_end, q_end) if digits else (m_end.high, q_end.high)
 
 
-def agm(a: Any, b: Any, *, digits: bool = False) -> Any:
-    """Arithmetic-geometric mean, as `polhode.elliptic.agm`.
+def _of_elliptic(
+    name: str, arguments: str, returns: str, error: str, example: str = ""
+) -> Callable[..., Any]:
+    """The function of `polhode.elliptic` of that name, in quadruple precision."""
+    names = arguments.split(", ")
+    of_k2 = names[-1] == "k2"
+    given = Parameter.POSITIONAL_ONLY if of_k2 else Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [Parameter(argument, given, annotation=Any) for argument in names]
+    if of_k2:
+        parameters.append(
+            Parameter("kc2", Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=Any)
+        )
+    parameters.append(Parameter("digits", Parameter.KEYWORD_ONLY, default=False, annotation=bool))
+    signature = Signature(parameters)
 
-    Parameters
-    ----------
-    a, b : array_like or Numbers
-        Not negative; they broadcast together.
-    digits : bool, default False
-        Return `Numbers` of 32 digits in place of an array.
+    def function(*args: Any, **kwargs: Any) -> Any:
+        try:
+            bound = signature.bind(*args, **kwargs)
+        except TypeError as why:
+            raise TypeError(f"{name}(): {why}") from None
+        bound.apply_defaults()
+        values = bound.arguments
+        digits = values.pop("digits")
+        kc2 = values.pop("kc2", None)
+        numbers = {key: _numbers(key, x) for key, x in values.items()}
+        if kc2 is not None:
+            numbers["kc2"] = _numbers("kc2", kc2)
+        elif of_k2:
+            one = Numbers(np.ones(()), np.zeros(()))
+            (numbers["kc2"],) = _apply("subtract", one, numbers["k2"])
+        _arrays.broadcast({key: x.shape for key, x in numbers.items()})
+        results = [x if digits else x.high[()] for x in _apply(name, *numbers.values())]
+        return tuple(results) if len(results) > 1 else results[0]
 
-    Returns
-    -------
-    agm : ndarray or Numbers
-        Relative error below 1e-31, plus what the last of 32 digits of the input does.
+    there = getattr(elliptic, name)
+    # NumPy puts the call before the text of a ufunc.
+    summary = (inspect.getdoc(there) or "").split("\n\n")[isinstance(there, np.ufunc)]
+    complement = """
+kc2 : array_like or Numbers, optional
+    Its complement ``1 - k2``; without it the difference to all digits."""
+    function.__doc__ = f"""{summary}
 
-    Raises
-    ------
-    ValueError, TypeError
-        What is no real number; shapes that do not broadcast.
+As `polhode.elliptic.{name}`, in quadruple precision.
 
-    Examples
-    --------
-    >>> from polhode import quad
-    >>> quad.agm(1, "0.5", digits=True).strings(30).item()
-    '7.28395515523453434593216191633e-1'
-    """
-    return _function("agm", digits, a=a, b=b)
+Parameters
+----------
+{arguments} : array_like or Numbers
+    As in `polhode.elliptic.{name}`; all broadcast together.{complement if of_k2 else ""}
+digits : bool, default False
+    Return `Numbers` of 32 digits in place of arrays.
 
+Returns
+-------
+{returns} : ndarray or Numbers
+    {error}
+    Limits as in `polhode.elliptic.{name}`.
 
-def rf(x: Any, y: Any, z: Any, *, digits: bool = False) -> Any:
-    """Carlson's R_F(x, y, z), as `polhode.elliptic.rf`.
-
-    Parameters
-    ----------
-    x, y, z : array_like or Numbers
-        Not negative, at most one of them zero; they broadcast together.
-    digits : bool, default False
-        As in `agm`, as are the errors raised.
-
-    Returns
-    -------
-    rf : ndarray or Numbers
-        Relative error below 1e-31, limits as in `polhode.elliptic.rf`.
-    """
-    return _function("rf", digits, x=x, y=y, z=z)
-
-
-def rc(x: Any, y: Any, *, digits: bool = False) -> Any:
-    """Carlson's R_C(x, y), its Cauchy principal value for y < 0, as `polhode.elliptic.rc`.
-
-    Parameters
-    ----------
-    x, y : array_like or Numbers
-        x not negative; they broadcast together.
-    digits : bool, default False
-        As in `agm`, as are the errors raised.
-
-    Returns
-    -------
-    rc : ndarray or Numbers
-        Relative error below 1e-31, limits as in `polhode.elliptic.rc`.
-    """
-    return _function("rc", digits, x=x, y=y)
-
-
-def rd(x: Any, y: Any, z: Any, *, digits: bool = False) -> Any:
-    """Carlson's R_D(x, y, z), as `polhode.elliptic.rd`.
-
-    Parameters
-    ----------
-    x, y, z : array_like or Numbers
-        x, y not negative, at most one of them zero, z positive; they broadcast together.
-    digits : bool, default False
-        As in `agm`, as are the errors raised.
-
-    Returns
-    -------
-    rd : ndarray or Numbers
-        Relative error below 1e-31, limits as in `polhode.elliptic.rd`.
-    """
-    return _function("rd", digits, x=x, y=y, z=z)
+Raises
+------
+ValueError, TypeError
+    What is no real number; shapes that do not broadcast.
+"""
+    if example:
+        function.__doc__ += f"""
+Examples
+--------
+>>> from polhode import quad
+{example}"""
+    function.__name__ = function.__qualname__ = name
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    return function
 
 
-def rj(x: Any, y: Any, z: Any, p: Any, *, digits: bool = False) -> Any:
-    """Carlson's R_J(x, y, z, p), its Cauchy principal value for p < 0, as `polhode.elliptic.rj`.
+_RELATIVE = "Relative error below 1e-31, plus what the last of 32 digits of the input does."
+_CONDITION = "Relative error below 1e-31 times the condition with respect to phi."
 
-    Parameters
-    ----------
-    x, y, z, p : array_like or Numbers
-        x, y, z not negative, at most one of them zero; they broadcast together.
-    digits : bool, default False
-        As in `agm`, as are the errors raised.
-
-    Returns
-    -------
-    rj : ndarray or Numbers
-        Relative error below 1e-31, for p < 0 of the largest term in it; limits as in
-        `polhode.elliptic.rj`.
-    """
-    return _function("rj", digits, x=x, y=y, z=z, p=p)
-
-
-def jacobi(u: Any, k2: Any, /, kc2: Any = None, *, digits: bool = False) -> tuple[Any, ...]:
-    """Jacobi elliptic functions sn, cn, dn and the amplitude am, as `polhode.elliptic.jacobi`.
-
-    Parameters
-    ----------
-    u : array_like or Numbers
-        Argument, any real.
-    k2 : array_like or Numbers
-        Parameter k^2, any finite real.
-    kc2 : array_like or Numbers, optional
-        Its complement ``1 - k2``; without it the difference to all digits.
-    digits : bool, default False
-        As in `agm`, as are the errors raised.
-
-    Returns
-    -------
-    sn, cn, dn, am : ndarray or Numbers
-        Error of sn, cn, am at most 1e-31 (1 + s), s = ``|u| max(1, sqrt |k2|)``; of dn that times
-        ``max(1, |dn|)``.
-
-    Examples
-    --------
-    >>> from polhode import quad
-    >>> [float(x) for x in quad.jacobi(0, "0.3")]
-    [0.0, 1.0, 1.0, 0.0]
-    """
-    arguments = _with_complement(k2, kc2, u=u)
-    return tuple(_function(name, digits, **arguments) for name in ("sn", "cn", "dn", "am"))
+agm = _of_elliptic(
+    "agm",
+    "a, b",
+    "agm",
+    _RELATIVE,
+    """>>> quad.agm(1, "0.5", digits=True).strings(30).item()
+'7.28395515523453434593216191633e-1'
+""",
+)
+rf = _of_elliptic("rf", "x, y, z", "rf", _RELATIVE)
+rc = _of_elliptic("rc", "x, y", "rc", _RELATIVE)
+rd = _of_elliptic("rd", "x, y, z", "rd", _RELATIVE)
+rj = _of_elliptic(
+    "rj", "x, y, z, p", "rj", "Relative error below 1e-31, for p < 0 of the largest term in it."
+)
+jacobi = _of_elliptic(
+    "jacobi",
+    "u, k2",
+    "sn, cn, dn, am",
+    """Error of sn, cn, am at most 1e-31 (1 + s), s = ``|u| max(1, sqrt |k2|)``; of dn that times
+    ``max(1, |dn|)``.""",
+    """>>> [float(x) for x in quad.jacobi(0, "0.3")]
+[0.0, 1.0, 1.0, 0.0]
+""",
+)
+ellip_k = _of_elliptic(
+    "ellip_k",
+    "k2",
+    "K",
+    _RELATIVE,
+    """>>> quad.ellip_k("0.5", digits=True).strings(30).item()
+'1.85407467730137191843385034720e+0'
+""",
+)
+ellip_f = _of_elliptic("ellip_f", "phi, k2", "F", _CONDITION)
+ellip_pi = _of_elliptic("ellip_pi", "n, phi, k2", "Pi", _CONDITION)
+ellip_pi_complete = _of_elliptic("ellip_pi_complete", "n, k2", "Pi", _RELATIVE)
 
 
-def ellip_k(k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
-    """Complete elliptic integral of the first kind, K, as `polhode.elliptic.ellip_k`.
-
-    Parameters
-    ----------
-    k2, kc2, digits
-        As in `jacobi`.
-
-    Returns
-    -------
-    K : ndarray or Numbers
-        Relative error below 1e-31.
-
-    Examples
-    --------
-    >>> from polhode import quad
-    >>> quad.ellip_k("0.5", digits=True).strings(30).item()
-    '1.85407467730137191843385034720e+0'
-    """
-    return _function("ellip_k", digits, **_with_complement(k2, kc2))
-
-
-def ellip_f(phi: Any, k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
-    """Incomplete elliptic integral of the first kind, F, as `polhode.elliptic.ellip_f`.
-
-    Parameters
-    ----------
-    phi : array_like or Numbers
-        Amplitude, radians.
-    k2, kc2, digits
-        As in `jacobi`.
-
-    Returns
-    -------
-    F : ndarray or Numbers
-        Relative error below 1e-31 times the condition of F with respect to phi.
-    """
-    return _function("ellip_f", digits, **_with_complement(k2, kc2, phi=phi))
-
-
-def ellip_pi(n: Any, phi: Any, k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
-    """Incomplete elliptic integral of the third kind, Pi, as `polhode.elliptic.ellip_pi`.
-
-    Parameters
-    ----------
-    n : array_like or Numbers
-        Characteristic, in the sign of Abramowitz & Stegun.
-    phi : array_like or Numbers
-        Amplitude, radians.
-    k2, kc2, digits
-        As in `jacobi`.
-
-    Returns
-    -------
-    Pi : ndarray or Numbers
-        Relative error below 1e-31 times the condition, as `ellip_f`.
-    """
-    return _function("ellip_pi", digits, **_with_complement(k2, kc2, n=n, phi=phi))
-
-
-def ellip_pi_complete(n: Any, k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
-    """Complete integral of the third kind, as `polhode.elliptic.ellip_pi_complete`.
-
-    Parameters
-    ----------
-    n : array_like or Numbers
-        Characteristic, in the sign of Abramowitz & Stegun.
-    k2, kc2, digits
-        As in `jacobi`.
-
-    Returns
-    -------
-    Pi : ndarray or Numbers
-        Relative error below 1e-31.
-    """
-    return _function("ellip_pi_complete", digits, **_with_complement(k2, kc2, n=n))
-
-
-def _with_complement(k2: Any, kc2: Any, **before: Any) -> dict[str, Any]:
-    """The arguments of a function of the parameter, its complement last."""
-    parameter = _numbers("k2", k2)
-    if kc2 is None:
-        kc2 = _apply("subtract", Numbers(np.ones(()), np.zeros(())), parameter)
-    return {**before, "k2": parameter, "kc2": kc2}
-
-
-def _function(name: str, digits: bool, **arguments: Any) -> Any:
-    given = {key: _numbers(key, value) for key, value in arguments.items()}
-    _arrays.broadcast({key: x.shape for key, x in given.items()})
-    result = _apply(name, *given.values())
-    return result if digits else result.high[()]
-
-
-def _apply(name: str, *arguments: Numbers) -> Numbers:
-    """A function of the core, of numbers that broadcast."""
+def _apply(name: str, *arguments: Numbers) -> list[Numbers]:
+    """The results of a function of the core, of numbers that broadcast."""
     shape = np.broadcast_shapes(*(x.shape for x in arguments))
     rows = _quad.evaluate(name, *(_rows(x, shape, ()) for x in arguments))
-    return _unpacked(rows, shape)
+    return [_unpacked(x, shape) for x in (rows if isinstance(rows, tuple) else (rows,))]
 
 
 _NAMES = ("inertia", "m", "q", "h")

@@ -14,12 +14,7 @@ from polhode._arrays import Array
 
 __all__ = ["attitude_from_rate"]
 
-_STEPS = {
-    2: _core.rate_magnus2,
-    4: _core.rate_magnus4,
-    6: _core.rate_magnus6,
-    8: _core.rate_magnus8,
-}
+_STEPS = {order: getattr(_core, f"rate_magnus{order}") for order in (2, 4, 6, 8)}
 
 
 def attitude_from_rate(

@@ -1,0 +1,85 @@
+#pragma once
+
+/// @file
+/// The functions of polhode.elliptic, one row each: NumPy's ufuncs and those of polhode.quad are
+/// made from this list.
+
+#include "polhode/elliptic/agm.hpp"
+#include "polhode/elliptic/carlson.hpp"
+#include "polhode/elliptic/jacobi.hpp"
+#include "polhode/elliptic/legendre.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace elliptic {
+
+/// A kernel(const T* x, T* y) that reads `inputs` numbers at x and writes `outputs` numbers at y.
+template <int Inputs, int Outputs, auto kernel>
+struct Function {
+    static constexpr int inputs = Inputs;
+    static constexpr int outputs = Outputs;
+    template <class T>
+    POLHODE_INLINE static void apply(const T* x, T* y) {
+        kernel(x, y);
+    }
+};
+
+/// The same function without its last input kc2 = 1 - k2; the one before is k2.
+template <class F>
+struct WithoutComplement {
+    static constexpr int inputs = F::inputs - 1;
+    static constexpr int outputs = F::outputs;
+    template <class T>
+    POLHODE_INLINE static void apply(const T* x, T* y) {
+        T with_kc2[F::inputs];
+        for (int i = 0; i < inputs; ++i) with_kc2[i] = x[i];
+        with_kc2[inputs] = 1.0 - x[inputs - 1];
+        F::apply(static_cast<const T*>(with_kc2), y);
+    }
+};
+
+namespace functions {
+inline constexpr auto agm = [](const auto* x, auto* y) { *y = elliptic::agm(x[0], x[1]); };
+inline constexpr auto rf = [](const auto* x, auto* y) { *y = elliptic::rf(x[0], x[1], x[2]); };
+inline constexpr auto rc = [](const auto* x, auto* y) { *y = elliptic::rc(x[0], x[1]); };
+inline constexpr auto rd = [](const auto* x, auto* y) { *y = elliptic::rd(x[0], x[1], x[2]); };
+inline constexpr auto rj = [](const auto* x, auto* y) {
+    *y = elliptic::rj(x[0], x[1], x[2], x[3]);
+};
+inline constexpr auto jacobi = [](const auto* x, auto* y) {
+    const auto r = elliptic::jacobi(x[0], x[1], x[2]);
+    y[0] = r.sn, y[1] = r.cn, y[2] = r.dn, y[3] = r.am;
+};
+inline constexpr auto ellip_f = [](const auto* x, auto* y) {
+    *y = elliptic::ellip_f(x[0], x[1], x[2]);
+};
+inline constexpr auto ellip_k = [](const auto* x, auto* y) {
+    *y = select(is_nan(x[0]), x[0], elliptic::ellip_k(x[1]));
+};
+inline constexpr auto ellip_pi = [](const auto* x, auto* y) {
+    *y = elliptic::ellip_pi(x[0], x[1], x[2], x[3]);
+};
+inline constexpr auto ellip_pi_complete = [](const auto* x, auto* y) {
+    *y = elliptic::ellip_pi_complete(x[0], x[1], x[2]);
+};
+}  // namespace functions
+
+/// Calls of(name, Function) for functions whose inputs are all there are, and of_k2(name, name with
+/// the complement, Function) for those whose last two inputs are k2 and kc2.
+template <class Of, class OfK2>
+constexpr void for_each_function(Of of, OfK2 of_k2) {
+    of("agm", Function<2, 1, functions::agm>{});
+    of("rf", Function<3, 1, functions::rf>{});
+    of("rc", Function<2, 1, functions::rc>{});
+    of("rd", Function<3, 1, functions::rd>{});
+    of("rj", Function<4, 1, functions::rj>{});
+    of_k2("jacobi", "jacobi_kc2", Function<3, 4, functions::jacobi>{});
+    of_k2("ellip_f", "ellip_f_kc2", Function<3, 1, functions::ellip_f>{});
+    of_k2("ellip_k", "ellip_k_kc2", Function<2, 1, functions::ellip_k>{});
+    of_k2("ellip_pi", "ellip_pi_kc2", Function<4, 1, functions::ellip_pi>{});
+    of_k2("ellip_pi_complete",
+          "ellip_pi_complete_kc2",
+          Function<3, 1, functions::ellip_pi_complete>{});
+}
+
+}  // namespace elliptic
+POLHODE_NAMESPACE_END
