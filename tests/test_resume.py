@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline, PPoly
 
 import polhode as ph
-from polhode import _core, _store
+from polhode import _core, _described, _store
 from polhode._fingerprint import differences, fingerprint
 
 Array = NDArray[np.float64]
@@ -1071,7 +1071,7 @@ MODELS: dict[str, ph.torques.Torque] = {
 
 
 def test_every_model_is_here() -> None:
-    kinds = {n for n in ph.torques.__all__ if issubclass(getattr(ph.torques, n), _store.Model)}
+    kinds = {n for n in ph.torques.__all__ if issubclass(getattr(ph.torques, n), ph.torques.Model)}
     assert kinds == {name.split()[0] for name in MODELS}
 
 
@@ -1097,7 +1097,7 @@ def test_models_are_stored(tmp_path: Path, torque: Any, own_axes: bool) -> None:
 
 @pytest.mark.parametrize("splitting", ph.splittings(), ids=lambda splitting: splitting.name)
 def test_splittings_come_back_as_they_were(splitting: ph.Splitting) -> None:
-    written = json.loads(json.dumps(_store.describe_splitting(splitting)))
-    read = _store.read_splitting(written)
+    written = json.loads(json.dumps(_described.describe_splitting(splitting)))
+    read = _described.read_splitting(written)
     assert read == splitting
     assert hash(read) == hash(splitting)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from polhode import _core
 from polhode._arrays import Array
-from polhode.torques import SpatialMomentum, Torque, _fitting, _to_body
+from polhode._body_axes import to_body, to_space
+from polhode.torques import Torque
 
 if TYPE_CHECKING:
     from polhode._run import Run
@@ -18,47 +18,41 @@ if TYPE_CHECKING:
 class Called:
     """A torque that is evaluated in Python, as a function that the core calls.
 
-    ``called(order, t, m, attitude)`` is the torque, the derivative of order 1 of the momentum in
-    space, seen from the bodies; where that momentum is given, its derivatives of all orders. Order
-    -1 is the W of a modified potential.
+    ``called(order, t, m, attitude)`` is in the body frame. Order 1 is the torque, the first
+    derivative of the angular momentum in space; other orders from 0 are the other derivatives of a
+    given momentum, and order -1 is the W of a modified potential.
     """
 
     def __init__(self, run: Run, term: Torque) -> None:
         self.run, self.term = run, term
         self.depends_on_m = bool(term.depends_on_m)
         self.has_modified = term.has_modified
-        self.is_given = isinstance(term, SpatialMomentum) and run.direct >= 0
+        self.is_given = term.gives_momentum and run.direct >= 0
         if self.is_given:
-            # By which m differs from L: a constant vector of space, found in the first step.
+            # Difference of m from L, a constant vector of the space frame, set in the first step.
             self.offset = run.extra.setdefault("offset", np.zeros_like(run.m))
             self.begun = run.done > 0
 
     def __call__(self, order: int, t: float, m: Array, attitude: Array) -> Array:
-        """What the core wants; an exception tells step and time."""
+        """The value of this order; an exception gets a note of step and time."""
         try:
             if self.is_given:
                 return self._given(order, t, m, attitude)
             if order == 1:
                 return self.term.torque(t, m, attitude)
-            return self.term.modified(t, attitude, m.shape)  # type: ignore[attr-defined, no-any-return]
+            return self.term.modified(t, attitude, m.shape)
         except Exception as error:
             note(error, f"in step {self.run.done} of the integration, at t = {t}")
             raise
 
     def _given(self, order: int, t: float, m: Array, attitude: Array) -> Array:
-        assert isinstance(self.term, SpatialMomentum)
-        derivatives = self.term.derivatives
-        if order > len(derivatives):
-            return np.zeros(m.shape)
+        value = self.term.spatial_momentum(order, t, m.shape)
         if order > 0:
-            value = _fitting(f"derivatives[{order - 1}]", derivatives[order - 1](t), m.shape)
-            return _to_body(attitude, value)
-        momentum = _fitting("L", self.term.L(t), m.shape)
+            return to_body(attitude, value)
         if not self.begun:
-            rotate = _core.so3_rotate if attitude.shape[-1] == 4 else _core.so3_rotate_by_matrix
-            self.offset[...] = rotate(attitude, m) - momentum
+            self.offset[...] = to_space(attitude, m) - value
             self.begun = True
-        return _to_body(attitude, momentum + self.offset)
+        return to_body(attitude, value + self.offset)
 
 
 def note(error: BaseException, text: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from polhode import _core
 from polhode._splittings import Splitting
-from polhode.torques import Model, SpatialMomentum, Torque
+from polhode.torques import Torque
 
 _ROWS = _core.direct_methods()
 _INDEX = {row["name"]: i for i, row in enumerate(_ROWS)}
@@ -43,30 +43,15 @@ def columns(direct: int) -> int:
 def check_terms(direct: int, terms: Sequence[Torque], corrects_energy: bool) -> None:
     """Refuse torques that have fewer derivatives than the method needs."""
     row = _ROWS[direct]
-    alone = _given_momentum(terms) is not None
+    alone = len(terms) == 1 and terms[0].gives_momentum
     needed = int(row["given" if alone else "derivatives"])
     if alone and corrects_energy:
         needed = max(needed, 1)
     for term in terms:
-        has = _derivatives(term)
+        has = term.known_derivatives
         if has < needed:
             raise ValueError(
                 f"method {row['name']!r} needs {needed} derivatives of the angular momentum in "
                 f"space, the torque being the first; {term!r} has {has}: give "
                 "torques.SpatialMomentum(L, *derivatives) or a method that needs fewer"
             )
-
-
-def _derivatives(term: Torque) -> int:
-    """How many derivatives of the momentum in space there are."""
-    if isinstance(term, SpatialMomentum):
-        return len(term.derivatives)
-    rate = isinstance(term, Model) and term.has_modified and not term.depends_on_t
-    return 2 if rate else 1
-
-
-def _given_momentum(terms: Sequence[Torque]) -> SpatialMomentum | None:
-    """The term that gives the momentum itself: where it is the only one."""
-    if len(terms) == 1 and isinstance(terms[0], SpatialMomentum):
-        return terms[0]
-    return None

@@ -30,8 +30,7 @@ from typing import Any
 
 import numpy as np
 
-from polhode import torques
-from polhode.torques import Compiled, Function, Model, Prescribed, SpatialMomentum, Torque
+from polhode.torques import Torque
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
 #: Bytes of the largest array that is looked into.
@@ -41,7 +40,7 @@ _ASSIGNS = ("STORE_DEREF", "DELETE_DEREF", "STORE_GLOBAL", "DELETE_GLOBAL")
 
 def fingerprint(term: Torque) -> dict[str, Any]:
     """The record of a torque."""
-    record = _Record()
+    record = Record()
     record.term("torque", term)
     return {
         "kind": type(term).__qualname__,
@@ -82,7 +81,15 @@ def _unequal(old: dict[str, str], new: dict[str, str]) -> list[str]:
     ]
 
 
-class _Record:
+class Record:
+    """The record of a torque, to which its parts add themselves.
+
+    Attributes
+    ----------
+    code, fixed, loose : dict of str
+        As in the head of this file: what is where.
+    """
+
     def __init__(self) -> None:
         self.code: dict[str, str] = {}
         self.fixed: dict[str, str] = {}
@@ -91,24 +98,14 @@ class _Record:
 
     def term(self, where: str, term: Torque) -> None:
         """A torque."""
-        if isinstance(term, Model):
-            self.fixed[f"{where}.parameters"] = _of_array(term.parameters)
-        if not _is_ours(type(term)):
+        numbers = term.numbers()
+        if numbers is not None:
+            self.fixed[f"{where}.parameters"] = _of_array(numbers)
+        if _is_ours(type(term)):
+            term.record(where, self)
+        else:
             self._methods(where, type(term))
             self._attributes(where, term)
-        elif isinstance(term, Function):
-            self.function(where, term._f)
-            if term._w is not None:
-                self.function("W", term._w)
-        elif isinstance(term, SpatialMomentum):
-            for k, function in enumerate((term.L, *term.derivatives)):
-                self.function(f"derivative {k} of L" if k else "L", function)
-        elif isinstance(term, Prescribed):
-            self.fixed[f"{where}.frame"] = term.frame
-            if not term.in_core:
-                self.function(where, term.values)
-        elif isinstance(term, Compiled):
-            self._compiled(where, term.function)
 
     def function(self, where: str, function: Any) -> None:
         """Anything that can be called."""
@@ -165,10 +162,12 @@ class _Record:
             kept[where] = plain
         elif isinstance(value, np.ndarray):
             self.loose[where] = _of_array(value)
-        elif isinstance(value, Model):
-            kept[where] = f"{type(value).__qualname__} {_of_array(value.parameters)}"
         elif isinstance(value, Torque):
-            self.term(where, value)
+            numbers = value.numbers()
+            if numbers is None:
+                self.term(where, value)
+            else:
+                kept[where] = f"{type(value).__qualname__} {_of_array(numbers)}"
         elif isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
             self.function(where, value)
 
@@ -184,7 +183,7 @@ class _Record:
             if plain is not None:
                 self.loose[f"{where}.{name}"] = plain
 
-    def _compiled(self, where: str, function: Any) -> None:
+    def compiled(self, where: str, function: Any) -> None:
         """A function of numba's, SciPy's or ctypes' kinds."""
         if hasattr(function, "_pyfunc"):  # numba's cfunc
             self.function(where, function._pyfunc)
@@ -202,7 +201,7 @@ class _Record:
 
 
 def _is_ours(kind: type) -> bool:
-    return kind is object or kind.__module__ == torques.__name__
+    return kind is object or f"{kind.__module__}.".startswith("polhode.torques.")
 
 
 def _of_plain(value: Any) -> str | None:

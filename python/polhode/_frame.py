@@ -26,7 +26,7 @@ class Frame:
 
     def principal_terms(self, given: Sequence[Torque]) -> list[Torque]:
         """The torques, written in principal axes."""
-        return [self.body._torque_to_principal(term) for term in given]
+        return [term.in_axes(self.body.axes) for term in given]
 
     def turned(self, m: Array, q: Array) -> tuple[Array, Array]:
         """Rows of a trajectory in the user's axes."""

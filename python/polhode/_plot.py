@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import operator
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,6 @@ import numpy as np
 from polhode import _core, so3
 from polhode._arrays import Array
 from polhode._trajectory import Trajectory
-from polhode.torques import Model
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -66,11 +64,8 @@ class _One:
         for term in trajectory.torque:
             if not term.has_potential:
                 continue
-            if isinstance(term, Model):
-                alone = copy.copy(term)
-                size = term.parameters.shape[-1]
-                alone.parameters = np.broadcast_to(term.parameters, (*shape, size))[at]
-                alone.batch = ()
+            alone = term.of_body(at, shape)
+            if alone is not None:
                 for k, t in enumerate(self.t):
                     self.energy[k] += alone.potential(float(t), attitude[k])
             else:  # a function of the whole batch

@@ -19,7 +19,7 @@ from polhode._rkmk import MuntheKaas
 from polhode._run import Run
 from polhode._splittings import Splitting, as_splitting
 from polhode._steps import step
-from polhode.torques import SpatialMomentum, Torque, TorqueLike, as_terms
+from polhode.torques import Torque, TorqueLike, as_terms
 
 
 def prepare(
@@ -137,7 +137,7 @@ def _check_scheme(scheme: Splitting, terms: Sequence[Torque], compensated: bool)
             raise ValueError(
                 f"splitting {scheme.name!r} has a modified potential and needs W; {term!r} has none"
             )
-        if scheme.b and isinstance(term, SpatialMomentum) and not term.derivatives:
+        if scheme.b and term.known_derivatives == 0:
             raise ValueError(
                 "a splitting needs the torque, the first derivative of the momentum: "
                 "SpatialMomentum(L, dL)"

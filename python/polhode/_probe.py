@@ -1,4 +1,4 @@
-"""Whether a user-defined torque depends on the momentum, by asking it."""
+"""Whether a user-defined torque depends on the momentum, found by calling it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from polhode._arrays import ZERO_MOMENT, Array, closed
 from polhode._methods import levels_to_the_user
-from polhode.torques import Function, Torque
+from polhode.torques import Torque
 
 #: Answers that differ by less than this part of the larger differ by rounding.
 ROUNDING = 1e-12
@@ -28,26 +28,25 @@ def with_known_dependence(
     q: Array,
     h: Array,
 ) -> list[Torque]:
-    """`given`, each function of which it is not said asked whether it depends on m.
+    """`given`, where it is known of every torque whether it depends on m.
 
-    `terms` are the same torques in the axes of `inertia`, `m` and `q`, the state at time t.
+    `terms` are the same torques in the axes of `inertia`, `m` and `q`, the state at time t. Those
+    with depends_on_m = None are called with other momenta.
     """
     if m.size == 0 or all(term.depends_on_m is not None for term in terms):
         return list(given)
     momenta = _momenta(inertia, m, h)
     return [
-        shown.known(_depends(term, shown, t, m, momenta, q))
-        if isinstance(shown, Function) and term.depends_on_m is None
-        else shown
+        shown.known(_depends(term, shown, t, m, momenta, q)) if term.depends_on_m is None else shown
         for shown, term in zip(given, terms, strict=True)
     ]
 
 
 def _momenta(inertia: Array, m: Array, h: Array) -> list[Array]:
-    """Two other momenta of every body: of the size of m, and one larger.
+    """Two other momenta of every body: one of the size of m, and a larger one.
 
-    The larger is also at least that of a step of `TURN` radians, so that a body that begins at rest
-    or nearly so tells as well as others.
+    The larger one rotates the body by at least `TURN` radians in a step, so that bodies that begin
+    at rest serve as well as others.
     """
     lengths = np.abs(h[np.isfinite(h) & (h != 0)])
     length = lengths.max() if lengths.size else 1.0
@@ -79,8 +78,8 @@ def _depends(
             return False
         again = ask(momenta[1])
     except Exception:
-        # One that fails at these momenta only looks at them; one that always fails is left to fail
-        # in the first step, where the exception tells it and carries the trajectory.
+        # A function that fails at these momenta only uses m. One that always fails will fail in the
+        # first step, where the exception carries the trajectory.
         try:
             ask(m)
         except Exception:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from polhode import _arrays, _core, _store
+from polhode import _arrays, _core, _described, _store
 from polhode._carry_out import Callback, carry_out
 from polhode._frame import Frame, terms_of_bodies
 from polhode._methods import row_of_name
 from polhode._run import Run
-from polhode._store import Absent, Store
+from polhode._store import Store
 from polhode._trajectory import Trajectory
 from polhode.bodies import RigidBody
 from polhode.torques import TorqueLike, as_terms
@@ -109,8 +109,7 @@ def resume(
         if run.done == run.count and store.rows == len(store.t):
             return _read_only(run, store)
         for term in run.given:
-            if isinstance(term, Absent):
-                raise term.missing()
+            term.check_present()
         _warn_of_other_bits(store)
         if threads is not None:
             run.threads = _arrays.thread_count(threads)
@@ -140,8 +139,8 @@ def _read_run(store: Store, torque: TorqueLike, stacklevel: int) -> Run:
             row = row_of_name(content["method"])
         except KeyError:
             raise ValueError(f"there is no method {content['method']!r}") from None
-        scheme = _store.read_splitting(content["splitting"])
-        stored = _store.read_torques(content["torque"], setup)
+        scheme = _described.read_splitting(content["splitting"])
+        stored = _described.read_torques(content["torque"], setup)
         state = {name: np.array(array) for name, array in store.state.items()}
         for name, array in state.items():
             if array.dtype != np.float64:
@@ -175,7 +174,7 @@ def _read_run(store: Store, torque: TorqueLike, stacklevel: int) -> Run:
             raise ValueError(f"the inertia has shape {setup['inertia'].shape}")
         if setup["h"].shape not in ((), (count,)) or every < 1 or count < 0:
             raise ValueError("steps that do not fit each other")
-    given, doubts = _store.fill_in(store.path, content["torque"], stored, as_terms(torque))
+    given, doubts = _described.fill_in(store.path, content["torque"], stored, as_terms(torque))
     with _store.told(store.path / "run.json"):
         terms, shown = terms_of_bodies(given, settings["inertia"], frame)
         run = Run(scheme=scheme, terms=terms, given=given, shown=shown, frame=frame, **settings)

@@ -38,7 +38,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import inspect
 import io
 import json
 import math
@@ -50,7 +49,6 @@ import uuid
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
@@ -58,12 +56,10 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from polhode import _core, torques
+from polhode import _core
 from polhode._arrays import Array
-from polhode._fingerprint import differences, fingerprint
+from polhode._described import describe_splitting, describe_torques
 from polhode._methods import method_name
-from polhode._splittings import Splitting
-from polhode.torques import Model, Torque
 
 if TYPE_CHECKING:
     from polhode._run import Run
@@ -456,214 +452,6 @@ def _reserve(path: Path, rows: Any) -> None:
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 error.filename = str(path)
                 raise
-
-
-# Splittings and torques ------------------------------------------------------------------------
-
-
-def describe_splitting(scheme: Splitting) -> dict[str, Any]:
-    """A splitting as JSON; floats keep all their digits."""
-    return asdict(scheme)
-
-
-def read_splitting(content: dict[str, Any]) -> Splitting:
-    """The splitting that `describe_splitting` described."""
-    known = {field.name for field in fields(Splitting)}
-    values = {name: value for name, value in content.items() if name in known}
-    for name in ("invariants", "generalised_order"):
-        values[name] = tuple(values[name])
-    values["stages"] = tuple((str(kind), float(b), float(c)) for kind, b, c in values["stages"])
-    return Splitting(**values)
-
-
-class Absent(Torque):
-    """In place of a torque of one's own that `Trajectory.load` or `resume` was not given."""
-
-    def __init__(self, content: dict[str, Any]) -> None:
-        self._function = content["function"]
-        self.depends_on_m = bool(content["depends_on_m"])
-        self.has_potential = bool(content["has_potential"])
-
-    def torque(self, t: float, m: Array, attitude: Array) -> Array:
-        """There is none."""
-        raise self.missing()
-
-    def potential(self, t: float, attitude: Array) -> Array:
-        """There is none."""
-        raise self.missing()
-
-    def missing(self) -> ValueError:
-        """What to say where it is needed."""
-        return ValueError(
-            f"the torque {self._function} is no model of polhode as it was made, so it was not "
-            "stored: give it once more, torque=..."
-        )
-
-    def __repr__(self) -> str:
-        return f"<{self._function}, not stored>"
-
-
-@dataclass(frozen=True)
-class Polynomial:
-    """The part of SciPy's piecewise polynomials that `torques.Prescribed` uses."""
-
-    c: Array
-    x: Array
-    extrapolate: bool
-
-    def __repr__(self) -> str:
-        return f"<piecewise polynomial on [{self.x[0]}, {self.x[-1]}]>"
-
-
-def _arguments(model: Model) -> dict[str, Any] | None:
-    """What a model's constructor is called with; None where it cannot be stored.
-
-    A model keeps each argument of its constructor as an attribute of that name.  A polynomial is
-    several entries here, "values.c" and so on.
-    """
-    kind = type(model)
-    if getattr(torques, kind.__name__, None) is not kind:
-        return None  # a class of the user's
-    arguments: dict[str, Any] = {}
-    for name in inspect.signature(kind).parameters:
-        value = getattr(model, name, None)
-        if hasattr(value, "c") and hasattr(value, "x"):
-            for part in ("c", "x"):
-                arguments[f"{name}.{part}"] = np.array(getattr(value, part), np.float64)
-            arguments[f"{name}.extrapolate"] = bool(getattr(value, "extrapolate", True))
-            continue
-        if not hasattr(model, name) or (np.asarray(value).dtype == object and value is not None):
-            return None
-        arguments[name] = value
-    with contextlib.suppress(TypeError, ValueError):
-        if _equal(_made(kind, arguments).parameters, model.parameters):
-            return arguments
-    return None
-
-
-def _made(kind: type[Model], arguments: dict[str, Any]) -> Model:
-    """The model of what `_arguments` told."""
-    whole = {name: value for name, value in arguments.items() if "." not in name}
-    for name in {name.partition(".")[0] for name in arguments if "." in name}:
-        parts = {part.name: arguments[f"{name}.{part.name}"] for part in fields(Polynomial)}
-        whole[name] = Polynomial(**parts)
-    model: Model = kind(**whole)
-    return model
-
-
-def describe_torques(terms: Sequence[Torque]) -> tuple[list[Any], dict[str, NDArray[Any]]]:
-    """Terms of a torque as JSON, and the arrays that belong to them.
-
-    A model is its class and the arguments of its constructor.  Anything else is only recorded: it
-    has to be given once more.
-    """
-    content: list[Any] = []
-    arrays: dict[str, NDArray[Any]] = {}
-    for i, term in enumerate(terms):
-        arguments = _arguments(term) if isinstance(term, Model) else None
-        if arguments is None:
-            content.append(
-                {
-                    "function": repr(term),
-                    "depends_on_m": bool(term.depends_on_m),
-                    "has_potential": bool(term.has_potential),
-                    "record": fingerprint(term),
-                }
-            )
-            continue
-        plain = {}
-        for name, value in arguments.items():
-            if value is None or isinstance(value, (bool, int, float, str)):
-                plain[name] = value
-            else:
-                arrays[f"torque{i}.{name}"] = np.asarray(value)
-        content.append({"model": type(term).__name__, "arguments": plain})
-        arrays[f"torque{i}"] = term.parameters  # type: ignore[attr-defined]
-    return content, arrays
-
-
-def read_torques(content: list[Any], arrays: dict[str, NDArray[Any]]) -> list[Torque | None]:
-    """The terms that `describe_torques` described; None for what was not stored."""
-    return [
-        None if "function" in item else _model(i, item, arrays) for i, item in enumerate(content)
-    ]
-
-
-def fill_in(
-    path: Path, content: list[Any], stored: list[Torque | None], given: Sequence[Torque]
-) -> tuple[list[Torque], list[str]]:
-    """All terms, and why they may be others than those of the start.
-
-    What was not stored is taken from `given`, the whole torque or what was not stored of it; or
-    `Absent` takes the place.
-    """
-    missing = stored.count(None)
-    if given and len(given) == len(stored) != missing:
-        for i, (old, new) in enumerate(zip(stored, given, strict=True)):
-            if old is not None and not _same_model(old, new):
-                raise ValueError(f"torque[{i}] = {new!r}, but the run in {str(path)!r} has {old!r}")
-        given = [new for old, new in zip(stored, given, strict=True) if old is None]
-    elif given and len(given) != missing:
-        raise ValueError(
-            f"torque has {len(given)} terms, but the run in {str(path)!r} has {len(stored)}, of "
-            f"which {missing} are to be given"
-        )
-    own = iter(given)
-    terms: list[Torque] = []
-    doubts: list[str] = []
-    for item, kept in zip(content, stored, strict=True):
-        if kept is not None:
-            terms.append(kept)
-            continue
-        new = next(own, Absent(item))
-        if new.depends_on_m is None and isinstance(new, torques.Function):
-            new = new.known(item["depends_on_m"])  # as the run found it at its start
-        terms.append(new)
-        if isinstance(new, Absent):
-            continue
-        if bool(new.depends_on_m) != item["depends_on_m"]:
-            raise ValueError(
-                f"{new!r} has depends_on_m = {new.depends_on_m}, but {item['function']} of the run "
-                f"in {str(path)!r} had {item['depends_on_m']}"
-            )
-        sure, open_ = differences(item.get("record"), fingerprint(new))
-        if sure:
-            raise ValueError(
-                f"{new!r} is another torque than {item['function']}, with which the run in "
-                f"{str(path)!r} began: {'; '.join(sure)}"
-            )
-        doubts += [f"{new!r}: {doubt}" for doubt in open_]
-    return terms, doubts
-
-
-def _model(i: int, item: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Model:
-    kind = getattr(torques, item["model"], None)
-    if not (isinstance(kind, type) and issubclass(kind, Model)):
-        raise ValueError(f"there is no torque model {item['model']!r}")
-    start = f"torque{i}."
-    large: dict[str, Any] = {
-        k.removeprefix(start): v for k, v in arrays.items() if k.startswith(start)
-    }
-    model = _made(kind, {**item["arguments"], **large})
-    if not _equal(model.parameters, arrays[f"torque{i}"]):
-        raise ValueError(f"the parameters of torque[{i}], {item['model']}, are not those stored")
-    return model
-
-
-def _same_model(old: Torque, new: Torque) -> bool:
-    """Whether the arguments of both are equal; `old` is a model that was stored."""
-    if type(old) is not type(new):
-        return False
-    a, b = _arguments(old), _arguments(new)  # type: ignore[arg-type]
-    if a is None or b is None or a.keys() != b.keys():
-        return False
-    return all(_equal(a[name], b[name]) for name in a)
-
-
-def _equal(a: Any, b: Any) -> bool:
-    """Equal shapes and values; outside of its pieces a polynomial may be NaN."""
-    numbers = np.asarray(a).dtype.kind == "f" and np.asarray(b).dtype.kind == "f"
-    return np.array_equal(a, b, equal_nan=numbers)
 
 
 def new_store(run: Run, t: Array, save_to: str | os.PathLike[str]) -> Store:

@@ -13,7 +13,7 @@ import numpy as np
 from polhode import _core
 from polhode._arrays import Array
 from polhode._methods import levels_to_the_user
-from polhode.torques import Model, SpatialMomentum, Torque
+from polhode.torques import Torque
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -109,11 +109,7 @@ class Trajectory:
         >>> traj.energy().round(12)
         array([2., 2., 2.])
         """
-        missing = [
-            repr(term)
-            for term in self.torque
-            if not term.has_potential and not isinstance(term, (Model, SpatialMomentum))
-        ]
+        missing = [repr(term) for term in self.torque if term.lacks_potential]
         if missing:
             warnings.warn(
                 f"the energy leaves out the potential of {', '.join(missing)}: give potential=",
@@ -127,7 +123,7 @@ class Trajectory:
             for term in self.torque:
                 if not term.has_potential:
                     continue
-                if isinstance(term, Model) and not term.depends_on_t:
+                if term.any_batch and not term.depends_on_t:
                     energy[at] += term.potential(0.0, q)
                 else:
                     for k, t in enumerate(self.t[at], at.start):

@@ -541,31 +541,6 @@ class RigidBody:
             return np.asarray(_core.so3_multiply(attitude, _core.so3_conjugate(self._turned())))
         return np.asarray(attitude @ np.swapaxes(self._axes, -2, -1))
 
-    def _torque_to_principal(self, term: Any) -> Any:
-        """The torque in principal axes: a model's own `in_axes`, or a function around it."""
-        if hasattr(term, "in_axes"):
-            return term.in_axes(self._axes)
-        from polhode.torques import Function
-
-        def torque(t: float, m: Array, attitude: Array) -> Array:
-            user = self._attitude_from_principal(attitude)
-            return self._to_principal(term.torque(t, self._from_principal(m), user))
-
-        def potential(t: float, attitude: Array) -> Any:
-            return term.potential(t, self._attitude_from_principal(attitude))
-
-        def modified(t: float, attitude: Array) -> Array:
-            user = self._attitude_from_principal(attitude)
-            core = 1 if attitude.shape[-1] == 4 else 2
-            return self._to_principal(term.modified(t, user, (*attitude.shape[:-core], 3)))
-
-        return Function(
-            torque,
-            depends_on_m=term.depends_on_m,
-            potential=potential if term.has_potential else None,
-            W=modified if term.has_modified and hasattr(term, "modified") else None,
-        )
-
     def _momentum_from_principal(self, m0: Array, principal0: Array, principal: Array) -> Array:
         # The change is turned, not the momentum: what the axes are off orthonormal by, an eps, then
         # does not add up over many calls.

@@ -1,0 +1,166 @@
+"""`polhode.torques.Torque`, the base class: all that the rest of the package asks a torque."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any, Self
+
+from polhode._arrays import Array
+from polhode._body_axes import BodyAxes
+
+if TYPE_CHECKING:
+    from polhode._fingerprint import Record
+
+
+class Torque:
+    """Base class of all torques: see `Function` and the models.
+
+    A user-defined subclass needs `torque`; everything else has a default.
+
+    Attributes
+    ----------
+    batch : tuple of int
+        Batch shape of its parameters; () where all bodies share them.
+    depends_on_t : bool
+        Whether the torque depends on time.
+    depends_on_m : bool or None
+        Whether the torque depends on the momentum; a kick is then one classical Runge-Kutta step.
+        None: `integrate` finds out.
+    has_potential : bool
+        Whether `potential` is there, so that the energy of a trajectory is complete.
+    has_modified : bool
+        Whether schemes with a modified potential can use it: `modified` is there, or the core has
+        the derivative of a model.
+    in_core : bool
+        Whether the kicks run in the core, without Python.
+    any_batch : bool
+        Whether `torque` and `potential` take any number of bodies; otherwise only the whole batch
+        of the integration.
+    known_derivatives : int
+        How many derivatives of the angular momentum in space are known; the torque is the first.
+    gives_momentum : bool
+        Whether `spatial_momentum` is there.
+    span : (float, float) or None
+        First and last time at which the torque is given; None where it is given at all times.
+    held : bool
+        Whether the torque is constant before and after its `span`; otherwise it is NaN there.
+    """
+
+    batch: tuple[int, ...] = ()
+    depends_on_t: bool = True
+    depends_on_m: bool | None = False
+    has_potential: bool = False
+    has_modified: bool = False
+    in_core: bool = False
+    any_batch: bool = False
+    known_derivatives: int = 1
+    gives_momentum: bool = False
+    span: tuple[float, float] | None = None
+    held: bool = False
+
+    def torque(self, t: float, m: Array, attitude: Array) -> Array:
+        """Torque in the body frame, shape (..., 3)."""
+        raise NotImplementedError
+
+    def potential(self, t: float, attitude: Array) -> Array:
+        """Potential energy, shape (...)."""
+        raise NotImplementedError
+
+    def modified(self, t: float, attitude: Array, shape: tuple[int, ...]) -> Array:
+        """W of a modified potential in the body frame, of this shape (..., 3), see `Function`."""
+        raise NotImplementedError
+
+    def spatial_momentum(self, order: int, t: float, shape: tuple[int, ...]) -> Array:
+        """Derivative number `order` of the momentum in the space frame, of this shape (..., 3)."""
+        raise NotImplementedError
+
+    @property
+    def lacks_potential(self) -> bool:
+        """Whether there may be a potential that polhode does not know."""
+        return not self.has_potential
+
+    def in_axes(self, axes: Array) -> Torque:
+        """The same torque in other body axes.
+
+        Parameters
+        ----------
+        axes : array_like, shape (..., 3, 3)
+            The columns are the new axes in components along the old ones: v becomes axes.T @ v.
+
+        Returns
+        -------
+        torque : Torque
+            By default one that calls this one from Python.
+        """
+        return InAxes(self, BodyAxes(axes))
+
+    def with_inertia(self, inertia: Array | None = None, tensor: Array | None = None) -> Torque:
+        """The torque on bodies of these moments (..., 3) or tensors (..., 3, 3).
+
+        Returns itself if it does not depend on the inertia or has been given one.
+        """
+        return self
+
+    def known(self, depends_on_m: bool) -> Self:
+        """The same torque, of which it is known whether it depends on m."""
+        same = copy.copy(self)
+        same.depends_on_m = depends_on_m
+        return same
+
+    def of_body(self, at: tuple[int, ...], shape: tuple[int, ...]) -> Torque | None:
+        """The torque on body `at` of a batch of this shape; None unless `any_batch`."""
+        return None
+
+    def check_attitude(self, matrix: bool) -> None:
+        """Raise ValueError if it cannot use matrices, or quaternions, as attitudes."""
+
+    def check_present(self) -> None:
+        """Raise ValueError if it only stands for a torque that was not stored."""
+
+    def core_term(self, shape: tuple[int, ...], matrix: bool) -> tuple[Any, ...]:
+        """The torque on bodies of a batch of this shape, as the core takes it."""
+        raise NotImplementedError
+
+    def numbers(self) -> Array | None:
+        """The parameters of a model, shape (..., P); None for other torques."""
+        return None
+
+    def arguments(self) -> dict[str, Any] | None:
+        """Arguments of the constructor that a file can hold; None where it cannot."""
+        return None
+
+    def record(self, where: str, record: Record) -> None:
+        """Add to the record what tells this torque from others of its class."""
+
+
+class InAxes(Torque):
+    """A torque in other body axes, called from Python in its own."""
+
+    def __init__(self, term: Torque, axes: BodyAxes) -> None:
+        self._term, self._axes = term, axes
+        self.batch = term.batch
+        self.depends_on_m = term.depends_on_m
+        self.has_potential = term.has_potential
+        self.has_modified = term.has_modified and not term.in_core
+        self.span, self.held = term.span, term.held
+
+    def torque(self, t: float, m: Array, attitude: Array) -> Array:
+        """Torque in the new body axes, shape (..., 3)."""
+        old = self._term.torque(t, self._axes.to_old(m), self._axes.attitude_to_old(attitude))
+        return self._axes.to_new(old)
+
+    def potential(self, t: float, attitude: Array) -> Array:
+        """Potential energy, shape (...)."""
+        return self._term.potential(t, self._axes.attitude_to_old(attitude))
+
+    def modified(self, t: float, attitude: Array, shape: tuple[int, ...]) -> Array:
+        """W in the new body axes, shape (..., 3)."""
+        old = self._term.modified(t, self._axes.attitude_to_old(attitude), shape)
+        return self._axes.to_new(old)
+
+    def check_attitude(self, matrix: bool) -> None:
+        """Refuse what the torque refuses."""
+        self._term.check_attitude(matrix)
+
+    def __repr__(self) -> str:
+        return repr(self._term)

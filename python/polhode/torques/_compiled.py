@@ -1,0 +1,140 @@
+"""`polhode.torques.Compiled`; the call is in cpp/include/polhode/torque/compiled.hpp."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from polhode import _core
+from polhode._arrays import Array
+from polhode.torques._base import Torque
+from polhode.torques._evaluate import columns, from_core
+from polhode.torques._function import UserDefined
+from polhode.torques._model import model_index
+from polhode.torques._signature import address_of
+
+if TYPE_CHECKING:
+    from polhode._fingerprint import Record
+
+
+class Compiled(UserDefined):
+    """A user-defined compiled torque, called in the core's loop over blocks of bodies.
+
+    Parameters
+    ----------
+    function : scipy.LowLevelCallable, numba cfunc or ctypes function pointer
+        A function of the C signature ::
+
+            void f(int64_t n, int64_t first, int64_t stride, double t,
+                   const double *m, const double *attitude, double *torque, void *user_data)
+
+        for n bodies, of which the first is number `first` of the batch (in C order), at time t.
+        Arrays lie component by component: ``m[k * stride + i]`` is component k of body
+        ``first + i``, k = 0, 1, 2; of `attitude` there are four components (quaternion, scalar
+        first) or nine (matrix, row by row), as the integration has them; all three components of
+        `torque` have to be set. m and torque are in the body frame, the attitude takes body to
+        space. `user_data` is that of the LowLevelCallable, else null.
+    depends_on_m : bool, optional
+        Whether the torque depends on m, as in `Function`.
+    potential : callable, optional
+        ``potential(t, attitude) -> (...)``, a Python function for `Trajectory.energy`.
+    attitude : {None, "quaternion", "matrix"}, optional
+        The form of attitude that the function takes; where it is given, an integration of the other
+        form is refused before any work. A C function does not tell, so say it: a function that
+        reads four components as a quaternion gives wrong numbers from a matrix.
+
+    Raises
+    ------
+    TypeError
+        The function is none of these kinds.
+    ValueError
+        Its signature is another one, or is not known.
+
+    Notes
+    -----
+    The function runs without the GIL, in several threads at once with ``threads`` above 1, so it
+    must keep no state. Bodies whose torque comes out NaN become NaN. ``integrate(torque=f)`` takes
+    such a function bare as well. A numba function is best written as one loop over i, which the
+    compiler then vectorises.
+
+    Examples
+    --------
+    With numba, a top of weight 0.1 along the third axis of space::
+
+        from numba import carray, cfunc, types as ty
+
+        array = ty.CPointer(ty.float64)
+
+
+        @cfunc(ty.void(ty.int64, ty.int64, ty.int64, ty.float64, array, array, array, ty.voidptr))
+        def top(n, first, stride, t, m, attitude, torque, user_data):
+            q = carray(attitude, (4, stride))
+            f = carray(torque, (3, stride))
+            for i in range(n):
+                f[0, i] = 0.2 * (q[2, i] * q[3, i] + q[0, i] * q[1, i])
+                f[1, i] = -0.2 * (q[1, i] * q[3, i] - q[0, i] * q[2, i])
+                f[2, i] = 0.0
+
+
+        traj = ph.integrate(inertia, m0, q0, 0.01, 1000, torque=top)
+    """
+
+    in_core = True
+
+    def __init__(
+        self,
+        function: Any,
+        depends_on_m: bool = False,
+        potential: Callable[[float, Array], ArrayLike] | None = None,
+        attitude: str | None = None,
+    ) -> None:
+        if attitude not in (None, "quaternion", "matrix"):
+            raise ValueError(f"attitude must be 'quaternion' or 'matrix', not {attitude!r}")
+        self._set_potential(potential)
+        self.function = function
+        self._address, self._user_data = address_of(function)
+        self._axes: Array | None = None
+        self.attitude = attitude
+        self.depends_on_m = bool(depends_on_m)
+        self._index = model_index("compiled_of_m" if depends_on_m else "compiled")
+
+    def check_attitude(self, matrix: bool) -> None:
+        """Refuse attitudes that are not of the form `attitude`."""
+        form = "matrix" if matrix else "quaternion"
+        if self.attitude not in (None, form):
+            raise ValueError(
+                f"the compiled torque takes attitudes of the form {self.attitude!r}, not {form!r}"
+            )
+
+    def core_term(self, shape: tuple[int, ...], matrix: bool) -> tuple[Any, ...]:
+        """The torque on bodies of a batch of this shape, as the core takes it."""
+        self.check_attitude(matrix)
+        none = np.zeros(0)
+        parameters = none if self._axes is None else columns(self._axes, shape)
+        return self._index, parameters, self._address, self._user_data, none, none
+
+    def torque(self, t: float, m: ArrayLike, attitude: ArrayLike) -> Array:
+        """Torque in the body frame, shape (..., 3), of bodies that count as the whole batch."""
+        return from_core(_core.torque, self, t, attitude, m=m)
+
+    def in_axes(self, axes: Array) -> Torque:
+        """The torque in other body axes; the function still works in its own."""
+        A = np.asarray(axes, np.float64)
+        if self._axes is not None:
+            A = self._axes[..., :9].reshape(*self._axes.shape[:-1], 3, 3) @ A
+        turned = Compiled(self.function, bool(self.depends_on_m), None, self.attitude)
+        turned._axes = np.concatenate(
+            [A.reshape(*A.shape[:-2], 9), np.asarray(_core.so3_to_quaternion(A))], axis=-1
+        )
+        turned.batch = A.shape[:-2]
+        return turned
+
+    def record(self, where: str, record: Record) -> None:
+        """The function."""
+        record.compiled(where, self.function)
+
+    def __repr__(self) -> str:
+        return f"Compiled({self.function!r}, depends_on_m={self.depends_on_m})"

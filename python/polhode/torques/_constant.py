@@ -1,0 +1,37 @@
+"""`polhode.torques.Constant`; formulas: cpp/include/polhode/torque/prescribed.hpp."""
+
+from __future__ import annotations
+
+from numpy.typing import ArrayLike
+
+from polhode.torques._model import Model, finite, frame_of
+
+
+class Constant(Model):
+    """A constant torque.
+
+    Parameters
+    ----------
+    value : array_like, shape (..., 3)
+        The torque, in the frame `frame`.
+    frame : {"body", "space"}, optional
+        Where it is constant: in the body (a thruster) or in space.
+
+    Notes
+    -----
+    No potential: work depends on the way. In space, Q m - torque t is conserved.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> thruster = ph.torques.Constant([0.0, 0.0, 0.5])
+    >>> traj = ph.integrate([1, 2, 3], [0, 0, 1], [1, 0, 0, 0], 0.1, 10, torque=thruster)
+    >>> traj.m[-1].round(12)
+    array([0. , 0. , 1.5])
+    """
+
+    def __init__(self, value: ArrayLike, frame: str = "body") -> None:
+        self.frame = frame_of(frame)
+        self.body_vectors = ("value",) if frame == "body" else ()
+        (self.value,) = finite(("value", value, (3,)))
+        self._set(f"constant_{frame}", self.value)

@@ -1,0 +1,129 @@
+"""`polhode.torques.Prescribed`; formulas: cpp/include/polhode/torque/prescribed.hpp."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from polhode._arrays import Array
+from polhode.torques._base import Torque
+from polhode.torques._evaluate import columns, in_body, returned
+from polhode.torques._model import Model, frame_of
+from polhode.torques._piecewise import Piecewise, is_piecewise, of_polynomial, of_samples
+from polhode.torques._tensors import turned
+
+if TYPE_CHECKING:
+    from polhode._fingerprint import Record
+
+
+class Prescribed(Model):
+    """A torque that is given as a function of time.
+
+    Parameters
+    ----------
+    values : callable, piecewise polynomial or array_like, shape (T, ..., 3)
+        The torque in the frame `frame`, as one of
+
+        - samples at the times `times`: linear between them, constant before the first and after
+          the last, as `numpy.interp` does it;
+        - a piecewise polynomial of degree 3 or less with values of shape (..., 3), as SciPy makes
+          them (`CubicSpline`, `PchipInterpolator`, `Akima1DInterpolator`, `PPoly`): anything with
+          breakpoints ``x`` and coefficients ``c``, continued by its first and last polynomials;
+          with ``extrapolate=False`` there is no torque outside the breakpoints (`torque` gives
+          NaN), and `integrate` refuses to ask for it;
+        - a function ``f(t) -> (..., 3)`` of time, called from Python once a kick.
+    times : array_like, shape (T,), optional
+        Times of the samples, ascending.
+    frame : {"body", "space"}, optional
+        The frame of the components.
+
+    Notes
+    -----
+    Samples and polynomials are evaluated in the core; the torque of a kick is that at the time
+    which the free flows have reached. Of some schemes this time lies outside the step, see
+    `Splitting.times`: data that end with the run do not serve them, and `integrate` raises
+    ValueError before any work. Samples may end earlier: the torque is held at the last one where
+    the run itself goes on after it. A kink, at a sample too, lowers the order of a scheme unless a
+    step ends there. No potential: the energy is what the torque makes it.
+
+    Examples
+    --------
+    A thruster that is switched on slowly:
+
+    >>> import polhode as ph
+    >>> burn = ph.torques.Prescribed([[0, 0, 0.0], [0, 0, 1.0]], times=[0.0, 2.0])
+    >>> traj = ph.integrate([1, 2, 3], [0, 0, 1], [1, 0, 0, 0], 0.5, 6, torque=burn)
+    >>> traj.m[-1].round(12)
+    array([0., 0., 3.])
+    """
+
+    def __init__(self, values: Any, times: ArrayLike | None = None, frame: str = "body") -> None:
+        self.values = values
+        self.times: Array | None = None
+        self.frame = frame_of(frame)
+        if is_piecewise(values):
+            if times is not None:
+                raise TypeError("a piecewise polynomial has its own times")
+            bounds, origins, table = of_polynomial(Piecewise.of(values))
+        elif callable(values):
+            if times is not None:
+                raise TypeError("a function of time needs no times")
+            bounds, origins, table = np.zeros(0), np.zeros(1), np.zeros((1, 4, 3))
+            self.in_core = False
+        else:
+            if times is None:
+                raise TypeError("samples need times")
+            self.values, self.times, bounds, origins, table = of_samples(values, times)
+        if self.times is not None:
+            self.held = True
+            if len(self.times) > 1:  # one sample: a constant torque
+                self.span = float(self.times[0]), float(self.times[-1])
+        elif self.in_core and not Piecewise.of(values).extrapolate:
+            self.span = float(values.x[0]), float(values.x[-1])
+        self._bounds, self._origins = bounds, origins
+        self._table = np.moveaxis(table, 1, -2).reshape(len(origins), *table.shape[2:-1], 12)
+        self._set(f"prescribed_{frame}", self._table[0])
+        if not self.in_core:
+            self.has_modified = False
+
+    def core_term(self, shape: tuple[int, ...], matrix: bool) -> tuple[Any, ...]:
+        """The torque on bodies of a batch of this shape, as the core takes it."""
+        table = np.stack([columns(interval, shape) for interval in self._table])
+        return self.index, table, 0, 0, self._bounds, self._origins
+
+    def arguments(self) -> dict[str, Any] | None:
+        """Arguments of the constructor; None with a function."""
+        return super().arguments() if self.in_core else None
+
+    def record(self, where: str, record: Record) -> None:
+        """The frame, and the function where it is one."""
+        record.fixed[f"{where}.frame"] = self.frame
+        if not self.in_core:
+            record.function(where, self.values)
+
+    def torque(self, t: float, m: ArrayLike, attitude: ArrayLike) -> Array:
+        """Torque in the body frame, shape (..., 3), see `Model.torque`."""
+        if self.in_core:
+            return super().torque(t, m, attitude)
+        return in_body(self.frame, "torque", self.values(t), m, attitude)
+
+    def in_axes(self, axes: Array) -> Torque:
+        """The same torque in other body axes, see `Torque.in_axes`."""
+        if self.frame == "space":
+            return self
+        if not self.in_core:
+            return Prescribed(lambda t: turned(axes, returned("torque", self.values(t))))
+        if self.times is None:
+            given = Piecewise.of(self.values)
+            return Prescribed(
+                Piecewise(_turned_behind(2, axes, given.c), given.x, given.extrapolate)
+            )
+        return Prescribed(_turned_behind(1, axes, self.values), self.times)
+
+
+def _turned_behind(count: int, axes: ArrayLike, v: Array) -> Array:
+    """axes.T @ v where v has `count` axes before those of the bodies."""
+    missing = max(np.ndim(axes) - 2 - (v.ndim - count - 1), 0)
+    return turned(axes, v.reshape(*v.shape[:count], *[1] * missing, *v.shape[count:]))

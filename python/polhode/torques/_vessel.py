@@ -1,0 +1,141 @@
+"""`polhode.torques.Vessel`; formulas: cpp/include/polhode/torque/vessel.hpp."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from polhode import _arrays
+from polhode._arrays import Array
+from polhode.torques._base import Torque
+from polhode.torques._model import finite
+from polhode.torques._of_inertia import ModelOfInertia
+from polhode.torques._tensors import diagonal, is_diagonal, six, turned_tensor
+
+
+class Vessel(ModelOfInertia):
+    """A ship at sea: restoring moments of buoyancy and linear damping.
+
+    Parameters
+    ----------
+    mass : array_like, shape (...)
+        Mass of the vessel.
+    gm_l, gm_t : array_like, shape (...)
+        Metacentric heights, longitudinal (pitch) and transverse (roll): of the metacentres above
+        the centre of mass.
+    damping : array_like, shape (..., 3), optional
+        Coefficients D of damping about the axes of the ship, torque per angular velocity; none
+        where left out.
+    gravity : array_like, shape (...), optional
+        Acceleration of gravity; the default is for metres and seconds.
+    axes : array_like, shape (3, 3) or (..., 3, 3), optional
+        The columns are the axes of the ship (ahead, abeam, vertical) in body components; those of
+        the body where left out.
+    inertia : array_like, shape (..., 3), optional
+        Principal moments, used by the damping; those of the integration where neither `inertia` nor
+        `tensor` is given.
+    tensor : array_like, shape (..., 3, 3), optional
+        Tensor of inertia in the body axes, in place of `inertia`.
+
+    Notes
+    -----
+    With u = Q.T @ (0, 0, 1), in the axes of the ship: torque = -mass gravity (gm_l u1, gm_t u2, 0)
+    x u - D omega (body frame), potential = (mass gravity / 2) (gm_l u1^2 + gm_t u2^2). The third
+    axis of space is vertical; yaw has no restoring moment.
+
+    With damping the torque depends on m; where it is the only torque its kick is the exact solution
+    of m' = torque at standing attitude, in any axes, for any axis without damping too; in a list
+    with others the kick is one classical Runge-Kutta step. Source: [Gus10] eqs. (43) to (45).
+
+    Examples
+    --------
+    The supply ship of the source, with its strong damping, over 15 seconds:
+
+    >>> import numpy as np, polhode as ph
+    >>> ship = ph.torques.Vessel(6.3622e6, gm_l=103.628, gm_t=2.1444, damping=[1e9, 1e9, 1e9])
+    >>> moments = np.array([3.2164e8, 5.4782e9, 5.7426e9])
+    >>> traj = ph.integrate(
+    ...     moments,
+    ...     moments * [1.0, 1.0, 1.0],
+    ...     [1.0, 0.0, 0.0, 0.0],
+    ...     0.0125,
+    ...     1200,
+    ...     torque=ship,
+    ...     save_every=1200,
+    ... )
+    >>> traj.q[-1].round(3)
+    array([-0.992, -0.033,  0.102,  0.067])
+    """
+
+    def __init__(
+        self,
+        mass: ArrayLike,
+        gm_l: ArrayLike,
+        gm_t: ArrayLike,
+        damping: ArrayLike | None = None,
+        gravity: ArrayLike = 9.81,
+        axes: ArrayLike | None = None,
+        inertia: ArrayLike | None = None,
+        tensor: ArrayLike | None = None,
+    ) -> None:
+        self._set_inertia(inertia, tensor)
+        self.mass, self.gm_l, self.gm_t, self.gravity = finite(
+            ("mass", mass, ()), ("gm_l", gm_l, ()), ("gm_t", gm_t, ()), ("gravity", gravity, ())
+        )
+        self.damping: Array | None = None
+        if damping is not None:
+            (self.damping,) = finite(("damping", damping, (3,)))
+            bad = self.damping < 0
+            _arrays.refuse("damping", self.damping, bad, 1, "must not be negative")
+        self.axes: Array | None = None
+        if axes is not None:
+            (self.axes,) = finite(("axes", axes, (3, 3)))
+            _arrays.check_attitude(self.axes, (3, 3), "axes")
+        weight = self.mass * self.gravity
+        restoring = np.stack(
+            np.broadcast_arrays(weight * self.gm_l, weight * self.gm_t, 0.0), axis=-1
+        )
+        restoring = self._in_body(restoring)
+        if self.damping is None or not self.damping.any():
+            self._known = True
+            self._set("restoring", six(restoring))
+            return
+        damping_tensor = self._in_body(self.damping)
+        full = self._full()
+        if full is None:  # given later; any will do for `depends_on_m` and the like
+            full = np.eye(3)
+        if is_diagonal(full) and is_diagonal(damping_tensor):
+            moments, coefficients = (np.diagonal(x, 0, -2, -1) for x in (full, damping_tensor))
+            if (moments <= 0).any():
+                raise ValueError("a vessel with damping needs positive moments of inertia")
+            self._set("vessel", six(restoring), coefficients / moments)
+        else:
+            self._set("coupled_vessel", six(restoring), *_modes(full, damping_tensor))
+
+    def _in_body(self, along_axes: Array) -> Array:
+        """A tensor that is diagonal in the axes of the ship, in those of the body."""
+        tensor = diagonal(along_axes)
+        return (
+            tensor if self.axes is None else turned_tensor(np.swapaxes(self.axes, -2, -1), tensor)
+        )
+
+    def in_axes(self, axes: Array) -> Torque:
+        """The same torque in other body axes, see `Torque.in_axes`."""
+        to_new = np.swapaxes(np.asarray(axes, np.float64), -2, -1)
+        changes: dict[str, Any] = {"axes": to_new if self.axes is None else to_new @ self.axes}
+        return self._with(**changes, **self._inertia_in_axes(axes))
+
+
+def _modes(inertia: Array, damping: Array) -> tuple[Array, Array, Array]:
+    """k, X and X^-1, matrices row by row, with damping inertia^-1 = X diag(k) X^-1."""
+    values, vectors = np.linalg.eigh(inertia)
+    if (values <= 0).any():
+        raise ValueError("a vessel with damping needs positive moments of inertia")
+    transposed = np.swapaxes(vectors, -2, -1)
+    root = np.sqrt(values)[..., None, :]
+    half, inverse = (vectors * root) @ transposed, (vectors / root) @ transposed
+    k, modes = np.linalg.eigh(inverse @ damping @ inverse)
+    X, X_inverse = half @ modes, np.swapaxes(modes, -2, -1) @ inverse
+    return k, X.reshape(*X.shape[:-2], 9), X_inverse.reshape(*X.shape[:-2], 9)

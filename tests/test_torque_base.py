@@ -1,0 +1,59 @@
+"""What the base class `Torque` gives to classes that only have `torque`."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from compare import close, same
+from tolerances import EPS
+
+import polhode as ph
+
+TENSOR = [[2.0, 0.3, 0.0], [0.3, 3.0, 0.1], [0.0, 0.1, 4.0]]
+Q0 = [1.0, 0.0, 0.0, 0.0]
+
+
+class Damping(ph.torques.Torque):
+    """A user-defined class that leaves it to `integrate` whether it depends on m."""
+
+    depends_on_m = None
+
+    def torque(self, t: float, m: Any, attitude: Any) -> Any:
+        return -0.5 * m
+
+
+class Weight(ph.torques.Model):
+    """A user-defined class on a model of the core, without `in_axes`."""
+
+    def __init__(self) -> None:
+        self._set("lagrange_top", np.array([2.0]))
+
+
+def test_a_class_is_asked_whether_it_depends_on_m() -> None:
+    run = (TENSOR[0][0], 3.0, 4.0), [0.1, 0.2, 0.3], Q0, 0.1, 20
+    found = ph.integrate(*run, torque=Damping())
+    known = ph.torques.Function(lambda t, m, q: -0.5 * m, depends_on_m=True)
+    same(found.m, ph.integrate(*run, torque=known).m)
+    assert found.torque[0].depends_on_m is True
+    assert Damping.depends_on_m is None
+    with pytest.raises(ValueError, match="depends on the attitude alone"):
+        ph.integrate(*run, torque=Damping(), splitting="rkn4_6")
+
+
+def test_a_model_without_in_axes_is_called_in_its_own() -> None:
+    body = ph.RigidBody(TENSOR)
+    own = body.integrate([0.1, 0.2, 0.3], Q0, 0.1, 20, torque=Weight())
+    model = body.integrate([0.1, 0.2, 0.3], Q0, 0.1, 20, torque=ph.torques.LagrangeTop(2.0))
+    # The same motion in other roundings, of some eps a kick and growing with the motion.
+    close(own.m, model.m, atol=1000 * EPS)
+    close(own.energy(), model.energy(), atol=1000 * EPS)
+
+
+@pytest.mark.parametrize("name", ph.torques.__all__)
+def test_classes_are_named_by_the_public_module(name: str) -> None:
+    kind = getattr(ph.torques, name)
+    assert kind.__module__ == "polhode.torques"
+    assert pickle.loads(pickle.dumps(kind)) is kind
