@@ -18,6 +18,7 @@ from tolerances import EPS
 import polhode as ph
 from polhode import elliptic, so3
 from polhode._arrays import overlaps_itself
+from polhode._splittings import as_splitting
 
 Array = NDArray[np.float64]
 
@@ -695,3 +696,22 @@ def test_a_motion_keeps_what_it_was_made_with() -> None:
         array[:] = 1.0
     for a, b in zip(motion(1.0), before, strict=True):
         same(a, b)
+
+
+@pytest.mark.parametrize("method", ["exact", "frb"])
+def test_long_steps_from_beside_the_middle_axis_are_refused(method: str) -> None:
+    """More than 300 growth times from less than 1e-135 off it, but not from on it."""
+    inertia = np.array([1.0, 1.5, 2.2])
+    growth = np.sqrt((1 / inertia[0] - 1 / inertia[1]) * (1 / inertia[1] - 1 / inertia[2]))
+    for off in (1e-136, 1e-150, 1e-200, 1e-300):
+        for h in (310 / growth, -1000 / growth, 5000 / growth):
+            m, q = ph.step(inertia, [off, 1.0, 0.0], IDENTITY, h, method=method)
+            assert np.isnan(m).any()
+            assert np.isnan(q).any()
+    for m0, h in (([1e-100, 1.0, 0.0], 400.0), ([0.0, 1.0, 0.0], 5000 / growth)):
+        assert np.isfinite(ph.step(inertia, m0, IDENTITY, h, method=method)[0]).all()
+
+
+def test_a_scheme_of_ones_own_is_symmetric_where_its_stages_are() -> None:
+    for a, symmetric in (([0.5, 0.5], True), ([0.3, 0.7], False)):
+        assert as_splitting((a, [1.0])).symmetric == symmetric
