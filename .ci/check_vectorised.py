@@ -24,21 +24,16 @@ from pathlib import Path
 
 # Functions to look at, as objdump -C prints them; {level} stands for the level's namespace.
 KERNELS = {
-    "exact step": (
-        r"\bpolhode::{level}::batch::step"
-        r"<polhode::{level}::Exact, polhode::{level}::pack<"
-    ),
-    **{
-        name: (
-            r"\bpolhode::{level}::batch::step_by<polhode::{level}::pack<[^>]*>, "
-            rf"polhode::{{level}}::rotations::{kernel}>"
-        )
-        for name, kernel in {
-            "three rotations": "ThreeRotations",
-            "symmetric and rotation": "SymmetricRotation",
-            "NO_SQUISH": "NoSquish",
-        }.items()
-    },
+    name: (
+        r"\bpolhode::{level}::batch::step_packs<polhode::{level}::pack<[^>]*>, [^:]*"
+        rf"\(polhode::{{level}}::batch::Layout\)[^:]*, polhode::{{level}}::{kernel}>"
+    )
+    for name, kernel in {
+        "exact step": "Exact",
+        "three rotations": "rotations::ThreeRotations",
+        "symmetric and rotation": "rotations::SymmetricRotation",
+        "NO_SQUISH": "rotations::NoSquish",
+    }.items()
 }
 REGISTERS = {"v3": "ymm", "v4": "zmm"}
 
@@ -47,9 +42,9 @@ PACKED_DIVISION = re.compile(r"^v?divpd\b")
 PACKED_FMA = re.compile(r"^vfn?m(add|sub)\d+pd\b")
 SCALAR = re.compile(r"^v?(sqrt|div)sd\b|^vfn?m(add|sub)\d+sd\b")
 FUSED = re.compile(r"^vfm(addsub|subadd)")
-# Moving a partial pack to where it belongs may take memcpy; arithmetic may take no call.  The
-# correction of the energy is a function of its own, called where it is asked for.
-CALL = re.compile(r"^call(?!.*<mem(cpy|move|set)@plt>)(?!.*polhode::\w+::energy::correct<)")
+# Moving a partial pack to where it belongs may take memcpy; arithmetic may take no call.  What is
+# unusual is left to a function of its own.
+CALL = re.compile(r"^call(?!.*<mem(cpy|move|set)@plt>)(?!.*polhode::\w+::batch::step_on<)")
 JUMP = re.compile(r"^j\w+\s+([0-9a-f]+)\b")
 
 

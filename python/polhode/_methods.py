@@ -153,15 +153,22 @@ def levels_to_the_user() -> int:
     return level
 
 
-def warn_of_lost(row: int, without_root: int, by_torque: int = 0) -> None:
-    """One warning a call for the bodies whose step has no root, or that a torque made NaN."""
+def warn_of_lost(row: int, lost: int, by_torque: int = 0, *, implicit: bool = True) -> None:
+    """One warning a call for the bodies that became NaN by a step, or by a torque.
+
+    `implicit`: the method may lack a root; else steps were too long.
+    """
     reasons = []
     if by_torque:
         reasons.append(f"the torque was not finite: {_bodies(by_torque)} NaN")
-    if without_root:
+    name = _METHODS[row].name
+    if lost and implicit:
         reasons.append(
-            f"method {_METHODS[row].name!r} found no root in a step: {_bodies(without_root)} NaN; "
-            "shorter steps have one"
+            f"method {name!r} found no root in a step: {_bodies(lost)} NaN; shorter steps have one"
+        )
+    elif lost:
+        reasons.append(
+            f"a step of method {name!r} was too long to have a correct digit: {_bodies(lost)} NaN"
         )
     if reasons:
         warnings.warn("; ".join(reasons), RuntimeWarning, stacklevel=levels_to_the_user())

@@ -9,7 +9,13 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
 from polhode._arrays import Array, Operand
-from polhode._methods import history, method_index, option_values, warn_of_lost
+from polhode._methods import (
+    history,
+    may_lack_root,
+    method_index,
+    option_values,
+    warn_of_lost,
+)
 from polhode._rkmk import MuntheKaas
 
 _core_step = _core.step
@@ -66,8 +72,8 @@ def step(
     Warns
     -----
     RuntimeWarning
-        Once a call, with the number of bodies that an implicit method leaves NaN because a step has
-        no root.
+        Once a call, with the number of bodies that become NaN though their input is finite: an
+        implicit method finds no root, or a step is too long to have a correct digit.
 
     Raises
     ------
@@ -84,9 +90,9 @@ def step(
     other.  A body's result does not depend on the rest of the batch, on its place in it or on the
     number of threads, bit for bit.  "exact" errs by at most 8 eps (1 + angle), angle = |h| |omega|,
     in m/|m| and in q, plus four times what the last bit of the input does, and so does "frb". Both
-    return NaN, without a warning, for a step of 2^50 radians and more, of which no digit would be
-    right, and for one of more than 300 growth times that starts less than 1e-135 |m| off the axis
-    of the middle moment, but not on it: a growth time is 1/sqrt((1/I1 - 1/I2) (1/I2 - 1/I3)) / |m|.
+    return NaN for a step of 2^50 radians and more, of which no digit would be right, and for one of
+    more than 300 growth times that starts less than 1e-135 |m| off the axis of the middle moment,
+    but not on it: a growth time is 1/sqrt((1/I1 - 1/I2) (1/I2 - 1/I3)) / |m|.
 
     "dmv2" ... "dmv18" solve an equation whose right root ends at a quarter turn a step for order 2
     and at about a half turn for the others: from |h| |m| / I1 = pi on, I1 the least moment, the
@@ -155,7 +161,7 @@ def step(
     else:
         m_out, q_out, lost = _step_converted(row, inertia, m, q, h, out, count, cores, values)
     if lost:
-        warn_of_lost(row, lost)
+        warn_of_lost(row, lost, implicit=may_lack_root(row, values))
     return m_out, q_out
 
 
@@ -178,7 +184,7 @@ def _step_converted(
 ) -> tuple[Array, Array, int]:
     """`step` for arguments that the core does not take as they are, or refuses.
 
-    Returns the results and the number of bodies whose step has no root.
+    Returns the results and the number of bodies that became NaN.
     """
     operands = [
         Operand("inertia", inertia, 3),

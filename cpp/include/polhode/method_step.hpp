@@ -18,9 +18,31 @@
 POLHODE_NAMESPACE_BEGIN
 namespace batch {
 
-/// One step of a method in the user's axes and units: the axes are sorted, unless the method says
-/// `static constexpr bool user_axes = true`, and powers of two are taken out of m, so that every
-/// finite m goes the same way bit for bit.
+/// One step of a method in the user's axes: they are sorted, unless the method says `static
+/// constexpr bool user_axes = true`.
+template <class Method, class T>
+POLHODE_INLINE FreeStep<T> advance_usual(const Method& method,
+                                         const Inertia<T>& body,
+                                         const Vec3<T>& m,
+                                         T h) {
+    if constexpr (requires { Method::user_axes; }) {
+        return method.step(body, m, h);
+    } else {
+        FreeStep<T> s = method.step(body, body.sorted_momentum(m), h);
+        s.m = body.order.from_sorted(s.m);
+        s.dq = body.order.from_sorted(s.dq);
+        return s;
+    }
+}
+/// Whether every momentum is surely of a size that needs no unit: by its square, which costs less
+/// than the largest component.
+template <class T>
+POLHODE_INLINE bool all_usual(const Vec3<T>& m) {
+    const T square = dot(m, m);
+    return all((square >= 0x1p-38) & (square <= 0x1p40));
+}
+/// The same in the user's units: powers of two are taken out of m, so that every finite m goes the
+/// same way bit for bit.
 template <class Method, class T>
 POLHODE_INLINE FreeStep<T> advance(const Method& method,
                                    const Inertia<T>& body,
@@ -38,14 +60,7 @@ POLHODE_INLINE FreeStep<T> advance(const Method& method,
         scaled_m = power_of_two_reciprocal(unit) * m;
         scaled_h = select(is_finite(largest), h * unit, nan<T>());
     }
-    FreeStep<T> s;
-    if constexpr (requires { Method::user_axes; }) {
-        s = method.step(body, scaled_m, scaled_h);
-    } else {
-        s = method.step(body, body.sorted_momentum(scaled_m), scaled_h);
-        s.m = body.order.from_sorted(s.m);
-        s.dq = body.order.from_sorted(s.dq);
-    }
+    FreeStep<T> s = advance_usual(method, body, scaled_m, scaled_h);
     if (scales) s.m = unit * s.m;
     return s;
 }

@@ -89,7 +89,7 @@ struct Attitude {
         }
         const T excess = dot(q, q) - 1.0;
         if (any(!(abs(excess) <= unit_within))) {
-            const mask_t<T> far = !(abs(excess) <= 0x1p-26);
+            const mask_t<T> far = !(abs(excess) <= near_unit);
             if (any(far)) {
                 const mask_t<T> zero = (q.w == 0.0) & (q.x == 0.0) & (q.y == 0.0) & (q.z == 0.0);
                 if (any(zero)) findings |= some_invalid;
@@ -99,6 +99,14 @@ struct Attitude {
             }
             q = kept_unit(q, unit_within);
         }
+    }
+    /// What `make_unit` and `turn` make of quaternions that need at most a small correction of
+    /// their norm, by a blend: in most packs some lane needs it.  Other lanes, of which the mask
+    /// says no, are worth nothing.
+    POLHODE_INLINE static mask_t<T> turn_near_unit(Quaternion<T>& q, const Quaternion<T>& dq) {
+        const T excess = dot(q, q) - 1.0;
+        q = kept_unit(q, unit_within) * dq;
+        return abs(excess) <= near_unit;
     }
     /// NaN where the mask holds.
     POLHODE_INLINE void spoil(const mask_t<T>& bad) {
@@ -120,6 +128,7 @@ struct Attitude {
 
   private:
     static constexpr double unit_within = 4 * epsilon_v<T>;
+    static constexpr double near_unit = 0x1p-26;  ///< of kept_unit
     static constexpr double orthogonal_within = 8 * epsilon_v<T>;
 };
 

@@ -35,12 +35,12 @@ POLHODE_INLINE int look_at_moments(const Vec3<T>& I) {
     return (any(rod & !ok) ? some_rod : all_valid) | (any(!(ok | rod)) ? some_invalid : all_valid);
 }
 
-/// Counts the bodies that became NaN though nothing they started from was.
+/// Counts the bodies that became NaN though nothing they started from was, see StepArguments.
 template <class T>
-[[gnu::noinline]] void count_without_root(const StepArguments& arguments,
-                                          std::ptrdiff_t i,
-                                          int count,
-                                          const T& end) {
+[[gnu::noinline]] void count_lost(const StepArguments& arguments,
+                                  std::ptrdiff_t i,
+                                  int count,
+                                  const T& end) {
     if (arguments.without_root == nullptr) return;
     const Vec3<T> m = load_vec3<T>(arguments.m, i, count);
     const T h = load_scalar<T>(arguments.h, i, count);

@@ -63,39 +63,78 @@ struct Carried {
     }
 };
 
-/// n steps of bodies begin ... end - 1.  Returns what it finds of moments and quaternions that are
-/// not allowed; the results of such bodies are worth nothing.
+/// The constants of the bodies, pack after pack: those that an earlier look has left, or computed
+/// from the moments, in which case it also finds out about these.
+template <class T>
+class BodiesOfPacks {
+  public:
+    POLHODE_INLINE BodiesOfPacks(const StepArguments& arguments, std::ptrdiff_t begin)
+        : inertia_(arguments.inertia),
+          prepared_(static_cast<const Inertia<T>*>(arguments.bodies)),
+          at_(prepared_),
+          shared_(inertia_.body == 0) {
+        if (shared_ && prepared_ == nullptr) compute(begin, 1);
+    }
+    POLHODE_INLINE const Inertia<T>& of(std::ptrdiff_t i, int count) {
+        if (shared_) return *at_;
+        if (prepared_ != nullptr) return prepared_[i / lanes_v<T>];
+        compute(i, count);
+        return own_;
+    }
+    int findings = all_valid;
+
+  private:
+    POLHODE_INLINE void compute(std::ptrdiff_t i, int count) {
+        const Vec3<T> moments = load_vec3<T>(inertia_, i, count);
+        findings |= look_at_moments(moments);
+        own_ = Inertia<T>::of(moments);
+        at_ = &own_;
+    }
+
+    View inertia_;
+    const Inertia<T>* prepared_;
+    const Inertia<T>* at_;
+    bool shared_;
+    Inertia<T> own_;
+};
+
+/// Any method, through a pointer.
+template <class T>
+struct CalledMethod {
+    FreeStep<T> (*function)(const void* method, const Inertia<T>& body, const Vec3<T>& m, T h);
+    const void* method;
+};
 template <class T, class Method>
-POLHODE_INLINE int step_with(const Method& method,
-                             const StepArguments& arguments,
-                             std::ptrdiff_t begin,
-                             std::ptrdiff_t end) {
+[[gnu::noinline]] FreeStep<T> call_method(const void* method,
+                                          const Inertia<T>& body,
+                                          const Vec3<T>& m,
+                                          T h) {
+    return advance(*static_cast<const Method*>(method), body, m, h);
+}
+template <class T>
+POLHODE_INLINE FreeStep<T> advance(const CalledMethod<T>& called,
+                                   const Inertia<T>& body,
+                                   const Vec3<T>& m,
+                                   T h) {
+    return called.function(called.method, body, m, h);
+}
+
+/// n steps of bodies begin ... end - 1, of any kind and in any arrays.  Returns what it finds of
+/// moments and quaternions that are not allowed; the results of such bodies are worth nothing.
+///
+/// @tparam Method  one that carries numbers from step to step, or CalledMethod
+template <class T, class Method>
+[[gnu::noinline]] int step_any(const Method& method,
+                               const StepArguments& arguments,
+                               std::ptrdiff_t begin,
+                               std::ptrdiff_t end) {
     constexpr int lanes = lanes_v<T>;
     if (begin >= end) return all_valid;
-    const bool shared_body = arguments.inertia.body == 0;
+    BodiesOfPacks<T> bodies(arguments, begin);
     int findings = all_valid;
-    const auto* prepared = static_cast<const Inertia<T>*>(arguments.bodies);
-    Inertia<T> own;
-    const Inertia<T>* at = &own;
-    if (prepared != nullptr) {
-        at = prepared + (shared_body ? 0 : begin / lanes);
-    } else {
-        const Vec3<T> moments = load_vec3<T>(arguments.inertia, begin, 1);
-        findings |= look_at_moments(moments);
-        own = Inertia<T>::of(moments);
-    }
     for (std::ptrdiff_t i = begin; i < end; i += lanes) {
         const int count = end - i < lanes ? static_cast<int>(end - i) : lanes;
-        if (!shared_body) {
-            if (prepared != nullptr) {
-                at = prepared + i / lanes;
-            } else {
-                const Vec3<T> moments = load_vec3<T>(arguments.inertia, i, count);
-                findings |= look_at_moments(moments);
-                own = Inertia<T>::of(moments);
-            }
-        }
-        const Inertia<T>& body = *at;
+        const Inertia<T>& body = bodies.of(i, count);
         Vec3<T> m = load_vec3<T>(arguments.m, i, count);
         T h = load_scalar<T>(arguments.h, i, count);
         Attitude<T> attitude = Attitude<T>::load(arguments.attitude, arguments.matrix, i, count);
@@ -106,7 +145,6 @@ POLHODE_INLINE int step_with(const Method& method,
             m = select(finite, m, Vec3<T>{not_finite, not_finite, not_finite});
             attitude.spoil(!finite);
         }
-        bool done = false;
         if constexpr (requires { Method::carried; }) {
             auto c = Carried<T, Method>::load(arguments, body, m, i, count);
             m = power_of_two_reciprocal(c.unit) * body.own_momentum(m);
@@ -124,39 +162,140 @@ POLHODE_INLINE int step_with(const Method& method,
             }
             c.store(arguments, i, count);
             m = c.unit * m;
-            done = true;
-        } else if constexpr (requires { Method::corrects_energy; }) {
-            if (arguments.energy_correction != energy::none) {
-                const auto c = Carried<T, Method>::load(arguments, body, m, i, count);
-                const Inertia<T> a_body = body;
-                for (std::ptrdiff_t n = 0; n < arguments.n_steps; ++n) {
-                    attitude.make_unit(h, findings);
-                    FreeStep<T> s = advance(method, body, m, h);
-                    energy::correct(a_body, s, c.target, arguments.energy_correction);
-                    m = s.m;
-                    attitude.turn(s.dq);
-                }
-                c.store(arguments, i, count);
-                done = true;
-            }
-        }
-        if constexpr (!requires { Method::carried; }) {
-            for (std::ptrdiff_t n = 0; !done && n < arguments.n_steps; ++n) {
+        } else {
+            const bool corrects = arguments.energy_correction != energy::none;
+            Carried<T, Method> c;
+            if (corrects) c = Carried<T, Method>::load(arguments, body, m, i, count);
+            for (std::ptrdiff_t n = 0; n < arguments.n_steps; ++n) {
                 attitude.make_unit(h, findings);
-                const FreeStep<T> s = advance(method, body, m, h);
+                FreeStep<T> s = advance(method, body, m, h);
+                if (corrects) energy::correct(body, s, c.target, arguments.energy_correction);
                 m = s.m;
                 attitude.turn(s.dq);
             }
+            if (corrects) c.store(arguments, i, count);
         }
-        if constexpr (requires { method.may_lack_root(); }) {
-            if (method.may_lack_root() && any(is_nan(m.x))) {
-                count_without_root(arguments, i, count, m.x);
-            }
-        }
+        if (any(is_nan(m.x))) count_lost(arguments, i, count, m.x);
         store_vec3(arguments.m_out, i, count, m);
         attitude.store(arguments.attitude_out, i, count);
     }
-    return findings;
+    return findings | bodies.findings;
+}
+
+/// All steps but the first n, of bodies begin ... end - 1, by `step_any`.
+template <class T>
+[[gnu::noinline, gnu::cold]] int step_on(const CalledMethod<T>& method,
+                                         StepArguments arguments,
+                                         std::ptrdiff_t n,
+                                         std::ptrdiff_t begin,
+                                         std::ptrdiff_t end) {
+    if (n > 0) {
+        arguments.m = arguments.m_out;
+        arguments.attitude = arguments.attitude_out;
+        arguments.n_steps -= n;
+    }
+    return step_any<T>(method, arguments, begin, end);
+}
+
+/// How momenta and quaternions lie: as rows of (N, C) arrays, as columns of (C, N) arrays.
+enum class Layout { rows, columns, other };
+
+inline Layout layout_of(const StepArguments& a) {
+    const View m[] = {a.m, a.m_out}, attitude[] = {a.attitude, a.attitude_out};
+    bool rows = true, columns = true;
+    for (int k = 0; k < 2; ++k) {
+        rows = rows && m[k].body == 3 && m[k].component == 1 && attitude[k].body == 4 &&
+               attitude[k].component == 1;
+        columns = columns && m[k].body == 1 && attitude[k].body == 1;
+    }
+    return rows ? Layout::rows : columns ? Layout::columns : Layout::other;
+}
+/// A view that is known to lie so, of C components.
+template <Layout layout, int C, class AnyView>
+POLHODE_INLINE AnyView laid_out(AnyView v) {
+    if constexpr (layout == Layout::rows) v.body = C, v.component = 1;
+    if constexpr (layout == Layout::columns) v.body = 1;
+    return v;
+}
+
+/// Steps of whole packs of bodies with quaternions, without correction of the energy: the loop that
+/// most calls run.  Where something is unusual, the size of a momentum, a quaternion to be
+/// normalised, or a result that is NaN, `step_any` goes on.
+///
+/// @tparam several  n steps, else one
+template <class T, Layout layout, bool several, class Method>
+[[gnu::noinline]] int step_packs(const Method& method,
+                                 const CalledMethod<T>& called,
+                                 const StepArguments& arguments,
+                                 std::ptrdiff_t begin,
+                                 std::ptrdiff_t end) {
+    constexpr int lanes = lanes_v<T>;
+    const std::ptrdiff_t n_steps = several ? arguments.n_steps : 1;
+    BodiesOfPacks<T> bodies(arguments, begin);
+    int findings = all_valid;
+    for (std::ptrdiff_t i = begin, next; i < end; i = next) {
+        next = i + lanes;
+        const Inertia<T>& body = bodies.of(i, lanes);
+        const T h = load_scalar<T>(arguments.h, i, lanes);
+        Vec3<T> m = load_vec3<T>(laid_out<layout, 3>(arguments.m), i, lanes);
+        Attitude<T> attitude;
+        std::ptrdiff_t n = 0;
+        for (; n < n_steps; ++n) {
+            if (!all_usual(m)) [[unlikely]]
+                break;
+            const FreeStep<T> s = advance_usual(method, body, m, h);
+            // Loaded after the step, which leaves no register free.
+            if (n == 0) {
+                const View from = laid_out<layout, 4>(arguments.attitude);
+                attitude = Attitude<T>::load(from, false, i, lanes);
+            }
+            Quaternion<T> q = attitude.q;
+            const mask_t<T> usual = Attitude<T>::turn_near_unit(q, s.dq);
+            if (!all(usual & (s.m.x == s.m.x))) [[unlikely]]
+                break;
+            m = s.m;
+            attitude.q = q;
+        }
+        if (n > 0) {
+            store_vec3(laid_out<layout, 3>(arguments.m_out), i, lanes, m);
+            attitude.store(laid_out<layout, 4>(arguments.attitude_out), i, lanes);
+        }
+        if (n < n_steps) [[unlikely]] {
+            // Where one pack is unusual from the start, its neighbours may be too.
+            constexpr std::ptrdiff_t packs = 16 * lanes;
+            if (n == 0) next = end - i < packs ? end : i + packs;
+            findings |= step_on(called, arguments, n, i, next);
+        }
+    }
+    return findings | bodies.findings;
+}
+
+/// n steps of bodies begin ... end - 1 by one method.
+template <class T, class Method>
+int step_by(const Method& method,
+            const StepArguments& arguments,
+            std::ptrdiff_t begin,
+            std::ptrdiff_t end) {
+    if constexpr (requires { Method::carried; }) {
+        return step_any<T>(method, arguments, begin, end);
+    } else {
+        const CalledMethod<T> called{&call_method<T, Method>, &method};
+        std::ptrdiff_t whole = begin;
+        if (!arguments.matrix && arguments.energy_correction == energy::none &&
+            arguments.n_steps > 0) {
+            whole = end - (end - begin) % lanes_v<T>;
+        }
+        int findings = all_valid;
+        if (whole > begin) {
+            const Layout layout = arguments.n_steps == 1 ? layout_of(arguments) : Layout::other;
+            const auto packs = layout == Layout::rows ? step_packs<T, Layout::rows, false, Method>
+                               : layout == Layout::columns
+                                   ? step_packs<T, Layout::columns, false, Method>
+                                   : step_packs<T, Layout::other, true, Method>;
+            findings = packs(method, called, arguments, begin, whole);
+        }
+        return findings | step_any<T>(called, arguments, whole, end);
+    }
 }
 
 /// A kernel called through a pointer, so that all long ones share one loop over the arrays:
@@ -174,33 +313,12 @@ struct PointedKernel {
         return kernel(options, body, m, h);
     }
 };
-/// The same for methods with the option `energy_correction`.
-template <class T>
-struct CorrectedPointedKernel : PointedKernel<T> {
-    static constexpr bool corrects_energy = true;
-};
-template <class T, class Pointed>
-int step_with_pointed(const Pointed& kernel,
-                      const StepArguments& arguments,
-                      std::ptrdiff_t begin,
-                      std::ptrdiff_t end) {
-    return step_with<T>(kernel, arguments, begin, end);
-}
 template <class Method, class T>
 FreeStep<T> pointed_step(const OptionValues& options,
                          const Inertia<T>& body,
                          const Vec3<T>& m,
                          T h) {
     return method_with<Method>(options).step(body, m, h);
-}
-
-/// One loop for all methods that share a kernel.
-template <class T, class Kernel>
-int step_by(const Kernel& kernel,
-            const StepArguments& arguments,
-            std::ptrdiff_t begin,
-            std::ptrdiff_t end) {
-    return step_with<T>(kernel, arguments, begin, end);
 }
 
 /// The step function of a method.  One that names a `kernel` shares it and its loop with its
@@ -212,13 +330,9 @@ int step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t en
         return step_by<T>(kernel_with<Method>(arguments.options), arguments, begin, end);
     } else if constexpr (requires { Method::shares_loop; }) {
         const PointedKernel<T> kernel{&pointed_step<Method, T>, arguments.options};
-        if constexpr (Method::info.corrects_energy) {
-            return step_with_pointed<T>(CorrectedPointedKernel<T>{kernel}, arguments, begin, end);
-        } else {
-            return step_with_pointed<T>(kernel, arguments, begin, end);
-        }
+        return step_by<T>(kernel, arguments, begin, end);
     } else {
-        return step_with<T>(method_with<Method>(arguments.options), arguments, begin, end);
+        return step_by<T>(method_with<Method>(arguments.options), arguments, begin, end);
     }
 }
 

@@ -7,7 +7,6 @@
 #include "polhode/batch/views.hpp"
 #include "polhode/direct/arguments.hpp"
 #include "polhode/energy_correction.hpp"
-#include "polhode/energy_correction.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace direct {
