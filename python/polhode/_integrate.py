@@ -47,7 +47,7 @@ def integrate(
 ) -> Trajectory:
     """Integrate m' = m x omega + torque, q' = q (0, omega)/2.
 
-    By a splitting around free motion, or by a method that takes the torque itself.
+    A splitting alternates free motion and kicks; a direct integrator evaluates the torque itself.
 
     Parameters
     ----------
@@ -56,44 +56,45 @@ def integrate(
     m0 : array_like, shape (..., 3)
         Angular momentum at `t0`, body frame.
     q0 : array_like, shape (..., 4) or (..., 3, 3)
-        Attitude at `t0`, body to space: quaternions, scalar first, or rotation matrices; brought to
-        unit norm (orthogonality) where it is more than a few eps off. `inertia`, `m0`, `q0` and the
-        parameters of torque models broadcast together.
+        Attitude at `t0`, body to space: quaternions, scalar first, or rotation matrices, normalized
+        as in `step`. `inertia`, `m0`, `q0` and the parameters of torque models broadcast together.
     h : array_like, shape () or (n_steps,)
         Time step, of either sign; one for all steps or one per step, the same for all bodies.
     n_steps : int
         Number of steps.
     torque : None, model, callable, compiled function or list of these, optional
-        A model of `polhode.torques`, or ``f(t, m, attitude) -> (..., 3)`` over the whole batch,
-        body frame, or a compiled function, see `torques.Compiled`; a list is their sum. A splitting
-        calls a bare function twice more at the start, with other momenta, to find out whether it
-        depends on m, see `torques.Function`.
+        A model of `polhode.torques`; or a function ``f(t, m, attitude) -> (..., 3)`` of the whole
+        batch, body frame; or a compiled function, see `torques.Compiled`. A list is the sum of its
+        torques. A splitting calls a bare function two more times at the start, with other momenta,
+        to determine whether it depends on m, see `torques.Function`.
     splitting : str, Splitting, (a, b), (a, b, c) or None, optional
         A name of `splittings()`, or coefficients of the free flows (a) and of the kicks (b), which
-        alternate; the longer list begins, a where they are equally long. c are those of a modified
-        potential, one beside each of b: m += b h torque - c h**3 W. None: the method takes the
-        torque itself, see `Method.takes_torque`.
+        alternate. The longer list begins; if they have equal length, a begins. c has one
+        coefficient of the modified potential for each of b: m += b h torque - c h**3 W. None: the
+        method integrates the torque directly, see `Method.takes_torque`.
     method : str or MuntheKaas, optional
-        The free flow, or the whole step: a name of `methods()`, or what `rkmk` makes.
+        The method of the free flow, or of the whole step: a name of `methods()`, or a method from
+        `rkmk`.
     t0 : float, optional
         Time at the start.
     save_every : int, optional
-        Steps from one save to the next; the start and the end are always saved.
+        Number of steps between saved states. The start and the end are always saved.
     save_to : path, optional
-        A directory to be made (an empty one may be there, but not the working directory), into
-        which the trajectory is written as it goes, as NumPy memmaps t.npy, m.npy and q.npy: a run
-        that is killed keeps what it had, and `resume` goes on with it. What exists is not written
-        over.
+        A new directory for the trajectory, or an empty one other than the working directory. The
+        states are written during the run as NumPy memmaps t.npy, m.npy and q.npy. If the run is
+        killed, the states so far remain, and `resume` continues the run. Existing files are not
+        overwritten.
     compensated : bool, optional
-        Carry along what rounding takes from m, so that in long runs the energy errs by no more than
-        the scheme does; for torques that do not depend on m. About a tenth slower.
+        Compensated summation of m: in long runs the energy error is then that of the scheme,
+        without accumulated rounding errors. For torques that do not depend on m. About a tenth
+        slower.
     threads : int, optional
-        Number of threads; None is POLHODE_NUM_THREADS or 1, -1 all cores.
+        Number of threads. None: POLHODE_NUM_THREADS or 1; -1: all cores.
     progress : bool, optional
         Show a progress bar (tqdm).
     callback : callable, optional
-        ``callback(step, t, m, attitude)``, called at each save, the start included; the arrays are
-        read-only.
+        ``callback(step, t, m, attitude)``, called at each saved state, including the start. The
+        arrays are read-only.
     **options
         Options of the method, see `methods()`.
 
@@ -101,57 +102,56 @@ def integrate(
     -------
     Trajectory
         T = 1 + ceil(n_steps / save_every) states: ``t`` (T,), ``m`` (T, ..., 3), ``q`` (T, ..., 4)
-        or (T, ..., 3, 3); with `save_to` they are the memmaps, read-only.
+        or (T, ..., 3, 3). With `save_to` they are the memmaps, read-only.
 
     Warns
     -----
     RuntimeWarning
-        Once a call, with the number of bodies that a torque made NaN, because it was not finite
-        where their momentum was, and of those that an implicit method leaves NaN because a step did
-        not converge. Also where a function answers equal arguments with different numbers, see
-        `torques.Function`.
+        Once per call, with the number of bodies that became NaN because the torque was not finite
+        at a finite momentum, and of those for which an implicit method did not converge. Also if a
+        function returns different results for equal arguments, see `torques.Function`.
 
     Raises
     ------
     ValueError
-        Bodies or attitudes that are none, shapes that do not fit, an unknown method or splitting,
-        a scheme that the torque does not serve, because it depends on m, has no W, or is not given
-        at the times that the scheme visits (`Splitting.times`, `torques.Prescribed`); with
-        ``splitting=None`` a method that takes no torque, fewer derivatives of it than the method
-        wants, `compensated`, and for a multistep method fewer steps than its history or steps that
-        are not all alike. Nothing has been done then. Also a torque that does not have the shape of
-        m, where it is called.
+        If inertia or attitude is invalid, shapes do not broadcast, the method or splitting is
+        unknown, or the scheme cannot be used with the torque: the torque depends on m, has no W, or
+        is not defined at the times of the stages (`Splitting.times`, `torques.Prescribed`). With
+        ``splitting=None``: if the method is not a direct integrator, the torque has fewer
+        derivatives than the method needs, `compensated` is set, or a multistep method gets fewer
+        steps than its history or steps of different length. These errors are raised before any
+        work. Also, when the torque is called, if its result does not have the shape of m.
     TypeError
-        Arguments of a wrong type; an option that the method does not have.
+        If an argument has a wrong type, or the method does not have an option.
     FileExistsError
-        What `save_to` names is there already.
+        If `save_to` exists and is not an empty directory.
 
-    Any exception of a torque or callback, and KeyboardInterrupt, carries the states so far as its
-    attribute ``trajectory``; a note tells step and time.
+    An exception of a torque or callback, and KeyboardInterrupt, has the states so far as its
+    attribute ``trajectory`` and a note with step and time.
 
     Notes
     -----
-    A step applies free flows and kicks m += b h torque in turn; time runs with the free flow, and a
-    kick sees the time reached. A torque about the axis of a rod has nothing to turn: what a kick
-    gives m there the next free flow drops, and a saved m may hold it. Results do not depend on the
-    other bodies, on `save_every` or on `threads`, bit for bit. Units are any consistent set.
+    A step alternates free flows and kicks m += b h torque. Time advances with the free flow, and a
+    kick uses the time reached. A torque about the axis of a rod has no effect: the next free flow
+    drops the momentum of the kick about that axis; a saved m may include it. Results do not depend
+    on the other bodies, on `save_every` or on `threads`, bit for bit. Any consistent units.
 
-    With ``splitting=None`` the method has the order that `methods` gives under a torque too. What
-    it wants of the torque: "taylor3" and "taylor3_false" a model that does not depend on time or
-    SpatialMomentum with two derivatives, "taylor4" ... "taylor6" SpatialMomentum with one
-    derivative less than the order, all others any torque. Implicit methods ask for the torque at
-    the state that they look for, up to 1000 times a step; Krysl's follow the root from a step of
-    length 0 where the step is long, Munthe-Kaas's see `rkmk`. A body is NaN also after 524,288
-    parts of paths in one step, see `step`. Sources: [Buss01], [Krysl07] Sec. 3 and, for the
-    repetition, [Bro65].
+    With ``splitting=None`` the method has the order in `methods`, also under a torque. "taylor3"
+    and "taylor3_false" need a model that does not depend on time, or SpatialMomentum with two
+    derivatives; "taylor4" ... "taylor6" need SpatialMomentum with one derivative less than the
+    order; all others accept any torque. Implicit methods evaluate the torque at the unknown state,
+    up to 1000 times per step. For long steps Krysl's methods follow the solution branch from h = 0;
+    for Munthe-Kaas methods see `rkmk`. A body also becomes NaN after 524,288 parts of the
+    continuation in one step, see `step`. Sources: [Buss01], [Krysl07] Sec. 3 and, for the
+    iteration, [Bro65].
 
-    Under a torque the target of ``energy_correction`` moves with the work, by the formula of
-    Hermite of the order of the method (Taylor) or by its own quadrature. The order stays, but the
-    error of the work turns the body: of heavy tops the attitude comes out better by "taylor1",
-    "euler_forward" and "rk4_rotation", as good by "imidm" and Gauss's rules, and
-    worse by "trapm", "bbtrapwd", "taylor3", "rkmk_midpoint" and "euler_backward". A step whose work
-    is a tenth of the energy or more is not corrected, and a body that starts at rest loses up to
-    one order.
+    Under a torque the target of ``energy_correction`` changes by the work, computed by Hermite's
+    formula of the order of the method (Taylor methods) or by the quadrature of the method. The
+    order stays the same, but the error of the work changes the attitude. For heavy tops the
+    attitude error is smaller with the correction for "taylor1", "euler_forward" and "rk4_rotation",
+    the same for "imidm" and the Gauss methods, and larger for "trapm", "bbtrapwd", "taylor3",
+    "rkmk_midpoint" and "euler_backward". A step whose work is a tenth of the energy or more is not
+    corrected, and a body that starts at rest loses up to one order.
 
     Examples
     --------

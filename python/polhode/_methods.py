@@ -22,31 +22,31 @@ from polhode._rkmk import MuntheKaas, is_implicit
 
 @dataclass(frozen=True)
 class Method:
-    """What a method is.
+    """A method.
 
     Attributes
     ----------
     name : str
-        As `step(method=...)` takes it.
+        The name for `step(method=...)`.
     order : int or None
         Order of accuracy in the step; None for exact methods.
     kind : str
         Its family.
     invariants : tuple of str
-        What it keeps to rounding with the defaults of its options: "energy", "casimir" (|m|^2/2),
-        "momentum_spatial" (Q m).
+        Quantities that it conserves to rounding, with the default options: "energy", "casimir"
+        (|m|^2/2), "momentum_spatial" (Q m).
     symmetric : bool
-        Whether a step of -h undoes a step of h; of methods that solve equations, in steps short
-        enough for one root.
+        Whether a step of -h inverts a step of h. For implicit methods: in steps so short that the
+        solution is unique.
     options : dict
-        Names and defaults of the options it takes.
+        Names and defaults of its options.
     source : str
         Paper and equation, keys as in REFERENCES.md.
     history : int
-        Of a multistep method, how many steps it combines: it starts itself by another method and
-        refuses to make fewer. 0 for the others.
+        Number of steps that a multistep method combines. It makes its first steps by another method
+        and needs at least this number of steps. 0 for one-step methods.
     takes_torque : bool
-        Whether it takes a torque itself, as `integrate(..., splitting=None)`.
+        True for direct integrators: `integrate(..., splitting=None)` is possible.
     """
 
     name: str
@@ -100,7 +100,7 @@ def methods() -> list[Method]:
     Returns
     -------
     list of Method
-        Each as its attributes tell, see `Method`.
+        See `Method` for the attributes.
 
     Examples
     --------

@@ -38,26 +38,28 @@ def step(
     Parameters
     ----------
     inertia : array_like, shape (..., 3)
-        Principal moments of inertia in the order of the body axes: any order, equal ones and one
-        zero moment (a rod, the other two equal) allowed; the triangle inequality is not asked for.
+        Principal moments of inertia, in the order of the body axes. They need not be sorted. Equal
+        moments are allowed, and one zero moment (a rod; the other two are then equal). The triangle
+        inequality is not required.
     m : array_like, shape (..., 3)
         Angular momentum, body frame.
     q : array_like, shape (..., 4) or (..., 3, 3)
-        Attitude, body to space: unit quaternions, scalar first, or rotation matrices.  Brought to
-        unit norm (orthogonality) where it is more than a few eps off.
+        Attitude, body to space: unit quaternions, scalar first, or rotation matrices. A quaternion
+        (matrix) whose norm (orthogonality) is off by more than a few eps is normalized.
     h : array_like, shape (...)
-        Time step, of either sign, one for all or one per body.  All four broadcast together.
+        Time step, of either sign; one for all bodies or one per body. All four arguments broadcast
+        together.
     method : str or MuntheKaas, optional
-        A name of `methods()`, or what `rkmk` makes.
+        A name of `methods()`, or a method from `rkmk`.
     n_steps : int, optional
-        Number of steps of `h` each, done in the core; the last state is returned, bit for bit what
-        as many calls give.  (Not so with `energy_correction`, whose target is the energy at the
-        start of each call, nor for multistep methods, which each call starts anew and which make no
-        fewer steps than their history.)
+        Number of steps of length `h`. Only the last state is returned. It has the same bits as
+        after `n_steps` calls, with two exceptions: the target of `energy_correction` is the energy
+        at the start of the call, and a multistep method starts anew in each call and needs at least
+        as many steps as its history.
     out : tuple of two float64 arrays, optional
-        Where the results go, of the results' shapes; the inputs themselves are allowed.
+        Arrays for the results, with the shapes of the results. The inputs themselves are allowed.
     threads : int, optional
-        Number of threads; None is POLHODE_NUM_THREADS or 1, -1 all cores.
+        Number of threads. None: POLHODE_NUM_THREADS or 1; -1: all cores.
     **options
         Options of the method, see `methods()`.
 
@@ -66,72 +68,76 @@ def step(
     m : ndarray, shape (..., 3)
         Angular momentum, body frame.
     q : ndarray, shape (..., 4) or (..., 3, 3)
-        Attitude.  A quaternion is the end of the continuous path that starts at the given one; it
-        is never made positive.
+        Attitude. The sign of a quaternion is continuous along the motion from the given one; it is
+        not changed to make the scalar positive.
 
     Warns
     -----
     RuntimeWarning
-        Once a call, with the number of bodies that become NaN though their input is finite: an
-        implicit method finds no root, or a step is too long to have a correct digit.
+        Once per call, with the number of bodies that become NaN although their input is finite: an
+        implicit method did not converge, or a step is too long to have a correct digit.
 
     Raises
     ------
     ValueError
-        Shapes that do not fit; a moment that is negative, not finite, or a second zero; momentum
-        about the axis of a rod; a zero quaternion; a matrix that is no rotation; an unknown method.
-        The message names the first bad index and value, and nothing has been written.
+        If shapes do not broadcast, the inertia is invalid (a moment is negative or not finite, or
+        two are zero), a rod has momentum about its axis, a quaternion is zero, a matrix is not a
+        rotation, or the method is unknown. The message names the first bad index and value. Nothing
+        has been written then.
     TypeError
-        Arguments that are not real numbers; an option that the method does not have.
+        If an argument is not of real numbers, or the method does not have an option.
 
     Notes
     -----
-    Units are any consistent set.  NaN or infinity in a body's m, q or h makes that body NaN and no
-    other.  A body's result does not depend on the rest of the batch, on its place in it or on the
-    number of threads, bit for bit.  "exact" errs by at most 8 eps (1 + angle), angle = |h| |omega|,
-    in m/|m| and in q, plus four times what the last bit of the input does, and so does "frb". Both
-    return NaN for a step of 2^50 radians and more, of which no digit would be right, and for one of
-    more than 300 growth times that starts less than 1e-135 |m| off the axis of the middle moment,
-    but not on it: a growth time is 1/sqrt((1/I1 - 1/I2) (1/I2 - 1/I3)) / |m|.
+    Any consistent units. A NaN or infinity in m, q or h of one body makes that body NaN and does
+    not affect other bodies. The result for a body does not depend on the other bodies, on its
+    position in the batch or on the number of threads, bit for bit.
 
-    "dmv2" ... "dmv18" solve an equation whose right root ends at a quarter turn a step for order 2
-    and at about a half turn for the others: from |h| |m| / I1 = pi on, I1 the least moment, the
-    body is NaN at once.  Below, a root more than 0.15 rad (orders below 8: 0.6 rad) from a
-    Runge-Kutta estimate of the attitude is refused, and the body is NaN too.  Where two roots meet,
-    about an axis at a quarter turn a step, the wrong one of a pair may be taken within 1e-4 rad of
-    there, an error of up to 2e-4 rad also at orders that err by less elsewhere.  Steps short of
-    |h| |m| / I1 = 1 by 1e-13 always have a root.  "midpoint" has one for every step; it is found up
-    to |h| |m| / I1 = 3, beyond not for every body (NaN), and it may be another than that of short
-    steps.
+    "exact" and "frb": the error of m/|m| and of q is at most 8 eps (1 + angle), angle = |h|
+    |omega|, plus four times the effect of the last bit of the input. They return NaN for a step of
+    2^50 radians or more, where no digit would be correct. They also return NaN for a step of more
+    than 300 growth times that starts less than 1e-135 |m| away from the axis of the middle moment,
+    but not on it. A growth time is 1/sqrt((1/I1 - 1/I2) (1/I2 - 1/I3)) / |m|.
 
-    "rotations231" turns about the body's axes 2, 3, 1, 3, 2 in this order, and likewise the other
-    five; the error depends on the order by up to a factor 300, and the axis of the least moment
-    belongs outside (first).  "symmetric_rotation" chooses its axes by itself; it is of the same
-    order, more accurate, and exact for symmetric bodies.  Option ``axes`` gives other axes,
-    ``cayley=True`` turns by 2 atan(angle/2) in place of the angle.
+    "dmv2" ... "dmv18" solve an implicit equation. Its correct solution exists up to a rotation of
+    pi/2 per step for order 2, and of about pi for the others. From |h| |m| / I1 = pi on, with I1
+    the least moment, the body is NaN. For shorter steps a solution is rejected, and the body is
+    NaN, if it differs from a Runge-Kutta estimate of the attitude by more than 0.15 rad (orders
+    below 8: 0.6 rad). Two solutions meet for a rotation of pi/2 per step about a principal axis.
+    Within 1e-4 rad of this point the wrong one may be returned, with an error of up to 2e-4 rad,
+    also for orders whose error is smaller elsewhere. A solution always exists for |h| |m| / I1 <= 1
+    - 1e-13. "midpoint" has a solution for every step. It is found up to |h| |m| / I1 = 3; beyond,
+    not for every body (NaN), and it may be another one than that of short steps.
 
-    "taylor1" ... "taylor6" turn once a step, by the Taylor series of the rotation vector ([Buss01]
-    Sec. 2, 5; the number is the order, "taylor2_augmented" and "taylor3_false" are of order 2);
-    "rk4" takes the quaternion as a vector (order 4), "rk4_rotation" averages angular velocities
-    (order 2, [Buss01] Sec. 3).  The multistep "abam_rotation" and "simo_wong_explicit" (order 2)
-    make their first steps themselves: option ``start="rk4"``, or "buss" by first-order ones.
+    "rotations231" rotates about the body axes 2, 3, 1, 3, 2 in this order; the other five names are
+    similar. The error depends on the order of the axes by a factor of up to 300; the axis of the
+    least moment should be the first. "symmetric_rotation" chooses the axes automatically. It has
+    the same order, is more accurate, and is exact for symmetric bodies. The option ``axes`` sets
+    other axes; ``cayley=True`` rotates by 2 atan(angle/2) instead of the angle.
+
+    "taylor1" ... "taylor6" make one rotation per step, by the Taylor series of the rotation vector
+    ([Buss01] Sec. 2, 5). The number is the order; "taylor2_augmented" and "taylor3_false" have
+    order 2. "rk4" integrates the quaternion as a vector (order 4), "rk4_rotation" averages angular
+    velocities (order 2, [Buss01] Sec. 3). The multistep methods "abam_rotation" and
+    "simo_wong_explicit" (order 2) compute their first steps with ``start="rk4"``, or with
+    ``start="buss"``, which uses steps of order 1.
 
     "trap", "imid", "trapm", "imidm", "swc1", "akw", "bbtrap", "bbtrapwd" (order 2) and
-    "euler_forward", "euler_backward" (order 1) are those of [Krysl07] Sec. 3; of the last two
-    ``form="rate"`` takes m' = m x omega as it stands and does not keep the momentum in space.  The
-    methods of Munthe-Kaas have the order of their tableau, see `rkmk`.
+    "euler_forward", "euler_backward" (order 1) are the methods of [Krysl07] Sec. 3. The last two
+    have the option ``form="rate"``, which integrates m' = m x omega directly and does not conserve
+    the spatial momentum. Munthe-Kaas methods have the order of their tableau, see `rkmk`.
 
-    All of these but the explicit ones solve an equation that may have several roots in long steps:
-    taken is one near by where the step is short, and the one that a path from a step of length 0
-    leads to elsewhere; a body whose path folds back before, or has more than 65,536 parts, is NaN.
-    Of 300,000 random bodies none was up to |h| |m| / I1 = 2, and up to 5 none by "trap", "imid",
-    "imidm" and "akw" (``benchmarks/implicit_roots.py``).
+    The implicit ones of these methods can have several solutions in a long step. polhode returns
+    the solution connected to h = 0: near the start for a short step, else by continuation in h. If
+    that branch ends before h, or needs more than 65,536 parts, the body becomes NaN. Among 300,000
+    random bodies this did not happen up to |h| |m| / I1 = 2, and for "trap", "imid", "imidm" and
+    "akw" not up to 5 (``benchmarks/implicit_roots.py``).
 
-    Option ``energy_correction=True`` turns the body after each step so that its energy becomes what
-    it was at the start of the call, the momentum in space left as it is: by an angle that is the
-    least to first order in the defect.  A target that |m| cannot
-    have is brought to the nearest that it can.  ``"buss"`` does so by the formula of [Buss01]
-    Sec. 4 where that has an answer.
+    With ``energy_correction=True`` the body is rotated after each step so that its energy equals
+    the energy at the start of the call. The spatial momentum does not change. To first order in the
+    energy error, the angle is the smallest possible. If no momentum of size |m| has the target
+    energy, the nearest possible energy is used. ``"buss"`` uses the formula of [Buss01] Sec. 4
+    where it has a solution.
 
     Examples
     --------
