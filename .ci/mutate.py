@@ -47,7 +47,8 @@ RESULTS = WORK / "results.json"
 
 #: What is chosen as the package is loaded: tables.
 TABLES = {
-    "cpp/include/polhode/elliptic/landen.hpp",  # not a table: of the other module, polhode.quad
+    "cpp/include/polhode/elliptic/landen.hpp",  # not a table: tested in the module polhode.quad
+    "cpp/include/polhode/torque_free/step_polynomials.hpp",  # likewise
     "cpp/include/polhode/splitting/schemes.hpp",
     "cpp/include/polhode/quadrature/gauss_legendre.hpp",
     "cpp/include/polhode/moser_veselov/preprocessing_table.hpp",

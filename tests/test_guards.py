@@ -18,6 +18,7 @@ from tolerances import EPS
 import polhode as ph
 from polhode import elliptic, so3
 from polhode._arrays import overlaps_itself
+from polhode._rkmk import MOST_IMPLICIT
 from polhode._splittings import as_splitting
 
 Array = NDArray[np.float64]
@@ -715,3 +716,19 @@ def test_long_steps_from_beside_the_middle_axis_are_refused(method: str) -> None
 def test_a_scheme_of_ones_own_is_symmetric_where_its_stages_are() -> None:
     for a, symmetric in (([0.5, 0.5], True), ([0.3, 0.7], False)):
         assert as_splitting((a, [1.0])).symmetric == symmetric
+
+
+def test_a_diagonal_alone_makes_a_tableau_implicit() -> None:
+    s = MOST_IMPLICIT + 1
+    a = np.tril(np.ones((s, s))) / s
+    with pytest.raises(ValueError, match="implicit tableau may have"):
+        ph.rkmk(a, np.full(s, 1 / s), a.sum(1))
+
+
+def test_attitudes_are_made_unit() -> None:
+    """To rounding in the first step, whatever they were off by."""
+    q = np.array([0.5, -0.5, 0.5, 0.5])
+    for off in (1e-14, 1e-12, 1e-10, 1e-9, 1e-8, -1e-12, -1e-9):
+        for method in ("exact", "magnus4", "rotations123"):
+            got = ph.step([1.0, 1.5, 2.0], [0.3, 0.4, 0.5], q * (1 + off), 0.3, method=method)[1]
+            close(np.linalg.norm(got), 1.0, atol=3 * EPS)
