@@ -156,7 +156,7 @@ def test_the_core_works_in_aligned_arrays(name: str) -> None:
     arguments: dict[str, Any] = {
         "method": 0,
         "options": (),
-        "direct": -1,
+        "direct": False,
         "inertia": np.array(I),
         "m": np.ones((5, 3)),
         "attitude": np.tile(Q, (5, 1)),

@@ -98,50 +98,38 @@ class Term {
     TorqueTerm term_{};
 };
 
-const DirectMethod& direct_method(int index) {
-    const dispatch::DirectTable& table = *dispatch::level().direct;
-    if (index < 0 || index >= table.count) throw py::index_error("no such method");
-    return table.rows[index];
+const DirectMethod& direct_method(int row) {
+    const dispatch::Level& level = dispatch::level();
+    if (row < 0 || row >= level.torque_free->methods || level.direct->rows[row].stages == nullptr) {
+        throw py::index_error("no such method");
+    }
+    return level.direct->rows[row];
+}
+/// The options of a direct integrator, complete.
+OptionValues direct_options(int row, const py::tuple& values) {
+    OptionValues options =
+        dispatch::level().torque_free->rows[row].info->complete(read_options(values));
+    if (options.data == nullptr) options.data = direct_method(row).data;
+    return options;
 }
 /// (bodies, columns).
 MutableView columns_of(const DirectMethod& method, Doubles work, std::ptrdiff_t bodies) {
     if (work.size() != method.columns * bodies) throw py::value_error("arrays of the wrong size");
     return {work.mutable_data(), method.columns, 1, 3};
 }
-/// The value of the option `start`, the first of the methods that have it.
-int start_of(const DirectMethod& method, const OptionValues& options) {
-    const int start = options.count > 0 ? static_cast<int>(options.value[0]) : 0;
-    return start >= 0 && start < method.starts ? start : 0;
-}
 
 /// The stages of step `step` of a direct integrator: of each, when in the step it
 /// wants how many derivatives of the momentum, and how far it goes back where it is not done.
-py::list direct_stages(int direct, std::ptrdiff_t step, const py::tuple& option_values) {
-    const DirectMethod& method = direct_method(direct);
-    const OptionValues options = read_options(option_values);
+py::list direct_stages(int row, std::ptrdiff_t step, const py::tuple& option_values) {
+    const DirectMethod& method = direct_method(row);
     DirectStage made[DirectMethod::most_stages];
-    const DirectStages list = method.stages(step, start_of(method, options), options, made);
+    const DirectStages list = method.stages(step, direct_options(row, option_values), made);
     py::list stages;
     for (int k = 0; k < list.count; ++k) {
         stages.append(
             py::make_tuple(list.stages[k].time, list.stages[k].derivatives, list.stages[k].back));
     }
     return stages;
-}
-
-py::list direct_methods() {
-    py::list list;
-    const dispatch::DirectTable& table = *dispatch::level().direct;
-    for (int i = 0; i < table.count; ++i) {
-        py::dict row;
-        row["name"] = table.rows[i].name;
-        row["columns"] = table.rows[i].columns;
-        row["derivatives"] = table.rows[i].derivatives;
-        row["starting"] = table.rows[i].starting;
-        row["given"] = table.rows[i].given;
-        list.append(row);
-    }
-    return list;
 }
 
 /// The same numbers, not to be written to, nor to be made writeable.
@@ -225,16 +213,18 @@ class Integration {
                                stages.at(i, 1),
                                stages.at(i, 2)});
         }
-        const dispatch::StepRow& row = dispatch::level().torque_free->rows[value<int>("method")];
+        const int method = value<int>("method");
+        const dispatch::StepRow& row = dispatch::level().torque_free->rows[method];
         p.flow = row.step;
-        p.options = read_options(given_["options"]);
-        p.options.stop = slice_.watch().request();
-        p.energy_correction = energy_correction(*row.info, p.options);
-        if (const int direct = value<int>("direct"); direct >= 0) {
-            p.direct = &direct_method(direct);
+        if (value<bool>("direct")) {
+            p.direct = &direct_method(method);
+            p.options = direct_options(method, given_["options"]);
             p.work = columns_of(*p.direct, array("own"), bodies());
-            p.start = start_of(*p.direct, p.options);
+        } else {
+            p.options = row.info->complete(read_options(given_["options"]));
         }
+        p.options.stop = slice_.watch().request();
+        p.energy_correction = row.info->energy_correction(p.options);
         p.inertia = rows(array("inertia"), 3, bodies());
         p.matrix = core == 9;
         p.m = mutable_rows(m_, 3, bodies());
@@ -464,9 +454,8 @@ void register_splitting(py::module_& module) {
 
 Arguments, all by name; arrays are doubles in C order, bodies along one axis or more:
 
-method, options: the free flow, row of methods() and its values
-direct, own: row of direct_methods() of a direct integrator, and its columns
-    (bodies, columns); -1, None: a splitting
+method, options: row of methods() and its values: of the free flow or the direct integrator
+direct: whether it integrates the torque directly; own: its columns (bodies, columns), else None
 stages: of the splitting, (stages, 3): 0 a flow or 1 a kick, coefficient, c of a modified potential
 terms: of the torque: models as tuples, others as functions (order, t, m, attitude) -> (bodies, 3)
     with depends_on_m, has_modified, is_given
@@ -485,7 +474,6 @@ threads: their number)")
              py::arg("n_steps"),
              "The next n_steps steps and their saves; none at first_step = 0: the start.");
     module.def("direct_stages", &b::direct_stages);
-    module.def("direct_methods", &b::direct_methods);
     module.attr("tableau_stages") = py::make_tuple(polhode::OptionValues::most_stages,
                                                    polhode::OptionValues::most_implicit_stages);
     module.def("torque",

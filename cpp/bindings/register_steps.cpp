@@ -97,14 +97,14 @@ py::object step(int method,
     const dispatch::StepRow& row_of_method = table.rows[method];
     const StepFunction kernel = row_of_method.step;
     Slice slice;
-    OptionValues options = read_options(option_values);
+    OptionValues options = row_of_method.info->complete(read_options(option_values));
     options.stop = slice.watch().request();
-    const int correction = energy_correction(*row_of_method.info, options);
+    const int correction = row_of_method.info->energy_correction(options);
     // What steps carry with them besides m and attitude, for calls that are cut into slices.
-    const bool carries = n_steps > 1 && (correction != 0 || row_of_method.info->history > 0);
+    const bool carries = n_steps > 1 && (correction != 0 || row_of_method.history > 0);
     py::object carried;
     if (carries) {
-        const npy_intp core = 2 + row_of_method.carried;
+        const npy_intp core = 2 + std::max(row_of_method.carried, 0);
         carried = new_array(batch, &core, 1);
         read_array(carried.ptr(), 1, operands[carried_]);
     }
@@ -203,16 +203,27 @@ py::list methods() {
     const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
     for (int i = 0; i < table.methods; ++i) {
         const MethodInfo& info = *table.rows[i].info;
+        const DirectMethod& direct = dispatch::level().direct->rows[i];
+        py::list options;
+        for (int k = 0; k < info.option_count(); ++k) {
+            const Option& option = info.options[k];
+            options.append(py::make_tuple(
+                option.name, option.kind, option.standard, option.choices, option.doc));
+        }
         py::dict row;
         row["name"] = info.name;
         row["order"] = info.order;
         row["kind"] = info.kind;
         row["invariants"] = info.invariants;
         row["symmetric"] = info.symmetric;
-        row["options"] = info.options;
+        row["options"] = options;
         row["source"] = info.source;
-        row["may_lack_root"] = info.may_lack_root;
-        row["history"] = info.history;
+        row["may_lack_root"] = table.rows[i].may_lack_root;
+        row["history"] = table.rows[i].history;
+        row["takes_torque"] = direct.stages != nullptr;
+        row["columns"] = direct.columns;
+        row["derivatives"] = direct.derivatives;
+        row["given"] = direct.given;
         rows.append(row);
     }
     return rows;

@@ -27,7 +27,7 @@ std::optional<OperationCount> count_step(const std::string& method,
         if (method != Method::info.name) return;
         const Vec3<counted> momentum{m[0], m[1], m[2]};
         const counted target = energy::per_momentum(body, momentum);
-        const int correction = energy_correction(Method::info, options);
+        const int correction = Method::info.energy_correction(Method::info.complete(options));
         const counted_scope scope;
         auto step = batch::advance<Method>(body, momentum, counted(h), options);
         if (correction != energy::none) {

@@ -35,7 +35,9 @@ using ArrayFunctions = std::span<const ArrayFunction>;
 struct StepRow {
     const MethodInfo* info;
     StepFunction step;
-    int carried;  ///< numbers of its own that it carries from step to step
+    int carried;  ///< numbers that a multistep method carries from step to step; -1: it is none
+    int history;  ///< steps that it combines; the first history - 1 are made by another method
+    bool may_lack_root;  ///< with the defaults of its options
 };
 
 struct TorqueFreeTable {
@@ -59,10 +61,9 @@ struct SplittingTable {
     int model_count;
 };
 
-/// Direct integrators.
+/// One row per method; one without stages is no direct integrator.
 struct DirectTable {
     const DirectMethod* rows;
-    int count;
 };
 
 struct Level {

@@ -11,17 +11,20 @@ POLHODE_NAMESPACE_BEGIN
 namespace {
 
 template <class M>
-inline constexpr int carried_numbers = 0;
-template <class M>
-    requires requires { M::carried; }
-inline constexpr int carried_numbers<M> = M::carried;
+constexpr dispatch::StepRow row_of() {
+    using Kernel = batch::KernelOf<M>;
+    return {&M::info,
+            batch::step<M>,
+            batch::carried_numbers<Kernel>,
+            batch::history_of<Kernel>(),
+            batch::lacks_root(batch::kernel_of<M>(OptionValues{}))};
+}
 
 template <class... Ms>
 struct Rows;
 template <class... Ms>
 struct Rows<MethodList<Ms...>> {
-    static constexpr dispatch::StepRow rows[] = {
-        {&Ms::info, batch::step<Ms>, carried_numbers<Ms>}...};
+    static constexpr dispatch::StepRow rows[] = {row_of<Ms>()...};
     static constexpr int count = sizeof...(Ms);
 };
 

@@ -27,7 +27,7 @@ class Called:
         self.run, self.term = run, term
         self.depends_on_m = bool(term.depends_on_m)
         self.has_modified = term.has_modified
-        self.is_given = term.gives_momentum and run.direct >= 0
+        self.is_given = term.gives_momentum and run.direct
         if self.is_given:
             # Difference of m from L, a constant vector of the space frame, set in the first step.
             self.offset = run.extra.setdefault("offset", np.zeros_like(run.m))

@@ -10,7 +10,6 @@ __all__: list[str] = [
     "build",
     "casimir",
     "describe",
-    "direct_methods",
     "direct_stages",
     "ellip_f",
     "ellip_f_kc2",
@@ -65,9 +64,8 @@ class Integration:
 
     Arguments, all by name; arrays are doubles in C order, bodies along one axis or more:
 
-    method, options: the free flow, row of methods() and its values
-    direct, own: row of direct_methods() of a direct integrator, and its columns
-        (bodies, columns); -1, None: a splitting
+    method, options: row of methods() and its values: of the free flow or the direct integrator
+    direct: whether it integrates the torque directly; own: its columns (bodies, columns), else None
     stages: of the splitting, (stages, 3): 0 a flow or 1 a kick, coefficient, c of a modified potential
     terms: of the torque: models as tuples, others as functions (order, t, m, attitude) -> (bodies, 3)
         with depends_on_m, has_modified, is_given
@@ -91,7 +89,6 @@ class Integration:
         """
 
 def describe(ufunc: typing.Any, text: str) -> None: ...
-def direct_methods() -> list[typing.Any]: ...
 def direct_stages(
     arg0: typing.SupportsInt | typing.SupportsIndex,
     arg1: typing.SupportsInt | typing.SupportsIndex,

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import difflib
-import math
-import numbers
-import operator
 import sys
 import warnings
-from collections.abc import Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
-from polhode import _core
+from polhode import _core, _options
 from polhode._rkmk import MuntheKaas, is_implicit
 
 
@@ -60,38 +52,26 @@ class Method:
     takes_torque: bool = False
 
 
-def _defaults(text: str) -> dict[str, Any]:
-    """Options with their defaults, from a row's "name=default name=default"."""
-    pairs = (item.partition("=") for item in text.split())
-    return {name: ast.literal_eval(default) for name, _, default in pairs}
-
-
-def _read() -> list[Method]:
-    direct = {row["name"] for row in _core.direct_methods()}
-    return [
-        Method(
-            name=row["name"],
-            order=row["order"] or None,
-            kind=row["kind"],
-            invariants=tuple(row["invariants"].split()),
-            symmetric=row["symmetric"],
-            options=_defaults(row["options"]),
-            source=row["source"],
-            history=row["history"],
-            takes_torque=row["name"] in direct,
-        )
-        for row in _core.methods()
-    ]
-
-
-_METHODS = _read()
+_ROWS = _core.methods()
+_OPTIONS = [_options.read(row["options"]) for row in _ROWS]
+_METHODS = [
+    Method(
+        name=row["name"],
+        order=row["order"] or None,
+        kind=row["kind"],
+        invariants=tuple(row["invariants"].split()),
+        symmetric=row["symmetric"],
+        options={option.name: option.default for option in options},
+        source=row["source"],
+        history=row["history"],
+        takes_torque=row["takes_torque"],
+    )
+    for row, options in zip(_ROWS, _OPTIONS, strict=True)
+]
 #: The row of methods that `rkmk` makes, which has no name for users.
 _MADE = "rkmk"
 _INDEX = {method.name: i for i, method in enumerate(_METHODS) if method.name != _MADE}
 _MADE_ROW = [method.name for method in _METHODS].index(_MADE)
-
-
-_MAY_LACK_ROOT = [bool(row["may_lack_root"]) for row in _core.methods()]
 
 
 def methods() -> list[Method]:
@@ -128,9 +108,11 @@ def history(row: int) -> int:
 
 def corrects_energy(row: int, values: tuple[Any, ...]) -> bool:
     """Whether the energy is corrected with these values of the options."""
-    if "energy_correction" not in _METHODS[row].options or not values:
-        return False
-    return isinstance(values[-1], float) and values[-1] != 0
+    own = zip(reversed(_OPTIONS[row]), reversed(values), strict=False)  # behind coefficients
+    return any(
+        option.name == "energy_correction" and isinstance(value, float) and value != 0
+        for option, value in own
+    )
 
 
 def unknown_name(what: str, name: object, known: list[str]) -> ValueError:
@@ -140,9 +122,21 @@ def unknown_name(what: str, name: object, known: list[str]) -> ValueError:
     return ValueError(f"unknown {what} {name!r}{hint}")
 
 
+def direct_facts(row: int) -> dict[str, Any]:
+    """What the core says of this row; refuses one that does not take a torque itself."""
+    facts: dict[str, Any] = _ROWS[row]
+    if not facts["takes_torque"]:
+        known = [method.name for method in methods() if method.takes_torque]
+        raise ValueError(
+            f"method {facts['name']!r} does not take a torque itself and needs a splitting; "
+            f"splitting=None is for {', '.join(known)}"
+        )
+    return facts
+
+
 def may_lack_root(row: int, values: tuple[Any, ...]) -> bool:
     """Whether the method, with these values of its options, solves equations without a root."""
-    return is_implicit(values[0]) if row == _MADE_ROW else _MAY_LACK_ROOT[row]
+    return is_implicit(values[0]) if row == _MADE_ROW else bool(_ROWS[row]["may_lack_root"])
 
 
 def levels_to_the_user() -> int:
@@ -200,97 +194,5 @@ def option_values(
 
     Of one that `rkmk` made, its coefficients first.
     """
-    if isinstance(method, MuntheKaas):
-        values: dict[str, Any] = {k: _choice(k, value) for k, value in options.items()}
-        return (method._coefficients(), *(_as_number(k, value) for k, value in values.items()))
-    if not options:
-        return ()
-    info = _METHODS[row]
-    values = dict(info.options)
-    for name, value in options.items():
-        if name == "axes":
-            values[name] = _axes(value, info)
-            continue
-        if name in _CHOICES:
-            values[name] = _choice(name, value)
-            continue
-        values[name] = _number(name, value, info)
-    _check_frame(values)
-    if values.get("form") == "rate" and values["energy_correction"]:
-        raise ValueError(
-            "energy_correction turns the body, which keeps the momentum in space; form='rate' does "
-            "not keep it"
-        )
-    return tuple(_as_number(name, value) for name, value in values.items())
-
-
-#: Options that are one of several; the core takes the place in the list.
-_CHOICES: dict[str, tuple[bool | str, ...]] = {
-    "energy_correction": (False, True, "buss"),
-    "start": ("rk4", "buss"),
-    "form": ("momentum", "rate"),
-}
-
-
-def _choice(name: str, value: Any) -> bool | str:
-    for choice in _CHOICES[name]:
-        kind = str if isinstance(choice, str) else numbers.Real | np.bool_
-        if isinstance(value, kind) and value == choice:
-            return choice
-    known = ", ".join(map(repr, _CHOICES[name]))
-    error = ValueError if isinstance(value, str) else TypeError
-    raise error(f"option {name!r} must be one of {known}, not {value!r}")
-
-
-def _as_number(name: str, value: Any) -> float:
-    """An option as the core takes it."""
-    if name == "axes":
-        return _digits(value)
-    if name in _CHOICES:
-        return float(_CHOICES[name].index(value))
-    return float(value)
-
-
-def _number(name: str, value: Any, method: Method) -> float | bool:
-    """A number where the default is one; True, False, 1 or 0 where that is a truth value."""
-    kind = type(method.options[name])
-    real = isinstance(value, numbers.Real | np.bool_)
-    if not real or (kind is bool and value not in (0, 1)):
-        raise TypeError(
-            f"option {name!r} of method {method.name!r} must be a {kind.__name__}, not {value!r}"
-        )
-    try:
-        return bool(value) if kind is bool else float(value)
-    except OverflowError:
-        return math.inf
-
-
-def _axes(value: Any, method: Method) -> tuple[int, ...] | None:
-    """A permutation of (1, 2, 3); None where that is the method's default."""
-    if value is None and method.options["axes"] is None:
-        return None
-    try:
-        if isinstance(value, AbstractSet | Mapping):
-            raise TypeError("no order")
-        axes = tuple(operator.index(axis) for axis in value)
-    except TypeError:
-        raise TypeError(
-            f"option 'axes' must be a sequence of three integers, not {value!r}"
-        ) from None
-    if sorted(axes) != [1, 2, 3]:
-        raise ValueError(f"option 'axes' must be a permutation of (1, 2, 3), not {value!r}")
-    return axes
-
-
-def _digits(axes: tuple[int, ...] | None) -> float:
-    """Axes as the core takes them: 123 for (1, 2, 3), 0 for None."""
-    return 0.0 if axes is None else float(100 * axes[0] + 10 * axes[1] + axes[2])
-
-
-def _check_frame(values: dict[str, Any]) -> None:
-    """The frame of the factorization method, [Gus10] eq. (36)."""
-    if "c0" not in values:
-        return
-    square = values["c0"] * values["c0"] + values["c3"] * values["c3"]
-    if not math.isclose(square, 0.5, rel_tol=1e-12):
-        raise ValueError(f"c0^2 + c3^2 must be 1/2, not {square}")
+    made = (method._coefficients(),) if isinstance(method, MuntheKaas) else ()
+    return (*made, *_options.values(_OPTIONS[row], options, _METHODS[row].name))

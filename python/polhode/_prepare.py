@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
 from polhode._arrays import Operand
-from polhode._direct import NO_SPLITTING, check_terms, columns, direct_index
+from polhode._direct import NO_SPLITTING, check_terms
 from polhode._frame import Frame, terms_of_bodies
-from polhode._methods import corrects_energy, history, method_index, method_name, option_values
+from polhode._methods import direct_facts, history, method_index, method_name, option_values
 from polhode._probe import with_known_dependence
 from polhode._rkmk import MuntheKaas
 from polhode._run import Run
@@ -47,7 +47,7 @@ def prepare(
     terms = given if frame is None else frame.principal_terms(given)
     count = _arrays.step_count(n_steps)
     if splitting is None:
-        check_terms(direct_index(method_name(row)), terms, corrects_energy(row, values))
+        check_terms(row, values, terms)
         _check_history(row, count, h)
         if compensated:
             raise ValueError("compensated is for splittings")
@@ -102,8 +102,8 @@ def prepare(
         shown,
         frame,
     )
-    if run.direct >= 0:
-        run.extra["own"] = np.zeros((m.size // 3, columns(run.direct)))
+    if run.direct:
+        run.extra["own"] = np.zeros((m.size // 3, direct_facts(row)["columns"]))
     if compensated:
         run.extra["lost"] = np.zeros_like(m)
     _check_span(run)
@@ -165,16 +165,14 @@ def _check_span(run: Run) -> None:
             scheme = f"splitting {run.scheme.name!r}"
             raise ValueError(
                 f"torque[{i}] is given from t = {first} to {last}, but "
-                f"{scheme if run.direct < 0 else f'method {method_name(run.row)!r}'} asks for it "
+                f"{f'method {method_name(run.row)!r}' if run.direct else scheme} asks for it "
                 f"from t = {visited[0]} to {visited[1]}, in a run from {whole[0]} to {whole[1]}"
             )
 
 
 def _offsets(run: Run) -> list[float]:
     """When a step asks for the torque, in units of h from its start."""
-    if run.direct < 0:
+    if not run.direct:
         return run.scheme.kick_times()
-    stages = [
-        stage for n in (0, 2**31) for stage in _core.direct_stages(run.direct, n, run.options)
-    ]
+    stages = [stage for n in (0, 2**31) for stage in _core.direct_stages(run.row, n, run.options)]
     return sorted({time for time, derivatives, _ in stages if derivatives})

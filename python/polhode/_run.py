@@ -10,9 +10,8 @@ import numpy as np
 
 from polhode._arrays import Array
 from polhode._body_trajectory import BodyTrajectory
-from polhode._direct import direct_index
 from polhode._frame import Frame
-from polhode._methods import method_name
+from polhode._methods import direct_facts
 from polhode._splittings import Splitting
 from polhode._trajectory import Trajectory
 from polhode.torques import Torque
@@ -55,10 +54,10 @@ class Run:
         self.by_torque = np.zeros(self.m.shape[:-1], np.bool_)
         self._kept: dict[str, Array] = {}
         self._kept_at = -1
-        #: Row of the direct integrator; -1: a splitting.
-        self.direct = -1
-        if not self.scheme.stages and not self.scheme.name:
-            self.direct = direct_index(method_name(self.row))
+        #: Whether the method integrates the torque directly, without a splitting.
+        self.direct = not self.scheme.stages and not self.scheme.name
+        if self.direct:
+            direct_facts(self.row)
 
     def reach(self, offsets: Sequence[float]) -> tuple[float, float]:
         """Least and largest time that lies at one of these parts of a step from its start."""

@@ -1,31 +1,70 @@
 #pragma once
 
+/// @file
+/// What a method is, as data: the same at every instruction-set level.
+
 #include "polhode/batch_arguments.hpp"
+#include "polhode/config.hpp"
 
 namespace polhode {
 
-/// What a method is, as data.
+/// An option of a method.  `methods()`, the check of a value and the messages about it come from
+/// here.  The core takes every value as a number.
+struct Option {
+    const char* name;
+    const char* kind;     ///< "number", "choice" or "axes": see python/polhode/_options.py
+    double standard;      ///< the default, as the core takes it
+    const char* choices;  ///< of a choice, in Python's notation, separated by spaces; the core
+                          ///< takes the place in this list
+    const char* doc;
+};
+
+/// The option of the methods whose energy can be corrected, see energy::Correction.
+inline constexpr Option energy_correction_option{
+    "energy_correction",
+    "choice",
+    0,
+    "False True 'buss'",
+    "turn the body after each step so that the energy keeps its value; 'buss': by [Buss01] Sec. 4"};
+
 struct MethodInfo {
+    static constexpr int most_options = 4;
+
     const char* name;
     int order;               ///< of accuracy in h; 0: exact
     const char* kind;        ///< family
     const char* invariants;  ///< kept to rounding, separated by spaces
     bool symmetric;          ///< step(-h) undoes step(h)
-    const char* options;     ///< "name=default" of its options, separated by spaces; defaults in
-                             ///< Python's notation
     const char* source;
-    bool may_lack_root =
-        false;  ///< it solves equations: a body may come out NaN for want of a root
-    bool corrects_energy = false;  ///< its last option is `energy_correction`
-    int history = 0;  ///< steps whose states it combines; the first history - 1 are made
-                      ///< by another method; 0: it has none
-};
+    Option options[most_options] = {};  ///< those without a name are none
 
-/// The value of that option.
-constexpr int energy_correction(const MethodInfo& info, const OptionValues& options) {
-    return info.corrects_energy && options.count > 0
-               ? static_cast<int>(options.value[options.count - 1])
-               : 0;
-}
+    // Inlined everywhere: what a level compiles may not serve another.
+    POLHODE_INLINE constexpr int option_count() const {
+        int count = 0;
+        while (count < most_options && options[count].name != nullptr) ++count;
+        return count;
+    }
+    /// Where `energy_correction` stands among the options; -1: the energy cannot be corrected.
+    POLHODE_INLINE constexpr int place_of_correction() const {
+        for (int k = 0; k < option_count(); ++k) {
+            const char* a = options[k].name;
+            const char* b = energy_correction_option.name;
+            while (*a != 0 && *a == *b) ++a, ++b;
+            if (*a == *b) return k;
+        }
+        return -1;
+    }
+    POLHODE_INLINE constexpr bool corrects_energy() const { return place_of_correction() >= 0; }
+    /// The value of that option, of complete values; 0: no correction.
+    POLHODE_INLINE constexpr int energy_correction(const OptionValues& values) const {
+        return corrects_energy() ? static_cast<int>(values.value[place_of_correction()]) : 0;
+    }
+    /// The values given, followed by defaults where there are none.
+    POLHODE_INLINE constexpr OptionValues complete(OptionValues values) const {
+        for (int k = values.count; k < option_count(); ++k) values.value[k] = options[k].standard;
+        values.count = option_count();
+        return values;
+    }
+};
 
 }  // namespace polhode

@@ -18,17 +18,56 @@
 POLHODE_NAMESPACE_BEGIN
 namespace batch {
 
-/// One step of a method in the user's axes: they are sorted, unless the method says `static
-/// constexpr bool user_axes = true`.
-template <class Method, class T>
-POLHODE_INLINE FreeStep<T> advance_usual(const Method& method,
+/// The object that steps: the kernel of a method with these values of its options, else with the
+/// defaults.
+template <class Method>
+POLHODE_INLINE constexpr auto kernel_of(const OptionValues& options) {
+    if constexpr (requires { Method::with(options); }) {
+        return Method::with(Method::info.complete(options));
+    } else {
+        return Method{};
+    }
+}
+template <class Method>
+using KernelOf = decltype(kernel_of<Method>(OptionValues{}));
+
+/// What a kernel says of itself (methods.hpp), and what holds where it says nothing.
+template <class Kernel>
+inline constexpr bool in_user_axes = [] {
+    if constexpr (requires { Kernel::user_axes; }) return Kernel::user_axes;
+    return false;
+}();
+/// Numbers of its own that it carries from step to step; -1: it is no multistep method.
+template <class Kernel>
+inline constexpr int carried_numbers = [] {
+    if constexpr (requires { Kernel::carried; }) return Kernel::carried;
+    return -1;
+}();
+template <class Kernel>
+inline constexpr bool is_multistep = carried_numbers<Kernel> >= 0;
+/// How many steps it combines; 0: it is no multistep method.
+template <class Kernel>
+constexpr int history_of() {
+    if constexpr (is_multistep<Kernel>) return Kernel::starting + 1;
+    return 0;
+}
+/// Whether a step may come out NaN for want of a root.
+template <class Kernel>
+POLHODE_INLINE constexpr bool lacks_root(const Kernel& kernel) {
+    if constexpr (requires { kernel.may_lack_root(); }) return kernel.may_lack_root();
+    return false;
+}
+
+/// One step in the user's axes: they are sorted, unless the kernel says `user_axes`.
+template <class Kernel, class T>
+POLHODE_INLINE FreeStep<T> advance_usual(const Kernel& kernel,
                                          const Inertia<T>& body,
                                          const Vec3<T>& m,
                                          T h) {
-    if constexpr (requires { Method::user_axes; }) {
-        return method.step(body, m, h);
+    if constexpr (in_user_axes<Kernel>) {
+        return kernel.step(body, m, h);
     } else {
-        FreeStep<T> s = method.step(body, body.sorted_momentum(m), h);
+        FreeStep<T> s = kernel.step(body, body.sorted_momentum(m), h);
         s.m = body.order.from_sorted(s.m);
         s.dq = body.order.from_sorted(s.dq);
         return s;
@@ -43,8 +82,8 @@ POLHODE_INLINE bool all_usual(const Vec3<T>& m) {
 }
 /// The same in the user's units: powers of two are taken out of m, so that every finite m goes the
 /// same way bit for bit.
-template <class Method, class T>
-POLHODE_INLINE FreeStep<T> advance(const Method& method,
+template <class Kernel, class T>
+POLHODE_INLINE FreeStep<T> advance(const Kernel& kernel,
                                    const Inertia<T>& body,
                                    const Vec3<T>& m,
                                    T h) {
@@ -60,58 +99,30 @@ POLHODE_INLINE FreeStep<T> advance(const Method& method,
         scaled_m = power_of_two_reciprocal(unit) * m;
         scaled_h = select(is_finite(largest), h * unit, nan<T>());
     }
-    FreeStep<T> s = advance_usual(method, body, scaled_m, scaled_h);
+    FreeStep<T> s = advance_usual(kernel, body, scaled_m, scaled_h);
     if (scales) s.m = unit * s.m;
     return s;
 }
-/// The same with a kernel that is shared by several methods and told apart by its data.
+/// The same of a kernel that stands alone: of a multistep method a step as any but the first ones,
+/// of a body that has turned steadily.
 template <class Kernel, class T>
-[[gnu::noinline]] FreeStep<T> advance_by(const Kernel& kernel,
-                                         const Inertia<T>& body,
-                                         const Vec3<T>& m,
-                                         T h) {
-    return advance(kernel, body, m, h);
-}
-/// A method as an object: with these values of its options, else with the defaults.
-template <class Method>
-POLHODE_INLINE Method method_with(const OptionValues& options) {
-    if constexpr (requires { Method::with(options); }) {
-        if (options.count > 0) return Method::with(options);
+FreeStep<T> single_step(const Kernel& kernel, const Inertia<T>& body, const Vec3<T>& m, T h) {
+    if constexpr (is_multistep<Kernel>) {
+        T carried[Kernel::carried];
+        for (int k = 0; k < Kernel::carried; ++k) carried[k] = T(0.0);
+        const Quaternion<T> none{T(1.0), T(0.0), T(0.0), T(0.0)};
+        for (int k = 0; k < Kernel::starting; ++k) kernel.carry(body, m, none, carried);
+        return kernel.step(body, m, h, carried, Kernel::starting);
+    } else {
+        return advance(kernel, body, m, h);
     }
-    return Method{};
 }
-
-/// The kernel that a method names, likewise.
-template <class Method>
-POLHODE_INLINE auto kernel_with(const OptionValues& options) {
-    auto kernel = Method::kernel;
-    if constexpr (requires { kernel.with(options); }) {
-        if (options.count > 0 || options.data != nullptr) kernel = kernel.with(options);
-    }
-    if constexpr (requires { kernel.stop; }) {
-        kernel.stop = options.stop;
-    }
-    return kernel;
-}
-
 template <class Method, class T>
 POLHODE_INLINE FreeStep<T> advance(const Inertia<T>& body,
                                    const Vec3<T>& m,
                                    T h,
                                    const OptionValues& options = {}) {
-    if constexpr (requires { Method::carried; }) {
-        // One step as any but the first ones, of a body that has turned steadily.
-        T carried[Method::carried];
-        const Method method = method_with<Method>(options);
-        for (int k = 0; k < Method::carried; ++k) carried[k] = T(0.0);
-        const Quaternion<T> none{T(1.0), T(0.0), T(0.0), T(0.0)};
-        for (int k = 0; k < Method::starting; ++k) method.carry(body, m, none, carried);
-        return method.step(body, m, h, carried, Method::starting);
-    } else if constexpr (requires { Method::kernel; }) {
-        return advance_by(kernel_with<Method>(options), body, m, h);
-    } else {
-        return advance(method_with<Method>(options), body, m, h);
-    }
+    return single_step(kernel_of<Method>(options), body, m, h);
 }
 
 }  // namespace batch

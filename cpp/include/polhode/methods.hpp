@@ -4,21 +4,32 @@
 /// THE list of methods.  Whatever enumerates methods reads it: step(method=...), methods(), the
 /// dispatch tables, FLOP counts, benchmarks and the law tests.
 ///
-/// A method is a type with a row of facts and
+/// A method is a type with `static constexpr` members:
+///
+/// - `MethodInfo info`: its row of facts, options included.
+/// - `Kernel with(const OptionValues&)`: the object that steps, from values for all its options.
+///   Without it the kernel is an object of the type itself.
+/// - `bool shares_loop = true`: the kernel is called through a pointer from one loop over the
+///   arrays, which keeps compilation short and costs nothing where the kernel is long.  Without it
+///   the kernel is inlined into a loop, one for all methods with a kernel of this type.
+/// - `DirectMethod under_torque()`: the stages of a direct integrator (direct/arguments.hpp).
+///
+/// A kernel has
 ///
 ///     template <class T>
-///     static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h);
+///     FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const;
 ///
-/// in sorted axes, the largest component of m within 2^20 of 1.  A new method is one kernel and one
-/// row.  Kernels that take much longer than a loop over arrays say `shares_loop`
-/// (batch/stepping.hpp), which keeps compilation short; methods that differ in data only name one
-/// `kernel` (moser_veselov/step.hpp) in place of a step.  A method with options has them as members
-/// with their defaults, names them in its row, makes itself of their values by `static Method
-/// with(const OptionValues&)`, and its step is no static function; a kernel makes itself by `Kernel
-/// with(const OptionValues&) const`.  One that names axes of the user's says `user_axes` and gets m
-/// along them.
+/// in sorted axes, the largest component of m within 2^20 of 1; and where they apply
+///
+/// - `static constexpr bool user_axes = true`: m is given along the axes of the user.
+/// - `bool may_lack_root() const`: it solves equations, and a step is NaN where it finds no root.
+/// - `static constexpr int starting, carried`: it is a multistep method (multistep/multistep.hpp).
+///
+/// Everything else is derived from these.  A new method is one kernel and one row.
 
 #include "polhode/batch_arguments.hpp"
+#include "polhode/direct/arguments.hpp"
+#include "polhode/lie/direct.hpp"
 #include "polhode/lie/implicit.hpp"
 #include "polhode/lie/munthe_kaas.hpp"
 #include "polhode/magnus/free_body.hpp"
@@ -29,6 +40,7 @@
 #include "polhode/rotations/symmetric_rotation.hpp"
 #include "polhode/rotations/three_rotations.hpp"
 #include "polhode/runge_kutta/rk4.hpp"
+#include "polhode/taylor/direct.hpp"
 #include "polhode/taylor/rotation.hpp"
 #include "polhode/torque_free/exact.hpp"
 #include "polhode/torque_free/factorization.hpp"
@@ -43,7 +55,6 @@ struct Exact {
                                      "exact",
                                      "energy casimir momentum_spatial",
                                      true,
-                                     "",
                                      "[CZ08], without inverse functions"};
     template <class T>
     POLHODE_INLINE static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
@@ -53,7 +64,7 @@ struct Exact {
 
 struct Frb {
     static constexpr MethodInfo info{
-        "frb", 0, "exact", "energy casimir momentum_spatial", true, "", "[CZ08] Algorithm 2"};
+        "frb", 0, "exact", "energy casimir momentum_spatial", true, "[CZ08] Algorithm 2"};
     static constexpr bool shares_loop = true;
     template <class T>
     static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
@@ -79,7 +90,6 @@ struct Gauss {
                                      "semi-exact",
                                      "energy casimir momentum_spatial",
                                      true,
-                                     "",
                                      "[CZ08] eq. (20)"};
     static constexpr bool shares_loop = true;
     template <class T>
@@ -98,10 +108,8 @@ struct MoserVeselov {
                                      "discrete Moser-Veselov",
                                      "energy casimir momentum_spatial",
                                      true,
-                                     "",
-                                     P == 1 ? "[Vil13] Algorithm 3" : "[Vil13] Algorithm 4",
-                                     true};
-    static constexpr moser_veselov::Kernel kernel{P, false};
+                                     P == 1 ? "[Vil13] Algorithm 3" : "[Vil13] Algorithm 4"};
+    static constexpr moser_veselov::Kernel with(const OptionValues&) { return {P, false}; }
 };
 
 struct Midpoint {
@@ -110,10 +118,8 @@ struct Midpoint {
                                      "implicit midpoint",
                                      "energy casimir momentum_spatial",
                                      true,
-                                     "",
-                                     "[Vil13] Remark 4",
-                                     true};
-    static constexpr moser_veselov::Kernel kernel{1, true};
+                                     "[Vil13] Remark 4"};
+    static constexpr moser_veselov::Kernel with(const OptionValues&) { return {1, true}; }
 };
 
 /// magnus2, magnus4, magnus6, magnus8.
@@ -123,13 +129,17 @@ struct Magnus {
     static constexpr const char* sources[] = {
         "[Gus10] eq. (22)", "[Gus10] eq. (23)", "[Gus10] eq. (24)", "[Gus10] eq. (25)"};
     static constexpr MethodInfo info{
-        names[Order / 2 - 1], Order, "magnus", "energy casimir", true, "", sources[Order / 2 - 1]};
+        names[Order / 2 - 1], Order, "magnus", "energy casimir", true, sources[Order / 2 - 1]};
     static constexpr bool shares_loop = true;
     template <class T>
     POLHODE_INLINE static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
         return magnus::free_step<Order>(body, m, h);
     }
 };
+
+inline constexpr Option factorization_c0{
+    "c0", "number", 0.7071067811865476, "", "of the frame, [Gus10] eq. (36): c0^2 + c3^2 = 1/2"};
+inline constexpr Option factorization_c3{"c3", "number", 0.0, "", "see c0"};
 
 /// factorization2, factorization4, factorization6, factorization8: named by the order.
 template <int Order>
@@ -141,12 +151,12 @@ struct Factorization {
                                      "factorization",
                                      "energy casimir momentum_spatial",
                                      true,
-                                     "c0=0.7071067811865476 c3=0.0",
-                                     "[Gus10] eqs (31) to (36)"};
+                                     "[Gus10] eqs (31) to (36)",
+                                     {factorization_c0, factorization_c3}};
     static constexpr bool shares_loop = true;
-    double c0 = 0.7071067811865476, c3 = 0.0;
+    double c0, c3;
 
-    static Factorization with(const OptionValues& options) {
+    static constexpr Factorization with(const OptionValues& options) {
         return {options.value[0], options.value[1]};
     }
     template <class T>
@@ -163,21 +173,18 @@ struct Rotations {
     static constexpr char name_2[] = {'r', 'o', 't', 'a', 't', 'i', 'o', 'n', 's', a, b, c, 0};
     static constexpr char name_4[] = {
         'r', 'o', 't', 'a', 't', 'i', 'o', 'n', 's', a, b, c, '_', '4', 0};
-    static constexpr char options[] = {
-        'a', 'x', 'e', 's', '=', '(', a,   ',', b,   ',', c,   ')', ' ', 'c', 'a', 'y', 'l',
-        'e', 'y', '=', 'F', 'a', 'l', 's', 'e', ' ', 'e', 'n', 'e', 'r', 'g', 'y', '_', 'c',
-        'o', 'r', 'r', 'e', 'c', 't', 'i', 'o', 'n', '=', 'F', 'a', 'l', 's', 'e', 0};
-    static constexpr MethodInfo info{Fourth ? name_4 : name_2,
-                                     Fourth ? 4 : 2,
-                                     "rotations",
-                                     "casimir momentum_spatial",
-                                     true,
-                                     options,
-                                     Fourth ? "[Buss01] Sec. 3, McLachlan-Reich fourth order"
-                                            : "[Vil13] Three rotation splitting; [Buss01] Sec. 3",
-                                     false,
-                                     true};
-    static constexpr rotations::ThreeRotations kernel{rotations::NamedAxes::of(Axes), Fourth};
+    static constexpr MethodInfo info{
+        Fourth ? name_4 : name_2,
+        Fourth ? 4 : 2,
+        "rotations",
+        "casimir momentum_spatial",
+        true,
+        Fourth ? "[Buss01] Sec. 3, McLachlan-Reich fourth order"
+               : "[Vil13] Three rotation splitting; [Buss01] Sec. 3",
+        {rotations::axes_option(Axes), rotations::cayley_option, energy_correction_option}};
+    static constexpr rotations::ThreeRotations with(const OptionValues& options) {
+        return rotations::ThreeRotations::of(Fourth, options);
+    }
 };
 
 struct SymmetricRotation {
@@ -186,11 +193,11 @@ struct SymmetricRotation {
                                      "rotations",
                                      "casimir momentum_spatial",
                                      true,
-                                     "axes=None energy_correction=False",
                                      "[Vil13] Algorithm 2",
-                                     false,
-                                     true};
-    static constexpr rotations::SymmetricRotation kernel{};
+                                     {rotations::axes_option(0), energy_correction_option}};
+    static constexpr rotations::SymmetricRotation with(const OptionValues& options) {
+        return rotations::SymmetricRotation::of(options);
+    }
 };
 
 struct NoSquish {
@@ -199,11 +206,11 @@ struct NoSquish {
                                      "rotations",
                                      "casimir momentum_spatial",
                                      true,
-                                     "axes=(3,2,1) energy_correction=False",
                                      "[MEP02]",
-                                     false,
-                                     true};
-    static constexpr rotations::NoSquish kernel{};
+                                     {rotations::axes_option(321), energy_correction_option}};
+    static constexpr rotations::NoSquish with(const OptionValues& options) {
+        return {rotations::NamedAxes::of(options.value[0])};
+    }
 };
 
 /// trap, imid, trapm, imidm, swc1, akw, bbtrap, bbtrapwd, euler_forward, euler_backward.
@@ -237,13 +244,15 @@ struct Krysl {
                                      "implicit Lie",
                                      invariants,
                                      !is_euler && S != lie::Scheme::bbtrapwd,
-                                     is_euler   ? "form='momentum' energy_correction=False"
-                                     : corrects ? "energy_correction=False"
-                                                : "",
                                      "[Krysl07] Sec. 3",
-                                     S != lie::Scheme::euler_forward,
-                                     corrects};
-    static constexpr lie::Kernel kernel{S};
+                                     {is_euler   ? lie::form_option
+                                      : corrects ? energy_correction_option
+                                                 : Option{},
+                                      is_euler ? energy_correction_option : Option{}}};
+    static constexpr lie::Kernel with(const OptionValues& options) {
+        return lie::Kernel::of(S, options);
+    }
+    static constexpr DirectMethod under_torque() { return lie::under_torque<S>(); }
 };
 
 /// rkmk4, rkmk_midpoint, rkmk_gauss2, rkmk_gauss4; rkmk: any tableau, given with the options.
@@ -251,7 +260,6 @@ enum class Rkmk { classical, midpoint, gauss2, gauss4, any };
 template <Rkmk Which>
 struct MuntheKaas {
     static constexpr int which = static_cast<int>(Which);
-    static constexpr bool is_implicit = Which == Rkmk::gauss2 || Which == Rkmk::gauss4;
     static constexpr const char* names[] = {
         "rkmk4", "rkmk_midpoint", "rkmk_gauss2", "rkmk_gauss4", "rkmk"};
     static constexpr const double* tableaus[] = {lie::rkmk4_tableau,
@@ -265,11 +273,16 @@ struct MuntheKaas {
                                      "Munthe-Kaas Runge-Kutta",
                                      "casimir momentum_spatial",
                                      Which == Rkmk::gauss2,
-                                     "energy_correction=False",
                                      "[MK98]; [Krysl07] Sec. 3.7",
-                                     is_implicit || Which == Rkmk::any,
-                                     true};
-    static constexpr lie::MuntheKaas kernel{tableaus[which]};
+                                     {energy_correction_option}};
+    static constexpr lie::MuntheKaas with(const OptionValues& options) {
+        return lie::MuntheKaas::of(tableaus[which], options);
+    }
+    static constexpr DirectMethod under_torque() {
+        using namespace lie::munthe_kaas;
+        return lie::munthe_kaas::under_torque(tableaus[which],
+                                              Which == Rkmk::any ? most_columns : 0);
+    }
 };
 
 /// taylor1 ... taylor6, taylor2_augmented, taylor3_false.
@@ -288,11 +301,10 @@ struct Taylor {
                                      "taylor",
                                      "casimir momentum_spatial",
                                      false,
-                                     "energy_correction=False",
                                      Kind == 5 || Kind == 6 ? "[Buss01] Sec. 5" : "[Buss01] Sec. 2",
-                                     false,
-                                     true};
+                                     {energy_correction_option}};
     static constexpr bool shares_loop = true;
+    static constexpr DirectMethod under_torque() { return taylor::under_torque<Kind>(); }
     template <class T>
     POLHODE_INLINE static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
         return taylor::free_step<Kind>(body, m, h);
@@ -309,11 +321,10 @@ struct RungeKutta {
         "runge-kutta",
         "casimir momentum_spatial",
         false,
-        "energy_correction=False",
         of_quaternion ? "classical, on the quaternion" : "[Buss01] Sec. 3, Euclidean Runge-Kutta",
-        false,
-        true};
+        {energy_correction_option}};
     static constexpr bool shares_loop = true;
+    static constexpr DirectMethod under_torque() { return runge_kutta::under_torque<Way>(); }
     template <class T>
     POLHODE_INLINE static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
         const Vec3<T> inverse{body.inverse_I1, body.inverse_I2, body.inverse_I3};
@@ -331,34 +342,12 @@ struct Multistep {
         "multistep",
         "casimir momentum_spatial",
         false,
-        "start='rk4' energy_correction=False",
         is_abam ? "[Buss01] Sec. 3, Adams-Bashforth-Moulton" : "[Buss01] Sec. 3, Simo-Wong",
-        false,
-        true,
-        Kernel::starting + 1};
-    static constexpr int starting = Kernel::starting;
-    static constexpr int carried = Kernel::carried;
-    static constexpr bool user_axes = true;
-    int start = multistep::by_rk4;
-
-    static Multistep with(const OptionValues& options) {
-        return {static_cast<int>(options.value[0])};
+        {multistep::start_option, energy_correction_option}};
+    static constexpr Kernel with(const OptionValues& options) {
+        return {multistep::start_of(options)};
     }
-    template <class T>
-    POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body,
-                                    const Vec3<T>& m,
-                                    T h,
-                                    const T* carried_numbers,
-                                    std::ptrdiff_t n) const {
-        return Kernel::step(body, m, h, carried_numbers, n, start);
-    }
-    template <class T>
-    POLHODE_INLINE static void carry(const Inertia<T>& body,
-                                     const Vec3<T>& m,
-                                     const Quaternion<T>& dq,
-                                     T* carried_numbers) {
-        Kernel::carry(body, m, dq, carried_numbers);
-    }
+    static constexpr DirectMethod under_torque() { return multistep::under_torque(Kernel{}); }
 };
 
 template <class... Methods>

@@ -14,7 +14,6 @@
 #include "polhode/config.hpp"
 #include "polhode/direct/arguments.hpp"
 #include "polhode/direct/bodies.hpp"
-#include "polhode/direct/methods.hpp"
 #include "polhode/elliptic/agm.hpp"
 #include "polhode/elliptic/carlson.hpp"
 #include "polhode/elliptic/jacobi.hpp"

@@ -27,10 +27,7 @@ namespace batch {
 /// What goes with a pack from step to step besides m and attitude, see StepArguments.
 template <class T, class Method>
 struct Carried {
-    static constexpr int numbers = [] {
-        if constexpr (requires { Method::carried; }) return int(Method::carried);
-        return 0;
-    }();
+    static constexpr int numbers = is_multistep<Method> ? carried_numbers<Method> : 0;
     T target, unit;
     T own[numbers > 0 ? numbers : 1];
 
@@ -145,7 +142,7 @@ template <class T, class Method>
             m = select(finite, m, Vec3<T>{not_finite, not_finite, not_finite});
             attitude.spoil(!finite);
         }
-        if constexpr (requires { Method::carried; }) {
+        if constexpr (is_multistep<Method>) {
             auto c = Carried<T, Method>::load(arguments, body, m, i, count);
             m = power_of_two_reciprocal(c.unit) * body.own_momentum(m);
             for (std::ptrdiff_t n = 0; n < arguments.n_steps; ++n) {
@@ -276,7 +273,7 @@ int step_by(const Method& method,
             const StepArguments& arguments,
             std::ptrdiff_t begin,
             std::ptrdiff_t end) {
-    if constexpr (requires { Method::carried; }) {
+    if constexpr (is_multistep<Method>) {
         return step_any<T>(method, arguments, begin, end);
     } else {
         const CalledMethod<T> called{&call_method<T, Method>, &method};
@@ -301,8 +298,9 @@ int step_by(const Method& method,
 /// A kernel called through a pointer, so that all long ones share one loop over the arrays:
 /// compiling that loop takes longer than compiling most kernels, and next to them the call is
 /// nothing.
-template <class T>
+template <class T, bool in_axes_of_user>
 struct PointedKernel {
+    static constexpr bool user_axes = in_axes_of_user;
     FreeStep<T> (*kernel)(const OptionValues& options,
                           const Inertia<T>& body,
                           const Vec3<T>& m,
@@ -318,21 +316,21 @@ FreeStep<T> pointed_step(const OptionValues& options,
                          const Inertia<T>& body,
                          const Vec3<T>& m,
                          T h) {
-    return method_with<Method>(options).step(body, m, h);
+    return kernel_of<Method>(options).step(body, m, h);
 }
 
-/// The step function of a method.  One that names a `kernel` shares it and its loop with its
-/// family; one that says `static constexpr bool shares_loop = true` is called through a pointer,
-/// others are inlined into a loop of their own.
+/// The step function of a method: loops over the arrays with its kernel inlined, the same for all
+/// methods whose kernels are of one type, or the loops that `shares_loop` names.
 template <class Method, class T = batch_real>
 int step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    if constexpr (requires { Method::kernel; }) {
-        return step_by<T>(kernel_with<Method>(arguments.options), arguments, begin, end);
-    } else if constexpr (requires { Method::shares_loop; }) {
-        const PointedKernel<T> kernel{&pointed_step<Method, T>, arguments.options};
-        return step_by<T>(kernel, arguments, begin, end);
+    if constexpr (requires { Method::shares_loop; }) {
+        using Kernel = KernelOf<Method>;
+        static_assert(!is_multistep<Kernel>, "the shared loop carries no numbers of a kernel");
+        const PointedKernel<T, in_user_axes<Kernel>> pointed{&pointed_step<Method, T>,
+                                                             arguments.options};
+        return step_by<T>(pointed, arguments, begin, end);
     } else {
-        return step_by<T>(method_with<Method>(arguments.options), arguments, begin, end);
+        return step_by<T>(kernel_of<Method>(arguments.options), arguments, begin, end);
     }
 }
 

@@ -20,10 +20,10 @@ enum Column : int {
     first_free_column = unit_column + 1
 };
 
-/// One pack.  What all stages share is not inlined, since it would make up most of the code.
+/// One pack.  Functions that all stages share are not inlined: they are most of the code.
 ///
-/// What a stage reads and writes is in a unit of momentum of the body's own (momentum_unit.hpp), of
-/// the size of its first momentum: du/ds = u x u/I + torque/unit^2.
+/// A stage reads and writes momenta in a unit per body (momentum_unit.hpp), which has the size of
+/// the first momentum of the body: du/ds = u x u/I + torque/unit^2.
 template <class T>
 struct Bodies {
     const DirectArguments& a;
@@ -53,13 +53,13 @@ struct Bodies {
         if (scales) m = power_of_two_reciprocal(unit) * m;
     }
 
-    /// Seen from the body.
+    /// In the body frame.
     POLHODE_INLINE Vec3<T> torque() const {
         Vec3<T> f = given(1);
         if (scales) f = power_of_two_reciprocal(unit) * (power_of_two_reciprocal(unit) * f);
         return f;
     }
-    /// h^k L^(k), seen from the body, k >= 1; L' is the torque.
+    /// h^k L^(k) in the body frame, k >= 1; L' is the torque.
     POLHODE_INLINE Vec3<T> change_of_momentum(int k) const {
         Vec3<T> f = given(k);
         for (int power = 0; power < k; ++power) f = T(a.h) * f;
@@ -91,8 +91,8 @@ struct Bodies {
         batch::store(at(column), i, count, c);
     }
 
-    /// The first stage of a step: the attitude is made unit and kept, m loses what a rod cannot
-    /// have, and the first step of all sets the target energy.
+    /// Begins a step: the attitude is normalised and stored, the component of m along a rod is
+    /// removed, and the first step of all sets the target energy.
     [[gnu::noinline]] void begin() {
         T finite(0.0);
         int findings = all_valid;
@@ -102,16 +102,16 @@ struct Bodies {
         attitude.store(at(attitude_column), i, count);
         if (a.step == 0) keep(target_column, 0.5 * dot(m, omega()));
     }
-    /// The state at which the torque is wanted next: the body turned by p since the start of the
-    /// step, and the momentum l, seen along its axes at the start.
+    /// Sets the state of the next torque evaluation: the body is turned by p since the start of the
+    /// step, and its momentum is l, along its axes at the start.
     [[gnu::noinline]] void ask_at(const Quaternion<T>& p, const Vec3<T>& l) {
         back_to_start();
         attitude.turn(p);
         m = seen_from(p, l);
         store();
     }
-    /// The end of the step, given likewise, and the work done in it, with which the target energy
-    /// moves.  Returns the turn of the whole step, correction included.
+    /// Ends the step, with the same arguments and the work of the torque in it, by which the target
+    /// energy changes.  Returns the turn of the whole step, including the correction.
     [[gnu::noinline]] Quaternion<T> end_at(const Quaternion<T>& p,
                                            const Vec3<T>& l,
                                            const T& work) {
@@ -126,15 +126,15 @@ struct Bodies {
         store();
         return s.dq;
     }
-    /// The body turned by p since the start of the step, with the momentum m_now along its axes
-    /// then.
+    /// Sets the state: the body is turned by p since the start of the step, and its momentum is
+    /// m_now, along its axes after the turn.
     [[gnu::noinline]] void leave(const Quaternion<T>& p, const Vec3<T>& m_now) {
         back_to_start();
         attitude.turn(p);
         m = m_now;
         store();
     }
-    /// The same; those of `but` stay as they are.
+    /// The same, except for the bodies `but`, which do not change.
     [[gnu::noinline]] void leave(const Quaternion<T>& p,
                                  const Vec3<T>& m_now,
                                  const mask_t<T>& but) {
@@ -146,8 +146,8 @@ struct Bodies {
         m = select<T>(but, kept_m, m_now);
         store();
     }
-    /// The same of a method that repeats stages: the bodies of `ends` have come to the end of the
-    /// step, in which `work` was done, and are corrected.
+    /// The same for methods that repeat stages: the bodies `ends` are at the end of the step, in
+    /// which the torque did `work`, and their energy is corrected.
     [[gnu::noinline]] void leave_or_end(Quaternion<T> p,
                                         Vec3<T> m_now,
                                         const mask_t<T>& but,
@@ -167,9 +167,9 @@ struct Bodies {
     }
 
   private:
-    /// The energy of the bodies `where` brought to its target, which the work of the step moves.  A
-    /// body whose energy the step changes by a tenth or more is as good as at rest: what is missing
-    /// of the work would turn it far, and its energy is taken as it is.
+    /// Corrects the energy of the bodies `where` to the target, to which the work is added first.
+    /// Where the work is a tenth of the energy or more, the error of the work would turn the body
+    /// far: then the target becomes the present energy.
     [[gnu::noinline]] void correct(FreeStep<T>& s, const T& work, const mask_t<T>& where) {
         const T before = number(target_column), now = 0.5 * dot(s.m, times(body.inverse, s.m));
         const T target = select(abs(work) < 0.1 * now, before + work, now);
@@ -179,8 +179,8 @@ struct Bodies {
         s.m = select<T>(where, c.m, s.m);
         s.dq = select(where, c.dq, s.dq);
     }
-    /// At the start of a step, as long as the body is at rest and free of torque: of the size of m,
-    /// or of what the torque makes of it in the step.
+    /// The unit at the start of a step, while it is not known: of the size of m or of the impulse
+    /// of the torque in the step.  It stays unknown for a body at rest without a torque.
     [[gnu::noinline]] void choose_unit() {
         const Vec3<T> impulse = T(a.h) * batch::load_vec3<T>(a.torque, i, count);
         const T largest = max(largest_component(m), largest_component(impulse));
@@ -188,7 +188,7 @@ struct Bodies {
         unit = select(open, momentum_unit(largest), unit);
         keep(unit_column, select(open & (largest == 0.0), T(0.0), unit));
     }
-    /// L^(k) as the caller has it.
+    /// L^(k) in the units of the caller.
     POLHODE_INLINE Vec3<T> given(int k) const {
         View v = a.torque;
         v.data += 3 * (k - 1) * v.component;
@@ -205,8 +205,8 @@ struct Bodies {
     }
 };
 
-/// A stage as a function of arrays: Stage::run(Bodies<T>&), or one that returns whether all its
-/// bodies are done.
+/// A stage as a function of arrays.  Stage::run(Bodies<T>&) may return whether all its bodies are
+/// done.
 template <class Stage, class T = batch_real>
 bool stage(const DirectArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     bool done = true;
@@ -220,6 +220,12 @@ bool stage(const DirectArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
         }
     }
     return done;
+}
+
+/// The stages of a step where all steps are alike: the first `count` of a list.
+template <const auto& list, int count = sizeof list / sizeof list[0]>
+DirectStages alike(std::ptrdiff_t, const OptionValues&, DirectStage*) {
+    return {list, count};
 }
 
 }  // namespace direct

@@ -1,17 +1,17 @@
 #pragma once
 
 /// @file
-/// Krysl's methods under torque.  The torque f at the middle or the end of a step belongs to an
-/// attitude that depends on it: f = F(f), F the torque where a step with f leads to.  Broyden's
-/// method [Bro65], which begins as f := F(f), finds the f that changes no more; F is asked for once
-/// a time.
+/// Krysl's methods under torque.  The torque f at the middle or the end of a step depends on the
+/// attitude there, which depends on f: f = F(f), where F(f) is the torque at the state to which a
+/// step with f leads.  Broyden's method [Bro65] solves it, beginning with f := F(f), by one
+/// evaluation of F per iteration.
 ///
-/// Roots are not unique.  One near by is taken at once where every correction leaves at most a
-/// quarter of the defect; elsewhere the root is followed from a step of length 0 on, by parts of
-/// the step at each of which every correction leaves at most half (as PathLength in newton.hpp does
-/// for torques that are known).  Where they do not, the derivative at the last root is taken by
-/// differences, for Broyden's method learns only the directions that it goes, and then the part is
-/// halved.
+/// Solutions are not unique.  If every iteration reduces the defect to a quarter, the nearest one
+/// is taken.  Otherwise the solution branch is followed from h = 0 (continuation), over parts of
+/// the step in which every iteration at least halves the defect (PathLength in newton.hpp does the
+/// same for known torques).  Where one does not, the derivative at the last solution is computed by
+/// differences, since Broyden's method learns it only along its own directions; if that does not
+/// help, the part is halved.
 
 #include "polhode/direct/bodies.hpp"
 #include "polhode/lie/implicit.hpp"
@@ -264,24 +264,18 @@ template <class T>
     return all(done_before | done);
 }
 
-/// The scheme that the options of a method choose.
-template <Scheme S>
-Scheme chosen(const OptionValues& options) {
-    constexpr bool is_euler = S == Scheme::euler_forward || S == Scheme::euler_backward;
-    return is_euler && options.count > 0 ? Kernel{S}.with(options).scheme : S;
-}
 template <Scheme S>
 struct Begin {
     template <class T>
     static void run(direct::Bodies<T>& b) {
-        begin(b, chosen<S>(b.a.options));
+        begin(b, Kernel::of(S, b.a.options).scheme);
     }
 };
 template <Scheme S>
 struct Repeat {
     template <class T>
     static bool run(direct::Bodies<T>& b) {
-        return repeat(b, chosen<S>(b.a.options));
+        return repeat(b, Kernel::of(S, b.a.options).scheme);
     }
 };
 
@@ -297,9 +291,8 @@ struct Stages<Scheme::euler_forward> {
 };
 
 template <Scheme S>
-constexpr DirectMethod row(const char* name) {
-    return {
-        name, columns, 0, 1, 1, {Stages<S>::list, S == Scheme::euler_forward ? 1 : 2}, nullptr, 0};
+constexpr DirectMethod under_torque() {
+    return {columns, 1, 1, direct::alike<Stages<S>::list>};
 }
 
 }  // namespace lie

@@ -25,6 +25,7 @@
 
 #include "polhode/inertia.hpp"
 #include "polhode/lie/newton.hpp"
+#include "polhode/method_info.hpp"
 #include "polhode/rotation_step.hpp"
 #include "polhode/scalar/sincos.hpp"
 
@@ -431,6 +432,13 @@ POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
     return r;
 }
 
+inline constexpr Option form_option{
+    "form",
+    "choice",
+    0,
+    "'momentum' 'rate'",
+    "'momentum' steps the momentum in space, 'rate' m' = m x omega as it stands"};
+
 /// A method of the family as a kernel of a free body.
 struct Kernel {
     Scheme scheme;
@@ -438,14 +446,13 @@ struct Kernel {
     constexpr bool may_lack_root() const {
         return scheme != Scheme::euler_forward && scheme != Scheme::euler_forward_rate;
     }
-    static constexpr bool corrects_energy = true;
 
-    /// Of Euler's methods value 0 of the option `form` is the momentum, 1 the rates.
-    Kernel with(const OptionValues& options) const {
-        if (options.value[0] == 0) return *this;
-        if (scheme == Scheme::euler_forward) return {Scheme::euler_forward_rate};
-        if (scheme == Scheme::euler_backward) return {Scheme::euler_backward_rate};
-        return *this;
+    /// The first option of Euler's methods is `form_option`.
+    static constexpr Kernel of(Scheme scheme, const OptionValues& options) {
+        const bool rate = options.value[0] == 1;
+        if (rate && scheme == Scheme::euler_forward) scheme = Scheme::euler_forward_rate;
+        if (rate && scheme == Scheme::euler_backward) scheme = Scheme::euler_backward_rate;
+        return {scheme, options.stop};
     }
     template <class T>
     POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {

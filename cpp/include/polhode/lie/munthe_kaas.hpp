@@ -240,10 +240,10 @@ struct MuntheKaas {
     const double* tableau;
     const StopRequest* stop = nullptr;
     constexpr bool may_lack_root() const { return Tableau::of(tableau).implicit; }
-    static constexpr bool corrects_energy = true;
 
-    MuntheKaas with(const OptionValues& options) const {
-        return {options.data != nullptr ? options.data : tableau};
+    /// Of the tableau in the options, else of this one.
+    static constexpr MuntheKaas of(const double* tableau, const OptionValues& options) {
+        return {options.data != nullptr ? options.data : tableau, options.stop};
     }
     template <class T>
     POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
@@ -301,7 +301,7 @@ constexpr int columns(const Tableau& t) {
 struct Explicit {
     template <class T>
     static void run(direct::Bodies<T>& b) {
-        const Tableau t = Tableau::of(b.a.data);
+        const Tableau t = Tableau::of(b.a.options.data);
         const int k = b.a.stage;
         const T h = b.h();
         Vec3<T> P{T(0.0), T(0.0), T(0.0)};
@@ -360,7 +360,7 @@ struct Begin {
     template <class T>
     static void run(direct::Bodies<T>& b) {
         using polhode::select;
-        const Tableau t = Tableau::of(b.a.data);
+        const Tableau t = Tableau::of(b.a.options.data);
         b.begin();
         Vec3<T> F[Tableau::most_implicit];
         for (int j = 0; j < t.stages; ++j) F[j] = b.h() * b.torque();
@@ -384,7 +384,7 @@ struct Repeat {
     template <class T>
     static bool run(direct::Bodies<T>& b) {
         using polhode::select;
-        const Tableau t = Tableau::of(b.a.data);
+        const Tableau t = Tableau::of(b.a.options.data);
         const int j = b.a.stage - 1, s = t.stages;
         const T h = b.h();
         const T times = b.number(count_column);
@@ -436,8 +436,8 @@ struct Repeat {
 };
 
 /// The stages of a step with this tableau.
-inline DirectStages stages(const double* data, DirectStage* list) {
-    const Tableau t = Tableau::of(data);
+inline DirectStages stages(std::ptrdiff_t, const OptionValues& options, DirectStage* list) {
+    const Tableau t = Tableau::of(options.data);
     int count = 0;
     if (t.implicit) {
         list[count++] = {direct::stage<Begin>, 0.0, 1};
@@ -450,17 +450,8 @@ inline DirectStages stages(const double* data, DirectStage* list) {
 }
 
 /// @param columns  0: those of the tableau
-constexpr DirectMethod row(const char* name, const double* data, int columns = 0) {
-    return {name,
-            columns > 0 ? columns : munthe_kaas::columns(Tableau::of(data)),
-            0,
-            1,
-            1,
-            {nullptr, 0},
-            nullptr,
-            0,
-            stages,
-            data};
+constexpr DirectMethod under_torque(const double* data, int columns = 0) {
+    return {columns > 0 ? columns : munthe_kaas::columns(Tableau::of(data)), 1, 1, stages, data};
 }
 /// Of any tableau.
 constexpr int most_columns = explicit_slope(Tableau::most_explicit);

@@ -1,13 +1,14 @@
 #pragma once
 
 /// @file
-/// Two methods of [Buss01] Sec. 3 that look back: Adams-Bashforth-Moulton on rotation vectors, and
-/// the explicit one of Simo and Wong (gamma = 1, beta = 0).
+/// The two multistep methods of [Buss01] Sec. 3: Adams-Bashforth-Moulton on rotation vectors, and
+/// the explicit method of Simo and Wong (gamma = 1, beta = 0).
 ///
-/// What they carry from step to step is in the body frame.  They make their first steps by a
-/// method of one step, for equal steps only.
+/// Numbers that they carry from step to step are in the body frame.  They make their first steps by
+/// a one-step method.  All steps must be equal.
 
 #include "polhode/direct/bodies.hpp"
+#include "polhode/method_info.hpp"
 #include "polhode/runge_kutta/rk4.hpp"
 
 POLHODE_NAMESPACE_BEGIN
@@ -18,6 +19,16 @@ enum Start : int {
     by_rk4 = 0,  ///< one step of the classical Runge-Kutta method each
     as_buss = 1  ///< of first order, inferred from the numbers of [Buss01], which does not say
 };
+
+inline constexpr Option start_option{
+    "start",
+    "choice",
+    by_rk4,
+    "'rk4' 'buss'",
+    "how the first steps are made: by classical Runge-Kutta, or to first order as in [Buss01]"};
+constexpr Start start_of(const OptionValues& options) {
+    return options.value[0] == 1 ? as_buss : by_rk4;
+}
 
 /// First-order steps, dq = exp(h omega).
 template <class T>
@@ -55,10 +66,11 @@ struct Abam {
     static constexpr int starting = 3;  ///< first steps, made by another method
     static constexpr int carried = 9;   ///< omega of space one, two, three steps ago
     static constexpr bool user_axes = true;
+    Start start = by_rk4;
 
     template <class T>
-    POLHODE_INLINE static FreeStep<T> step(
-        const Inertia<T>& body, const Vec3<T>& m, T h, const T* c, std::ptrdiff_t n, int start) {
+    POLHODE_INLINE FreeStep<T> step(
+        const Inertia<T>& body, const Vec3<T>& m, T h, const T* c, std::ptrdiff_t n) const {
         if (n < starting) {
             return start == as_buss
                        ? first_order(body.inverse, m, h, abam_substeps)
@@ -91,14 +103,15 @@ struct SimoWong {
     static constexpr int starting = 1;  ///< first steps, made by another method
     static constexpr int carried = 3;   ///< nu one step ago
     static constexpr bool user_axes = true;
+    Start start = by_rk4;
 
     template <class T>
     POLHODE_INLINE static Vec3<T> turn(const Vec3<T>& now, const Vec3<T>& before, const T& h) {
         return sum((1.5 * h) * now, -0.5 * h, before);
     }
     template <class T>
-    POLHODE_INLINE static FreeStep<T> step(
-        const Inertia<T>& body, const Vec3<T>& m, T h, const T* c, std::ptrdiff_t n, int start) {
+    POLHODE_INLINE FreeStep<T> step(
+        const Inertia<T>& body, const Vec3<T>& m, T h, const T* c, std::ptrdiff_t n) const {
         if (n < starting) {
             return start == as_buss
                        ? first_order(body.inverse, m, h, 1)
@@ -315,22 +328,21 @@ inline constexpr DirectStage simo_wong_rk4[] = {{direct::stage<SimoWongRk4<0>>, 
 /// The first-order step is the method's own with nu_{-1} = nu_0.
 inline constexpr DirectStages simo_wong_starts[] = {{simo_wong_rk4, 4}, {simo_wong_stages, 2}};
 
-inline constexpr DirectMethod abam_row{"abam_rotation",
-                                       runge_kutta::Columns<after_abam>::end,
-                                       Abam::starting,
-                                       1,
-                                       0,
-                                       {abam_stages, 2},
-                                       abam_starts,
-                                       2};
-inline constexpr DirectMethod simo_wong_row{"simo_wong_explicit",
-                                            runge_kutta::Columns<after_simo_wong>::end,
-                                            SimoWong::starting,
-                                            1,
-                                            0,
-                                            {simo_wong_stages, 2},
-                                            simo_wong_starts,
-                                            2};
+/// The stages of step n, of which the first are those of the start.
+template <class Kernel, const auto& starts, const auto& stages>
+DirectStages stages_of(std::ptrdiff_t n, const OptionValues& options, DirectStage* room) {
+    return n < Kernel::starting ? starts[start_of(options)]
+                                : direct::alike<stages>(n, options, room);
+}
+constexpr DirectMethod under_torque(Abam) {
+    return {runge_kutta::Columns<after_abam>::end, 1, 0, stages_of<Abam, abam_starts, abam_stages>};
+}
+constexpr DirectMethod under_torque(SimoWong) {
+    return {runge_kutta::Columns<after_simo_wong>::end,
+            1,
+            0,
+            stages_of<SimoWong, simo_wong_starts, simo_wong_stages>};
+}
 
 }  // namespace multistep
 POLHODE_NAMESPACE_END

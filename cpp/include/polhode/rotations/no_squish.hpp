@@ -17,15 +17,9 @@ namespace rotations {
 /// p . (P_k q), this is the three-rotation splitting with m carried along as p: the same map, other
 /// roundings.  p/2 stands for p here.
 struct NoSquish {
-    NamedAxes axes = NamedAxes::of(321);
+    NamedAxes axes;
 
     static constexpr bool user_axes = true;
-    static constexpr bool corrects_energy = true;
-
-    /// Options: axes as three digits.
-    constexpr NoSquish with(const OptionValues& options) const {
-        return {NamedAxes::of(static_cast<int>(options.value[0]))};
-    }
 
     /// One step of a free body, from q = 1; body, m, h as of every step, in the user's axes.
     template <class T>

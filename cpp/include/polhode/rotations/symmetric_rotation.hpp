@@ -26,13 +26,11 @@ struct SymmetricRotation {
     bool best_axes = true;
 
     static constexpr bool user_axes = true;
-    static constexpr bool corrects_energy = true;
 
-    /// Options: axes as three digits, 0 for the best ones.
-    constexpr SymmetricRotation with(const OptionValues& options) const {
-        const int digits = static_cast<int>(options.value[0]);
-        if (digits == 0) return {};
-        return {NamedAxes::of(digits), false};
+    /// Options: axes, by default the best ones.
+    static constexpr SymmetricRotation of(const OptionValues& options) {
+        if (options.value[0] == 0) return {};
+        return {NamedAxes::of(options.value[0]), false};
     }
 
     /// One step of a free body; body, m, h as of every step, in the user's axes.

@@ -48,11 +48,10 @@ struct ThreeRotations {
     bool cayley = false;
 
     static constexpr bool user_axes = true;
-    static constexpr bool corrects_energy = true;
 
-    /// Options: axes as three digits, cayley.
-    constexpr ThreeRotations with(const OptionValues& options) const {
-        return {NamedAxes::of(static_cast<int>(options.value[0])), fourth, options.value[1] != 0};
+    /// Options: axes, cayley.
+    static constexpr ThreeRotations of(bool fourth, const OptionValues& options) {
+        return {NamedAxes::of(options.value[0]), fourth, options.value[1] != 0};
     }
 
     /// One step of a free body; body, m, h as of every step, in the user's axes.

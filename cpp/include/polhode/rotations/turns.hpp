@@ -9,10 +9,20 @@
 
 #include "polhode/batch_arguments.hpp"
 #include "polhode/inertia.hpp"
+#include "polhode/method_info.hpp"
 #include "polhode/scalar/sincos.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace rotations {
+
+/// The option that names axes, as three digits; 0: none.
+constexpr Option axes_option(int digits) {
+    return {"axes",
+            "axes",
+            static_cast<double>(digits),
+            "",
+            "the body axes about which the step turns, outer, next and middle one"};
+}
 
 /// The body axes a, b, c (0, 1 or 2 each) in the places of x, y, z.
 ///
@@ -24,7 +34,8 @@ struct NamedAxes {
     int c = 2;
 
     /// From three digits of 1 to 3, 123 for (1, 2, 3).
-    static constexpr NamedAxes of(int digits) {
+    static constexpr NamedAxes of(double of_option) {
+        const int digits = static_cast<int>(of_option);
         return {digits / 100 - 1, digits / 10 % 10 - 1, digits % 10 - 1};
     }
     constexpr bool odd() const { return (b - a + 3) % 3 != 1; }
@@ -57,6 +68,9 @@ struct NamedAxes {
         return {in_body(s.m), {s.dq.w, v.x, v.y, v.z}};
     }
 };
+
+inline constexpr Option cayley_option{
+    "cayley", "choice", 0, "False True", "turn by 2 atan(angle/2) in place of the angle"};
 
 /// sin and cos of half the angle of a turn; with `cayley` of the angle whose tangent that is
 /// ([Buss01] Sec. 3): sin theta = t/(1 + t^2/4), cos theta = (1 - t^2/4)/(1 + t^2/4) with t in the

@@ -173,8 +173,8 @@ inline constexpr DirectStage stages[] = {{direct::stage<Stage<Way, 0>>, 0.0, 1},
                                          {direct::stage<Stage<Way, 2>>, 0.5, 1},
                                          {direct::stage<Stage<Way, 3>>, 1.0, 1}};
 template <class Way>
-constexpr DirectMethod row(const char* name) {
-    return {name, Columns<direct::first_free_column>::end, 0, 1, 0, {stages<Way>, 4}, nullptr, 0};
+constexpr DirectMethod under_torque() {
+    return {Columns<direct::first_free_column>::end, 1, 0, direct::alike<stages<Way>>};
 }
 
 }  // namespace runge_kutta

@@ -87,7 +87,6 @@ struct SplittingProblem {
     std::ptrdiff_t first_step, n_steps, total_steps, save_every;
     /// A direct integrator, in place of flow and stages; null: a splitting.
     const DirectMethod* direct = nullptr;
-    int start = 0;              ///< which of its ways to start
     int energy_correction = 0;  ///< see energy::Correction
     MutableView work = {};      ///< its columns
     /// By body: set where m is finite and the torque is not.

@@ -385,7 +385,7 @@ class Block {
     void direct_step(std::ptrdiff_t n, double h, double t, double t_end) {
         const DirectMethod& method = *problem_.direct;
         DirectStage made[DirectMethod::most_stages];
-        const DirectStages list = method.stages(n, problem_.start, problem_.options, made);
+        const DirectStages list = method.stages(n, problem_.options, made);
         DirectArguments a{};
         a.inertia = problem_.inertia;
         a.inertia.data += begin_ * a.inertia.body;
@@ -399,7 +399,6 @@ class Block {
         a.step = n;
         a.options = problem_.options;
         a.energy_correction = problem_.energy_correction;
-        a.data = method.data_with(problem_.options);
         while (a.stage < list.count) {
             const DirectStage& stage = list.stages[a.stage];
             const double time = stage.time == 1.0 ? t_end : t + stage.time * h;

@@ -164,15 +164,12 @@ inline constexpr DirectStage stages[] = {
     {direct::stage<Predict<Kind>>, 0.0, momentum_derivatives(Kind)},
     {direct::stage<Finish<Kind>>, 1.0, momentum_derivatives(Kind)}};
 template <int Kind>
-constexpr DirectMethod row(const char* name) {
-    return {name,
-            columns,
-            0,
+constexpr DirectMethod under_torque() {
+    return {columns,
             momentum_derivatives(Kind),
             derivatives(Kind),
-            {stages<Kind>, Kind == 1 ? 1 : 2},
-            nullptr,
-            0};
+            direct::alike < stages<Kind>,
+            Kind == 1 ? 1 : 2 > };
 }
 
 }  // namespace taylor

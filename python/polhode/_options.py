@@ -1,0 +1,136 @@
+"""Options of methods, read from the core: their values are checked here and become numbers there.
+
+A new kind of option is a class here, named in `_KINDS`.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import numbers
+import operator
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a method: any number.
+
+    `standard` is the default as the core takes it, `choices` are in Python's notation.
+    """
+
+    name: str
+    standard: float
+    choices: tuple[bool | str, ...]
+    doc: str
+
+    @property
+    def default(self) -> Any:
+        """The default as a user would write it."""
+        return self.standard
+
+    def checked(self, value: Any, method: str) -> Any:
+        """A value that was given, or the error of it."""
+        if not isinstance(value, numbers.Real | np.bool_):
+            raise TypeError(
+                f"option {self.name!r} of method {method!r} must be a float, not {value!r}"
+            )
+        try:
+            return float(value)
+        except OverflowError:
+            return math.inf
+
+    def number(self, value: Any) -> float:
+        """A checked value as the core takes it."""
+        return float(value)
+
+
+class Choice(Option):
+    """One of several; the core takes the place in the list."""
+
+    @property
+    def default(self) -> bool | str:
+        return self.choices[int(self.standard)]
+
+    def checked(self, value: Any, method: str) -> bool | str:
+        for choice in self.choices:
+            kind = str if isinstance(choice, str) else numbers.Real | np.bool_
+            if isinstance(value, kind) and value == choice:
+                return choice
+        known = ", ".join(map(repr, self.choices))
+        words = any(isinstance(choice, str) for choice in self.choices)
+        error = ValueError if words and isinstance(value, str) else TypeError
+        raise error(
+            f"option {self.name!r} of method {method!r} must be one of {known}, not {value!r}"
+        )
+
+    def number(self, value: bool | str) -> float:
+        return float(self.choices.index(value))
+
+
+class Axes(Option):
+    """A permutation of (1, 2, 3), None where that is the default; the core takes three digits."""
+
+    @property
+    def default(self) -> tuple[int, ...] | None:
+        return tuple(map(int, str(int(self.standard)))) if self.standard else None
+
+    def checked(self, value: Any, method: str) -> tuple[int, ...] | None:
+        if value is None and self.default is None:
+            return None
+        what = f"option {self.name!r} of method {method!r} must be"
+        try:
+            if isinstance(value, AbstractSet | Mapping):
+                raise TypeError("no order")
+            axes = tuple(operator.index(axis) for axis in value)
+        except TypeError:
+            raise TypeError(f"{what} a sequence of three integers, not {value!r}") from None
+        if sorted(axes) != [1, 2, 3]:
+            raise ValueError(f"{what} a permutation of (1, 2, 3), not {value!r}")
+        return axes
+
+    def number(self, value: tuple[int, ...] | None) -> float:
+        return 0.0 if value is None else float("".join(map(str, value)))
+
+
+_KINDS: dict[str, type[Option]] = {"number": Option, "choice": Choice, "axes": Axes}
+
+
+def read(rows: list[tuple[str, str, float, str, str]]) -> tuple[Option, ...]:
+    """The options of a method, from its row in the core's list."""
+    return tuple(
+        _KINDS[kind](name, standard, tuple(map(ast.literal_eval, choices.split())), doc)
+        for name, kind, standard, choices, doc in rows
+    )
+
+
+def values(options: tuple[Option, ...], given: dict[str, Any], method: str) -> tuple[float, ...]:
+    """All options as the core takes them; () where none is given, which are the defaults."""
+    if not given:
+        return ()
+    chosen = {
+        option.name: option.checked(given[option.name], method)
+        if option.name in given
+        else option.default
+        for option in options
+    }
+    _check_together(chosen)
+    return tuple(option.number(chosen[option.name]) for option in options)
+
+
+def _check_together(chosen: dict[str, Any]) -> None:
+    """Refuse values that do not fit each other."""
+    if "c0" in chosen:  # the frame of the factorization method, [Gus10] eq. (36)
+        square = chosen["c0"] * chosen["c0"] + chosen["c3"] * chosen["c3"]
+        if not math.isclose(square, 0.5, rel_tol=1e-12):
+            raise ValueError(f"c0^2 + c3^2 must be 1/2, not {square}")
+    if chosen.get("form") == "rate" and chosen["energy_correction"]:
+        raise ValueError(
+            "energy_correction turns the body, which keeps the momentum in space; form='rate' does "
+            "not keep it"
+        )
