@@ -10,33 +10,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from polhode import _core, quantities
 from polhode._arrays import (
-    ORTHOGONAL,
-    ZERO_MOMENT,
     attitude_core,
     check_attitude,
     check_inertia,
     components,
     outputs,
-    polar,
     real_array,
-    refuse,
 )
+from polhode._body_axes import BodyAxes
+from polhode._body_motion import BodyMotion
+from polhode._inertia import orthonormal, principal_axes, refuse_unphysical, tensor_of_points
 from polhode._integrate import integrate_in
 from polhode._steps import step
-from polhode.motion import TorqueFreeMotion
 
 __all__ = ["BodyMotion", "RigidBody"]
 
 Array = NDArray[np.float64]
-
-EPS = float(np.finfo(np.float64).eps)
-# Relative to the largest entry, or the largest moment.
-ASYMMETRY = 1e-9
-TRIANGLE = 1e-9
-# What the rounding of a full tensor's entries makes of a zero moment: 3 eps measured, the solver's
-# part included, for tensors formed as A diag A^T or J (1 - u u^T), four times that for sums of a
-# thousand points taken one after another.  A diagonal tensor has no such noise.
-ZERO_OF_FULL_TENSOR = 16 * EPS
 
 
 class RigidBody:
@@ -98,32 +87,10 @@ class RigidBody:
     array([2.5, 4. , 6.5])
     """
 
-    __slots__ = ("_aligned", "_axes", "_moments", "_tensor", "_turn")
+    __slots__ = ("_frame", "_moments", "_tensor")
 
     def __init__(self, tensor: ArrayLike, *, physical: bool = True) -> None:
-        given = components("tensor", tensor, 3, 3)
-        name = "principal moments of tensor"
-        transposed = np.swapaxes(given, -2, -1)
-        if bool((given == transposed).all()):  # false for NaN too
-            symmetric = given.copy()
-        else:
-            symmetric = _symmetric_half(given, transposed)
-        moments, axes = _core.symmetric_eigen(symmetric)
-        least, largest = moments[..., 0], moments[..., 2]
-        # Nothing near zero, the usual case, needs no look body by body.  False for an infinite
-        # tensor, whose moments are NaN.
-        if not bool((least > ZERO_OF_FULL_TENSOR * largest).all()):
-            _refuse_infinite(given)
-            off_diagonal = symmetric[..., [0, 0, 1], [1, 2, 2]].any(axis=-1)
-            zero = np.where(off_diagonal, ZERO_OF_FULL_TENSOR, ZERO_MOMENT)
-            zero = (zero * np.maximum(np.abs(least), np.abs(largest)))[..., None]
-            moments[np.abs(moments) <= zero] = 0.0
-            why = "the tensor is indefinite, a body has no negative moment"
-            refuse(name, moments, (moments < 0.0).any(axis=-1), 1, why)
-            check_inertia(moments, name)
-        if physical:
-            _refuse_unphysical(name, moments, least, moments[..., 1], largest)
-        self._set(moments, axes, symmetric)
+        self._set(*principal_axes(tensor, physical))
 
     @classmethod
     def from_moments(
@@ -165,13 +132,13 @@ class RigidBody:
         if axes is None:
             triads = np.broadcast_to(np.eye(3), (*values.shape, 3)).copy()
         else:
-            triads = _orthonormal(components("axes", axes, 3, 3))
+            triads = orthonormal(components("axes", axes, 3, 3))
             batch = np.broadcast_shapes(values.shape[:-1], triads.shape[:-2])
             values = np.broadcast_to(values, (*batch, 3)).copy()
             triads = np.broadcast_to(triads, (*batch, 3, 3)).copy()
         if physical:
             ordered = np.sort(values, axis=-1)
-            _refuse_unphysical("moments", values, *np.moveaxis(ordered, -1, 0))
+            refuse_unphysical("moments", values, *np.moveaxis(ordered, -1, 0))
         tensor = (triads * values[..., None, :]) @ np.swapaxes(triads, -2, -1)
         body = cls.__new__(cls)
         body._set(values, triads, 0.5 * tensor + 0.5 * np.swapaxes(tensor, -2, -1))
@@ -210,39 +177,7 @@ class RigidBody:
                [-1. ,  6. ,  0. ],
                [ 0. ,  0. ,  2.5]])
         """
-        position = real_array("r", r)
-        if position.ndim < 2:
-            raise ValueError(f"r must have shape (..., N, 3), got {position.shape}")
-        position = components("r", position, position.shape[-2], 3)
-        mass = np.broadcast_to(
-            components("mass", mass), np.broadcast_shapes(np.shape(mass), position.shape[:-1])
-        )
-        position = np.broadcast_to(position, (*mass.shape, 3))
-        refuse("r", position, ~np.isfinite(position).all(axis=-1), 1, "not finite")
-        refuse("mass", mass, ~((mass >= 0.0) & np.isfinite(mass)), 0, "no mass")
-        # Powers of two out of the way of squares, put back in two factors.
-        mass_scale = _power_of_two(mass.max(axis=-1, initial=0.0))
-        refuse("largest mass of body", mass_scale, mass_scale == 0.0, 0, "a body has some mass")
-        weight = mass / mass_scale[..., None]
-        # Axes (..., 3, N), so that NumPy sums along contiguous memory, which it does in pairs.
-        # A point without mass is nowhere.
-        x = np.where(weight[..., None, :] > 0.0, np.swapaxes(position, -2, -1), 0.0)
-        x = np.ascontiguousarray(x)
-        length = _power_of_two(np.abs(x).max(axis=(-2, -1), initial=0.0))
-        length = np.where(length == 0.0, 1.0, length)
-        x = x / length[..., None, None]
-        weight_of_all = weight.sum(axis=-1)[..., None, None]
-        for _ in range(2):  # the second time takes off the rounding of a far origin
-            x = x - (weight[..., None, :] * x).sum(axis=-1, keepdims=True) / weight_of_all
-        second = (weight[..., None, None, :] * x[..., :, None, :] * x[..., None, :, :]).sum(axis=-1)
-        diagonal = np.diagonal(second, axis1=-2, axis2=-1)
-        tensor = -second
-        for i in range(3):
-            tensor[..., i, i] = diagonal[..., (i + 1) % 3] + diagonal[..., (i + 2) % 3]
-        with np.errstate(over="ignore"):  # the class refuses what is infinite
-            tensor *= (mass_scale * length)[..., None, None]
-            tensor *= length[..., None, None]
-        return cls(tensor + 0.0, physical=physical)
+        return cls(tensor_of_points(mass, r), physical=physical)
 
     @property
     def moments(self) -> Array:
@@ -252,7 +187,7 @@ class RigidBody:
     @property
     def axes(self) -> Array:
         """Principal axes, shape (..., 3, 3): columns in body coordinates, determinant +1."""
-        return self._axes
+        return self._frame.columns
 
     @property
     def tensor(self) -> Array:
@@ -265,7 +200,7 @@ class RigidBody:
         return self._moments.shape[:-1]
 
     def __getstate__(self) -> tuple[Array, Array, Array]:
-        return self._moments, self._axes, self._tensor
+        return self._moments, self.axes, self._tensor
 
     def __setstate__(self, state: tuple[Array, Array, Array]) -> None:
         # Copies of read-only arrays are writeable.
@@ -500,49 +435,33 @@ class RigidBody:
     def _set(self, moments: Array, axes: Array, tensor: Array) -> None:
         for array in (moments, axes, tensor):
             array.flags.writeable = False
-        self._moments, self._axes, self._tensor = moments, axes, tensor
-        # One body's axes tell, as a rule, that they are not all the body axes.
-        first = axes.reshape(-1, 3, 3)[:1]
-        self._aligned = bool((first == np.eye(3)).all() and (axes == np.eye(3)).all())
-        self._turn: Array | None = None
+        self._moments, self._frame, self._tensor = moments, BodyAxes(axes), tensor
 
-    def _turned(self) -> Array:
-        """Quaternions of the axes, made when first asked for."""
-        if self._turn is None:
-            self._turn = np.asarray(_core.so3_to_quaternion(self._axes))
-        return self._turn
+    @property
+    def _aligned(self) -> bool:
+        """Whether the body axes are the principal axes."""
+        return self._frame.aligned
 
     def _to_principal(self, v: Array) -> Array:
-        if self._aligned:
-            return v
-        return np.asarray(_core.so3_rotate_by_matrix(np.swapaxes(self._axes, -2, -1), v))
+        return self._frame.to_new(v)
 
     def _from_principal(self, v: Array) -> Array:
-        if self._aligned:
-            return v
-        return np.asarray(_core.so3_rotate_by_matrix(self._axes, v))
+        return self._frame.to_old(v)
 
     def _attitude_to_principal(self, q: ArrayLike) -> Array:
-        """Attitude of the principal axes: of the user's body axes, after the axes in the body."""
+        """Attitude of the principal axes from that of the user's body axes, checked."""
         attitude = real_array("q", q)
         core = attitude_core("q", attitude)
         attitude = components("q", attitude, *core)
-        if self._aligned:
-            return attitude
-        check_attitude(attitude, core)
-        if attitude.shape[-1] == 4:
-            return np.asarray(_core.so3_multiply(attitude, self._turned()))
-        return np.asarray(attitude @ self._axes)
+        if not self._aligned:
+            check_attitude(attitude, core)
+        return self._frame.attitude_to_new(attitude)
 
     def _attitude_from_principal(self, attitude: Array) -> Array:
-        if self._aligned:
-            return attitude
-        if attitude.shape[-1] == 4:
-            return np.asarray(_core.so3_multiply(attitude, _core.so3_conjugate(self._turned())))
-        return np.asarray(attitude @ np.swapaxes(self._axes, -2, -1))
+        return self._frame.attitude_to_old(attitude)
 
     def _momentum_from_principal(self, m0: Array, principal0: Array, principal: Array) -> Array:
-        # The change is turned, not the momentum: what the axes are off orthonormal by, an eps, then
+        # The change is rotated, not the momentum: the axes are an eps off orthonormal, which then
         # does not add up over many calls.
         return np.asarray(m0 + self._from_principal(principal - principal0))
 
@@ -562,137 +481,3 @@ class RigidBody:
         m_out[...] = m
         q_out[...] = q
         return m_out, q_out
-
-
-class BodyMotion:
-    """Free motion of a `RigidBody`, in the user's own body axes.
-
-    Made by `RigidBody.motion`.
-
-    Parameters
-    ----------
-    body : RigidBody
-        The bodies.
-    m0 : array_like, shape (..., 3)
-        Angular momentum at time 0, user's body axes.
-    q0 : array_like, shape (..., 4) or (..., 3, 3)
-        Attitude of the user's body axes at time 0, body to space.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Shape of the batch of bodies; () for one.
-    period : ndarray
-        Period of m, as of `polhode.TorqueFreeMotion`.
-    regime : Regime or ndarray of Regime
-        How m moves, as of `polhode.TorqueFreeMotion`; AXIS1 and AXIS3 are principal axes.
-    """
-
-    __slots__ = ("_body", "_m0", "_principal", "_principal0")
-
-    def __init__(self, body: RigidBody, m0: ArrayLike, q0: ArrayLike) -> None:
-        self._body = body
-        self._m0 = components("m0", m0, 3).copy()
-        self._principal0 = body._to_principal(self._m0)
-        self._principal = TorqueFreeMotion(
-            body.moments, self._principal0, body._attitude_to_principal(q0)
-        )
-
-    def __call__(
-        self,
-        t: ArrayLike,
-        *,
-        out: tuple[Array, Array] | None = None,
-        threads: int | None = None,
-    ) -> tuple[Array, Array]:
-        """Momentum and attitude at the times `t`.
-
-        Parameters
-        ----------
-        t : array_like, shape (...)
-            Times, of either sign. They broadcast against the bodies.
-        out : tuple of two float64 arrays, optional
-            Where the results go, of the results' shapes.
-        threads : int, optional
-            Number of threads, as `polhode.step` takes it.
-
-        Returns
-        -------
-        m : ndarray, shape (..., 3)
-            Angular momentum, user's body axes.
-        q : ndarray, shape (..., 4) or (..., 3, 3)
-            Attitude, continuous in `t` from the given one.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As `polhode.TorqueFreeMotion`.
-        """
-        body = self._body
-        if body._aligned:
-            return self._principal(t, out=out, threads=threads)
-        m, q = self._principal(t, threads=threads)
-        return body._placed(self._m0, self._principal0, m, q, out)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the batch of bodies; () for one."""
-        return self._principal.shape
-
-    @property
-    def period(self) -> Array:
-        """Period of m in the body frame; inf where m does not return or does not move."""
-        return self._principal.period
-
-    @property
-    def regime(self) -> Any:
-        """How m moves: an array of `Regime`, one `Regime` for a single body."""
-        return self._principal.regime
-
-    def __repr__(self) -> str:
-        return repr(self._principal).replace("TorqueFreeMotion", "BodyMotion")
-
-
-def _refuse_infinite(tensor: Array) -> None:
-    refuse("tensor", tensor, ~np.isfinite(tensor).all(axis=(-2, -1)), 2, "not finite")
-
-
-def _symmetric_half(tensor: Array, transposed: Array) -> Array:
-    """The mean of tensors and their transposes, where they differ by rounding only."""
-    _refuse_infinite(tensor)
-    difference = np.abs(tensor - transposed).max(axis=(-2, -1))
-    bad = difference > ASYMMETRY * np.abs(tensor).max(axis=(-2, -1))
-    refuse("tensor", tensor, bad, 2, "not symmetric to 1e-9 of its largest entry")
-    return np.asarray(0.5 * tensor + 0.5 * transposed)
-
-
-def _refuse_unphysical(
-    name: str, moments: Array, least: Array, middle: Array, largest: Array
-) -> None:
-    why = (
-        "the largest exceeds the sum of the other two, which no distribution of mass has; "
-        "physical=False takes it all the same"
-    )
-    refuse(name, moments, (largest - middle) - least > TRIANGLE * largest, 1, why)
-
-
-def _orthonormal(axes: Array) -> Array:
-    """Axes projected to orthonormal ones, right-handed."""
-    gram = np.swapaxes(axes, -2, -1) @ axes
-    refuse(
-        "axes",
-        axes,
-        ~(np.abs(gram - np.eye(3)) <= ORTHOGONAL).all(axis=(-2, -1)),
-        2,
-        "not orthonormal to 1e-5",
-    )
-    axes = polar(axes)
-    handed = np.where(np.linalg.det(axes) < 0.0, -1.0, 1.0)
-    axes[..., :, 2] *= handed[..., None]
-    return axes
-
-
-def _power_of_two(x: Array) -> Array:
-    """Largest power of two not above x >= 0; 0 for 0."""
-    _, exponent = np.frexp(x)
-    return np.where(x == 0.0, 0.0, np.ldexp(1.0, np.maximum(exponent - 1, -1022)))
