@@ -9,7 +9,7 @@ Array = NDArray[np.float64]
 
 
 def chebyshev_points(low: float, high: float, count: int) -> Array:
-    """Chebyshev points of [low, high], both ends included."""
+    """Chebyshev points of [low, high], including both ends."""
     x = np.cos(np.pi * np.arange(count) / (count - 1))[::-1]
     return 0.5 * (low + high) + 0.5 * (high - low) * np.asarray(x)
 
@@ -36,7 +36,7 @@ def lawson(basis: Array, values: Array, iterations: int = 400) -> tuple[Array, f
         error = float(np.max(residual))
         if error < best_error:
             best, best_error = solution, error
-        # The floor keeps points alive that a single iterate happens to pass through.
+        # The lower limit keeps points whose residual is zero by chance in one iteration.
         weight = weight * np.maximum(residual, 1e-3 * error)
         weight = weight / np.sum(weight)
     return best / column * scale, best_error * scale

@@ -24,12 +24,12 @@ HEAD = """\
 ///
 /// Written by cpp/generate/make_gauss_legendre.py (roots of the Legendre polynomials at 60 digits).
 
-#include "polhode/scalar/real.hpp"
+#include "polhode/scalar/constants.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace quadrature {
 
-/// A constant as a double and what it leaves, twice: 159 bits or more.
+/// A constant as the sum of a double and two remainders: 159 bits or more.
 struct ThreeDoubles {
     double high, middle, low;
 
@@ -46,9 +46,19 @@ struct GaussPair {
     ThreeDoubles distance, weight;
 };
 
+/// A constant computed from a distance of the rule, in double unless T has more precision.
+template <class T, class F>
+POLHODE_INLINE T from_distance(const GaussPair& pair, F f) {
+    if constexpr (wider_than_double<T>) {
+        return f(pair.distance.template as<T>());
+    } else {
+        return T(f(pair.distance.high));
+    }
+}
+
 inline constexpr int gauss_legendre_most_nodes = %d;
 
-/// The pairs of all rules one after another, from the middle outwards.
+/// The pairs of all rules, one rule after another, each from the middle outwards.
 inline constexpr GaussPair gauss_legendre_pairs[] = {
 """
 

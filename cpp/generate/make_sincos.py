@@ -35,7 +35,7 @@ def fit(first: int, weight: Array, y: Array) -> tuple[list[float], float]:
     taylor = [
         Fraction((-1) ** (k + first // 2), factorial(first + 2 * k)) for k in range(COUNT + TAIL)
     ]
-    target = np.zeros_like(y)  # what the free coefficients must still take up
+    target = np.zeros_like(y)  # the remainder for the free coefficients
     for k in range(COUNT + TAIL - 1, COUNT - 1, -1):
         target = target + float(taylor[k]) * y**k
     rounded: list[float] = []

@@ -9,8 +9,8 @@ namespace polhode {
 
 /// A broadcast batch as a few long rows: `row_count` rows of `row_length` bodies.
 ///
-/// Axes that run on into each other in every array become one; the longest axis that remains is the
-/// row, so that packs stay full whatever the shape.
+/// Axes that are contiguous with each other in every array are merged.  The longest remaining axis
+/// is the row, so that packs are full for any shape.
 struct BatchShape {
     static constexpr int max_axes = 64;
     static constexpr int max_arrays = 8;
@@ -26,7 +26,7 @@ struct BatchShape {
 
     std::ptrdiff_t size() const { return row_length * row_count; }
 
-    /// To be called once shape and strides are filled in.
+    /// Call this after shape and strides are set.
     void arrange() {
         for (int d = 0; d < axes;) {
             bool drop = shape[d] == 1;
@@ -64,7 +64,7 @@ struct BatchShape {
         return offset;
     }
 
-    /// Calls visit(row, begin, end) for the parts of rows that make up bodies begin ... end - 1.
+    /// Calls visit(row, begin, end) for the parts of rows that contain bodies begin ... end - 1.
     template <class Visit>
     void for_each_row(std::ptrdiff_t begin, std::ptrdiff_t end, const Visit& visit) const {
         while (begin < end) {

@@ -1,5 +1,5 @@
 /// @file
-/// Picks the instruction-set level once, at import.
+/// Chooses the instruction-set level once, at import.
 
 #include <cstdint>
 #include <cstdlib>
@@ -38,7 +38,7 @@ namespace {
 struct Candidate {
     Level level;
     bool supported;
-    bool automatic;  // chosen without being asked for
+    bool automatic;  // may be chosen without POLHODE_ISA
 };
 
 #define POLHODE_LEVEL_ROW(name) \
@@ -53,15 +53,15 @@ struct Candidate {
      &direct_##name}
 
 #if defined(POLHODE_HAS_X86_LEVELS)
-/// The bits of a leaf that the processor has in register ecx, or none.
+/// Register ecx of a CPUID leaf, or 0 if the processor does not have the leaf.
 std::uint32_t ecx_of_leaf(unsigned leaf) {
     unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
     return __get_cpuid(leaf, &eax, &ebx, &ecx, &edx) != 0 ? ecx : 0;
 }
 
-/// What x86-64-v2, -v3, -v4 promise a compiler beyond the base (x86-64 psABI, table 3.1), all of
-/// it.  Extensions of the registers are asked for by __builtin_cpu_supports, which looks whether
-/// the system saves them too; the names of others are not known to every compiler.
+/// True if the processor has all extensions of x86-64-v2, -v3 or -v4 (x86-64 psABI, table 3.1).
+/// __builtin_cpu_supports checks the extensions with new registers, and whether the operating
+/// system saves these registers; not every compiler knows the names of the other extensions.
 struct X86Levels {
     bool v2, v3, v4;
 
@@ -87,7 +87,7 @@ struct X86Levels {
 };
 #endif
 
-/// Best level first.
+/// The levels, the best first.
 template <class Visit>
 void for_each_candidate(Visit visit) {
 #if defined(POLHODE_HAS_X86_LEVELS)

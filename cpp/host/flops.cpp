@@ -1,5 +1,5 @@
 /// @file
-/// The kernels of every method, compiled for the number type that counts.
+/// The kernels of all methods, compiled for the counting number type.
 
 #include "flops.hpp"
 

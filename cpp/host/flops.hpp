@@ -1,7 +1,7 @@
 #pragma once
 
 /// @file
-/// FLOP counts: a method run once on the number type that counts.
+/// FLOP counts: a method run once with the counting number type.
 
 #include <optional>
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace polhode {
 
-/// Operations of one step: momentum and attitude in the user's axes, constants of the body apart.
-/// Nothing where there is no such method.
+/// Operations of one step of momentum and attitude in the axes of the user, without the constants
+/// of the body.  Empty if there is no method with this name.
 std::optional<OperationCount> count_step(const std::string& method,
                                          const double (&inertia)[3],
                                          const double (&m)[3],

@@ -1,9 +1,9 @@
 #pragma once
 
 /// @file
-/// What the levels offer to the rest of the core: tables of functions, one table a level.
+/// The interface of the levels: tables of functions, one set of tables per level.
 ///
-/// Nothing here is compiled per level, so nothing here may hold code that a processor could lack.
+/// This file is not compiled per level, so it must not contain code that needs an instruction set.
 
 #include <cstdint>
 #include <span>

@@ -1,8 +1,8 @@
 #pragma once
 
 /// @file
-/// Shares a batch among threads.  Threads live as long as the call: nothing is left to go wrong in
-/// a process that forks.
+/// Distributes a batch over threads.  The threads end with the call, so that a process can fork
+/// safely.
 
 #include <algorithm>
 #include <chrono>
@@ -24,16 +24,16 @@ namespace polhode {
 
 inline constexpr int most_threads = 4096;
 
-/// Cores that this process may run on: a container, a queue or taskset may have given it a part.
+/// Number of cores that this process may use; a container, a batch queue or taskset may limit it.
 inline int usable_cores() {
 #if defined(__linux__)
-    cpu_set_t cores;  // 1024 of them; a machine with more is an error here
+    cpu_set_t cores;  // 1024 cores; with more the call below fails
     if (sched_getaffinity(0, sizeof cores, &cores) == 0) return std::max(1, CPU_COUNT(&cores));
 #endif
     return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, most_threads);
 }
 
-/// Number of threads asked for: 0 is POLHODE_NUM_THREADS or 1, -1 all cores.
+/// The requested number of threads: 0 means POLHODE_NUM_THREADS or 1, -1 means all cores.
 inline int thread_count(int requested) {
     if (requested == 0) {
         const char* text = std::getenv("POLHODE_NUM_THREADS");
@@ -54,8 +54,9 @@ inline int thread_count(int requested) {
 }
 
 /// Calls work(begin, end) on shares of 0 ... count - 1, one per thread.  Shares begin at multiples
-/// of `grain`, and a share is never smaller than that.  While it waits for the others this thread
-/// calls idle() now and then.  What a share throws is thrown once all have ended.
+/// of `grain`, and a share is never smaller than that.  While it waits for the others, this
+/// thread calls idle() from time to time.  An exception of a share is rethrown after all have
+/// ended.
 template <class Work, class Idle>
 void share_among_threads(
     std::ptrdiff_t count, int threads, std::ptrdiff_t grain, const Work& work, const Idle& idle) {
@@ -93,7 +94,7 @@ void share_among_threads(
             helpers.emplace_back([&do_share, started] { do_share(started); });
         }
     } catch (...) {
-        // No more threads to be had: this one does the rest.
+        // The system has no more threads: this thread does the remaining work.
     }
     do_share(0);
     for (std::ptrdiff_t share = started; share < shares; ++share) do_share(share);

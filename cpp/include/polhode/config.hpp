@@ -1,12 +1,12 @@
 #pragma once
 
 /// @file
-/// The namespace of everything in polhode.
+/// The namespace of polhode.
 ///
-/// One header is compiled several times into one extension, once per instruction-set level.  Each
-/// level is an inline namespace, so that a user writes polhode::sqrt while the linker sees
-/// polhode::v3::sqrt: no inline function can be merged across levels, and none can bring an
-/// instruction into a path that the processor lacks.
+/// Each header is compiled several times into one extension, once per instruction-set level.  Each
+/// level is an inline namespace: a user writes polhode::sqrt, and the symbol is polhode::v3::sqrt.
+/// So the linker cannot merge inline functions of different levels, and no level can run an
+/// instruction that the processor does not have.
 
 #ifndef POLHODE_LEVEL
 #define POLHODE_LEVEL generic

@@ -1,11 +1,11 @@
 #pragma once
 
 /// @file
-/// Energy correction, [Buss01] Sec. 4: after a step the body is turned a little, so that the
-/// momentum in space stays and the energy takes its target.
+/// Energy correction, [Buss01] Sec. 4: after a step the body is rotated slightly, so that the
+/// energy equals its target; the spatial momentum does not change.
 ///
-/// The slips of that section are mended: rho = nu / sqrt(nu . J nu), and the second of its linear
-/// equations has the target energy on the right.
+/// Two errors of that section are corrected: rho = nu / sqrt(nu . J nu), and the second of its
+/// linear equations has the target energy on the right.
 
 #include "polhode/inertia.hpp"
 #include "polhode/momentum_unit.hpp"
@@ -19,7 +19,7 @@ namespace energy {
 /// The ways to correct, as values of the option `energy_correction`.
 enum Correction : int { none = 0, robust = 1, buss = 2 };
 
-/// 2 E / |m|^2, which has the same value whatever the size of m; 0 for a body at rest.
+/// 2 E / |m|^2, which does not depend on the size of m; 0 for a body at rest.
 template <class T>
 POLHODE_INLINE T per_momentum(const Inertia<T>& body, const Vec3<T>& m) {
     const T size = largest_component(m);
@@ -33,7 +33,7 @@ namespace detail {
 
 /// The momentum of the same size whose energy is e |m|^2 / 2, nearest along the orthogonal
 /// trajectories of the polhodes: l exp(-lambda / J), which exists for every energy between the
-/// extremes of the axes that carry momentum.
+/// extremes of the axes with nonzero momentum.
 ///
 /// @param l  momentum, largest component in [1/2, 2]
 /// @param v  inverse moments in units of the largest
@@ -69,8 +69,8 @@ POLHODE_INLINE Vec3<T> along_trajectory(const Vec3<T>& l, const Vec3<T>& v, cons
         high = select((!done) & (excess < 0.0), lambda, high);
         const T newton = 0.5 * excess / select(variance == 0.0, T(1.0), variance);
         T next = lambda + newton;
-        // Newton's steps outside the bracket, and those that do not shrink, lead nowhere: the
-        // middle then, or twice as far where one side is open.
+        // A Newton step outside the bracket, or one that does not shrink, is replaced by bisection,
+        // or by a doubled step if one side is open.
         const mask_t<T> open_below = low == -0x1p1000, open_above = high == 0x1p1000;
         const T middle = select(open_below,
                                 min(2.0 * high, high - 1.0),
@@ -86,12 +86,13 @@ POLHODE_INLINE Vec3<T> along_trajectory(const Vec3<T>& l, const Vec3<T>& v, cons
     return times(l, exponents(lambda));
 }
 
-/// Buss's way: the same along his ellipsoid of rho = nu / sqrt(nu . J nu), in closed form.
+/// The method of [Buss01]: the same along his ellipsoid of rho = nu / sqrt(nu . J nu), in closed
+/// form.
 ///
 ///     s = rho^2,  Q_k = sum J^k s,  b = |L|^2/(2 E) - Q_2,
 ///     s' = s [1 + b J (Q_3 - J Q_2) / (Q_3^2 - Q_2 Q_4)]
 ///
-/// Where an s' is not positive it has no answer, and `works` is false.
+/// If an s' is not positive there is no solution, and `works` is false.
 template <class T>
 POLHODE_INLINE Vec3<T> along_ellipsoid(const Vec3<T>& l,
                                        const Vec3<T>& v,
@@ -117,11 +118,11 @@ POLHODE_INLINE Vec3<T> along_ellipsoid(const Vec3<T>& l,
 
 }  // namespace detail
 
-/// Turns the body so that 2 E / |m|^2 becomes `target` while the momentum in space stays.
+/// Rotates the body so that 2 E / |m|^2 becomes `target`; the spatial momentum does not change.
 ///
-/// @param target  brought between the extremes that the axes with momentum allow
-/// A body whose energy is within 2 eps of the target, which turns about a principal axis, or whose
-/// moments are all equal stays as it is, bit for bit.
+/// @param target  limited to the range that the axes with momentum allow
+/// A body is unchanged, bit for bit, if its energy is within 2 eps of the target, it rotates about
+/// a principal axis, or its moments are all equal.
 template <class T>
 POLHODE_INLINE FreeStep<T> corrected(const Inertia<T>& body,
                                      const FreeStep<T>& s,
@@ -146,8 +147,8 @@ POLHODE_INLINE FreeStep<T> corrected(const Inertia<T>& body,
         max(max(select(x, v.x, T(-1.0)), select(y, v.y, T(-1.0))), select(z, v.z, T(-1.0)));
     const T margin = epsilon_v<T> * (most - least);
     const T e = min(max(unit * target, least + margin), most - margin);
-    // Where 1/J does not vary over the axes with momentum there is no direction to turn to;
-    // [Buss01] Sec. 4 leaves the case open.
+    // If 1/J is the same for all axes with momentum, no rotation changes the energy; [Buss01] Sec.
+    // 4 does not treat this case.
     const mask_t<T> turns = (abs(mean - e) > 2 * epsilon_v<T> * e) &
                             (variance > epsilon_v<T> * epsilon_v<T> * (mean * mean));
     if (!any(turns)) return s;
@@ -158,7 +159,7 @@ POLHODE_INLINE FreeStep<T> corrected(const Inertia<T>& body,
         mask_t<T> works = turns;
         const Vec3<T> answer = detail::along_ellipsoid(l, v, lane_e, works);
         t = select(turns & works, answer, t);
-        // Where the formula cancels, its answer is where the other way begins.
+        // If the terms of the formula cancel, its result is the start of the other method.
         const Vec3<T> pt = times(t, t);
         const T reached = dot(pt, v) / ((pt.x + pt.y) + pt.z);
         left = turns & (!(abs(reached - lane_e) <= 2 * epsilon_v<T> * lane_e));
@@ -166,7 +167,7 @@ POLHODE_INLINE FreeStep<T> corrected(const Inertia<T>& body,
     if (any(left)) {
         t = select(left, detail::along_trajectory(t, v, select(left, lane_e, mean)), t);
     }
-    // As large as l.
+    // Normalised to the size of l.
     const T shrink = sqrt(whole / dot(t, t));
     t = shrink * t;
     // The least rotation from t to l: (|l|^2 + t . l, t x l), normalised.
@@ -180,7 +181,7 @@ POLHODE_INLINE FreeStep<T> corrected(const Inertia<T>& body,
     r.dq = select(turns, s.dq * turn, s.dq);
     return r;
 }
-/// The same as a function of its own, so that no loop over bodies grows by it.
+/// The same as a separate function that is not inlined, so that loops over bodies stay short.
 template <class T>
 [[gnu::noinline]] void correct(const Inertia<T>& body, FreeStep<T>& s, const T& target, int way) {
     s = corrected(body, s, target, way);

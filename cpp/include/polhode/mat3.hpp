@@ -4,7 +4,7 @@
 
 POLHODE_NAMESPACE_BEGIN
 
-/// A 3 by 3 matrix, row by row.
+/// A 3 by 3 matrix, stored by rows.
 template <class T>
 struct Mat3 {
     T a[3][3];
@@ -19,7 +19,7 @@ POLHODE_INLINE Vec3<T> column(const Mat3<T>& m, int j) {
     return {m.a[0][j], m.a[1][j], m.a[2][j]};
 }
 
-/// Three rows and what solves equations with them, by cofactors.
+/// Three rows of a matrix and its cofactors, to solve linear equations.
 template <class T>
 struct Cofactors {
     Vec3<T> c1, c2, c3;
@@ -38,8 +38,8 @@ struct Cofactors {
     }
 };
 
-// The matrices of packs are large: they are changed in place, entry by entry with constant indices,
-// so that the compiler need not keep copies in memory.
+// Matrices of packs are large. They are changed in place, entry by entry with constant indices, so
+// that the compiler needs no copies in memory.
 
 namespace detail {
 /// v E(q) with E(q) = 1 + 2 q0 hat(qv) + 2 hat(qv)^2 [CZ08] eq. (10): v + 2 q0 v x qv + 2 (v x qv)
@@ -56,7 +56,7 @@ POLHODE_INLINE void turn_row(T& x, T& y, T& z, const Quaternion<T>& q) {
 }
 }  // namespace detail
 
-/// Q <- Q E(q).  q = 1 leaves Q bit for bit.
+/// Q <- Q E(q).  For q = 1 Q is unchanged, bit for bit.
 template <class T>
 POLHODE_INLINE void turn(Mat3<T>& m, const Quaternion<T>& q) {
     detail::turn_row(m.a[0][0], m.a[0][1], m.a[0][2], q);
@@ -75,7 +75,8 @@ struct Orthogonality {
         const Vec3<T> z = column(m, 2);
         return {dot(x, x) - 1.0, dot(y, y) - 1.0, dot(z, z) - 1.0, dot(x, y), dot(x, z), dot(y, z)};
     }
-    /// Sum of the sizes of its entries: between the largest and six times that; NaN survives.
+    /// Sum of the absolute values of the entries, between the largest and six times it; NaN stays
+    /// NaN.
     POLHODE_INLINE T size() const {
         return ((abs(xx) + abs(yy)) + (abs(zz) + abs(xy))) + (abs(xz) + abs(yz));
     }
@@ -85,8 +86,8 @@ POLHODE_INLINE T orthogonality_defect(const Mat3<T>& m) {
     return Orthogonality<T>::of(m).size();
 }
 
-/// One polar (Newton-Schulz) step of Q to an orthogonal matrix, Q <- Q - Q (Q^T Q - 1)/2, where the
-/// defect is more than `within`; elsewhere Q stays bit for bit.
+/// One polar (Newton-Schulz) step of Q towards an orthogonal matrix, Q <- Q - Q (Q^T Q - 1)/2, if
+/// the defect is more than `within`; otherwise Q is unchanged, bit for bit.
 template <class T>
 POLHODE_INLINE void keep_orthogonal(Mat3<T>& m, double within) {
     const Orthogonality<T> d = Orthogonality<T>::of(m);

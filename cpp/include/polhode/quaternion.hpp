@@ -10,7 +10,7 @@ struct Quaternion {
     T w, x, y, z;
 };
 
-/// p q.  The products with q.w are added last, so that a q near 1 changes p by its small part only
+/// p q.  The products with q.w are added last.  Then a q near 1 changes p only by its small part,
 /// and q = 1 returns p bit for bit.
 template <class T>
 POLHODE_INLINE Quaternion<T> operator*(const Quaternion<T>& p, const Quaternion<T>& q) {
@@ -42,12 +42,12 @@ POLHODE_INLINE Vec3<T> vector_part(const Quaternion<T>& q) {
     return {q.x, q.y, q.z};
 }
 
-/// q / |q| for any finite q but zero, without over- or underflow; NaN for zero and for a q with a
-/// component that is not finite.
+/// q / |q| for any finite q except zero, without overflow or underflow; NaN for zero and for a q
+/// with a component that is not finite.
 template <class T>
 POLHODE_INLINE Quaternion<T> normalised(const Quaternion<T>& q) {
     const T largest = max_abs(Vec3<T>{max_abs(Vec3<T>{q.w, q.x, q.y}), q.z, T(0.0)});
-    // Two factors: one alone would overflow for a subnormal q.
+    // Two factors: a single factor would overflow for a subnormal q.
     const T scale = min(max(power_of_two_below(largest), 0x1p-1000), 0x1p1000);
     const T inverse = power_of_two_reciprocal(scale);
     Quaternion<T> p = inverse * q;
@@ -56,8 +56,9 @@ POLHODE_INLINE Quaternion<T> normalised(const Quaternion<T>& q) {
     return (T(1.0) / sqrt(dot(p, p))) * p;
 }
 
-/// One Newton step of q to unit norm where |q|^2 is more than `within` from 1; elsewhere q comes
-/// back bit for bit.  A q at most 2^-26 off comes to within eps of 1.
+/// One Newton step of q towards unit norm if |q|^2 differs from 1 by more than `within`; otherwise
+/// returns q bit for bit.  If |q| differs from 1 by at most 2^-26, the result differs by at most
+/// eps.
 template <class T>
 POLHODE_INLINE Quaternion<T> kept_unit(const Quaternion<T>& q, double within) {
     const T excess = dot(q, q) - 1.0;

@@ -1,16 +1,16 @@
 #pragma once
 
 /// @file
-/// Small pieces that methods share which turn a body by rotation vectors.
+/// Functions shared by the methods that rotate a body by rotation vectors.
 
 #include "polhode/quaternion.hpp"
 #include "polhode/scalar/sincos.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 
-/// exp of the quaternion (0, v/2), [Gus10] Theorem 2.2: the turn by |v| about v; v = 0 gives 1.
+/// exp of the quaternion (0, v/2), [Gus10] Theorem 2.2: the rotation by |v| about v; v = 0 gives 1.
 ///
-/// @param v  radians; NaN from |v| = 2^51 on
+/// @param v  radians; NaN for |v| >= 2^51
 /// @return   within eps (2 + |v|), of unit norm within 2 eps
 template <class T>
 POLHODE_INLINE Quaternion<T> quaternion_exp(const Vec3<T>& v) {
@@ -24,7 +24,7 @@ POLHODE_INLINE Quaternion<T> turn_by(const Vec3<T>& v) {
     return kept_unit(quaternion_exp(v), 0.0);
 }
 
-/// v of space along the axes of a body of attitude q, |q| = 1: q^-1 v q.
+/// Body components of v, given in the space frame, at attitude q, |q| = 1: q^-1 v q.
 template <class T>
 POLHODE_INLINE Vec3<T> seen_from(const Quaternion<T>& q, const Vec3<T>& v) {
     const Vec3<T> a = vector_part(q);
@@ -33,7 +33,7 @@ POLHODE_INLINE Vec3<T> seen_from(const Quaternion<T>& q, const Vec3<T>& v) {
     const Vec3<T> w = cross(u2, a);
     return {v.x + fma(q.w, u2.x, w.x), v.y + fma(q.w, u2.y, w.y), v.z + fma(q.w, u2.z, w.z)};
 }
-/// The way back: q v q^-1.
+/// The inverse transformation: q v q^-1.
 template <class T>
 POLHODE_INLINE Vec3<T> turned(const Quaternion<T>& q, const Vec3<T>& v) {
     return seen_from(conjugate(q), v);
@@ -44,7 +44,7 @@ template <class T>
 POLHODE_INLINE Vec3<T> sum(const Vec3<T>& a, const T& s, const Vec3<T>& b) {
     return {fma(s, b.x, a.x), fma(s, b.y, a.y), fma(s, b.z, a.z)};
 }
-/// Components multiplied one by one.
+/// Component-wise product.
 template <class T>
 POLHODE_INLINE Vec3<T> times(const Vec3<T>& a, const Vec3<T>& b) {
     return {a.x * b.x, a.y * b.y, a.z * b.z};

@@ -1,11 +1,11 @@
 #pragma once
 
 /// @file
-/// Rotations as unit quaternions, matrices and rotation vectors, and the ways between them.
+/// Rotations as unit quaternions, matrices and rotation vectors, and the conversions between them.
 ///
-/// A rotation takes body components to space components; quaternions are scalar first with the
-/// Hamilton product: (cos a/2, 0, 0, sin a/2) is a turn by a about axis 3 and sends (1, 2, 3) to
-/// (-2, 1, 3) at a = 90 degrees.  A quaternion q != 0 of any size stands for the rotation q / |q|.
+/// A rotation transforms body components to space components; quaternions are scalar first with the
+/// Hamilton product: (cos a/2, 0, 0, sin a/2) is a rotation by a about axis 3; for a = 90 degrees
+/// it transforms (1, 2, 3) to (-2, 1, 3).  Any quaternion q != 0 represents the rotation q / |q|.
 
 #include "polhode/mat3.hpp"
 #include "polhode/scalar/constants.hpp"
@@ -15,9 +15,9 @@
 POLHODE_NAMESPACE_BEGIN
 namespace so3 {
 
-/// A factor 2^600, 1 or 2^-600 that brings a number of this size near enough to 1 for squares and
-/// products of three to neither over- nor underflow; NaN where the size is not finite.  Multiplying
-/// by it is exact.
+/// A factor 2^600, 1 or 2^-600.  It scales a number of this size so that squares and products of
+/// three numbers neither overflow nor underflow; NaN if the size is not finite.  Multiplication by
+/// it is exact.
 template <class T>
 POLHODE_INLINE T safe_factor(T size) {
     const T factor =
@@ -25,7 +25,7 @@ POLHODE_INLINE T safe_factor(T size) {
     return select(size <= 0x1.fffffffffffffp1023, factor, nan<T>());
 }
 
-/// Largest of the four sizes; NaN or infinite where a component is.
+/// Largest absolute value of the components; NaN or infinite if a component is.
 template <class T>
 POLHODE_INLINE T max_abs(const Quaternion<T>& q) {
     return polhode::max_abs(Vec3<T>{polhode::max_abs(Vec3<T>{q.w, q.x, q.y}), q.z, T(0.0)});
@@ -34,7 +34,7 @@ POLHODE_INLINE T max_abs(const Quaternion<T>& q) {
 /// The matrix of q / |q|: 1 + s (w hat(v) + hat(v)^2) with q = (w, v) and s = 2 / |q|^2
 /// [CZ08] eq. (10), there for |q| = 1.
 ///
-/// @param q  any finite quaternion but zero; NaN for zero
+/// @param q  any finite quaternion except zero; NaN for zero
 /// @return   entries within 4 eps; orthogonal within 8 eps (tests/test_so3.py)
 template <class T>
 POLHODE_INLINE Mat3<T> to_matrix(const Quaternion<T>& q) {
@@ -57,7 +57,7 @@ POLHODE_INLINE Mat3<T> to_matrix(const Quaternion<T>& q) {
     return r;
 }
 
-/// Is Q a rotation, to the eye: no entry of Q^T Q - 1 above 1e-5 and a positive determinant.
+/// True if Q is a rotation up to 1e-5: no entry of Q^T Q - 1 above 1e-5, determinant positive.
 template <class T>
 POLHODE_INLINE mask_t<T> is_rotation(const Mat3<T>& m) {
     const Vec3<T> x = column(m, 0);
@@ -70,14 +70,14 @@ POLHODE_INLINE mask_t<T> is_rotation(const Mat3<T>& m) {
            (dot(cross(x, y), z) > 0.0);
 }
 
-/// The unit quaternion of a rotation matrix, the one of the two with w >= 0; at a half turn (w = 0)
-/// the one whose component of largest size is positive, the first of equal ones.
+/// The unit quaternion of a rotation matrix, with w >= 0.  For a rotation by pi (w = 0) the
+/// component of largest absolute value is positive, the first one if several are equal.
 ///
-/// @param m  a rotation matrix; NaN where is_rotation is not
+/// @param m  a rotation matrix; NaN where is_rotation is false
 /// @return   within 4 eps, and within the distance of m from an orthogonal matrix
 ///
 /// Method: 1 + trace etc. are the rows of 4 q q^T, linear in m; the row with the largest diagonal
-/// entry, at least 1, divided by its norm.  Nothing cancels in it, at a half turn neither.
+/// entry, at least 1, divided by its norm.  There is no cancellation, even for a rotation by pi.
 template <class T>
 POLHODE_INLINE Quaternion<T> to_quaternion(const Mat3<T>& m) {
     const auto& a = m.a;
@@ -97,14 +97,14 @@ POLHODE_INLINE Quaternion<T> to_quaternion(const Mat3<T>& m) {
     const T one_over_norm = 1.0 / sqrt(dot(q, q));
     const T factor =
         select(is_rotation(m), select(q.w < 0.0, -one_over_norm, one_over_norm), nan<T>());
-    // 0 + turns a -0 into 0.
+    // 0 + changes -0 to 0.
     return {0.0 + factor * q.w, 0.0 + factor * q.x, 0.0 + factor * q.y, 0.0 + factor * q.z};
 }
 
-/// The vector v turned by q / |q|: v + s (w u + qv x u) with u = qv x v, s = 2 / |q|^2
+/// The vector v rotated by q / |q|: v + s (w u + qv x u) with u = qv x v, s = 2 / |q|^2
 /// [CZ08] eq. (10).
 ///
-/// @param q  any finite quaternion but zero; NaN for zero.  q = 1 returns v exactly
+/// @param q  any finite quaternion except zero; NaN for zero.  q = 1 returns v exactly
 /// @param v  any finite vector
 /// @return   within 4 eps |v|
 template <class T>
@@ -129,15 +129,16 @@ POLHODE_INLINE Vec3<T> rotate(const Mat3<T>& m, const Vec3<T>& v) {
 
 /// The unit quaternion of a rotation vector: (cos |v|/2, sin(|v|/2) v/|v|).
 ///
-/// @param v  angle times axis, radians, |v| < 2^51; NaN beyond, where no digit of the angle is left
-/// @return   within eps (2 + |v|); v = 0 gives 1, and a full turn 2 pi gives -1
+/// @param v  angle times axis, radians, |v| < 2^51; NaN beyond, where the angle has no correct
+/// digit
+/// @return   within eps (2 + |v|); v = 0 gives 1, and a rotation by 2 pi gives -1
 template <class T>
 POLHODE_INLINE Quaternion<T> exp(const Vec3<T>& v) {
     const T factor = safe_factor(polhode::max_abs(v));
     const Vec3<T> b = factor * v;
     const T size = norm(b);
     const SinCos<T> half = sincos(0.5 * (size / factor));
-    // sin(|v|/2)/|v|, with |v| as it is after scaling up where it was tiny; there sin x = x.
+    // sin(|v|/2)/|v|.  A tiny v is scaled up first; then sin x = x, and |v| is the scaled one.
     const T ratio = select(factor > 1.0, T(0.5), half.sin / size);
     const Vec3<T> r = ratio * select(factor > 1.0, v, b);
     return {half.cos, r.x, r.y, r.z};
@@ -145,13 +146,13 @@ POLHODE_INLINE Quaternion<T> exp(const Vec3<T>& v) {
 
 /// The rotation vector of q / |q|, of length 0 to 2 pi: exp(log(q)) = q, sign included.
 ///
-/// @param q  any finite quaternion but zero; NaN for zero
+/// @param q  any finite quaternion except zero; NaN for zero
 /// @return   relative error of the vector within 4 eps
 ///
-/// Continuous in q but at q = -1, where the turn is 2 pi and its axis undefined: (2 pi, 0, 0)
-/// there. log(-q) is the same rotation the other way round, longer by 2 pi - 2 |log q|. Method:
-/// twice the angle of (w, |qv|), along qv; qv is scaled by itself, so that the angle of a q next to
-/// 1 keeps all its digits, however small.
+/// Continuous in q except at q = -1, where the angle is 2 pi and the axis undefined: the result is
+/// (2 pi, 0, 0).  log(-q) is the same rotation in the opposite sense, longer by 2 pi - 2 |log q|.
+/// Method: twice the angle of (w, |qv|), along qv.  qv has a scale of its own, so that a small
+/// angle, for q near 1, has full relative accuracy.
 template <class T>
 POLHODE_INLINE Vec3<T> log(const Quaternion<T>& q) {
     const T largest = max_abs(q);
@@ -167,7 +168,7 @@ POLHODE_INLINE Vec3<T> log(const Quaternion<T>& q) {
     return select(size == 0.0, Vec3<T>{on_axis, T(0.0), T(0.0)}, r);
 }
 
-/// The shorter of log(q) and log(-q): of length 0 to pi; log(q) where w = 0.
+/// The shorter of log(q) and log(-q), of length 0 to pi; log(q) for w = 0.
 template <class T>
 POLHODE_INLINE Vec3<T> log_shortest(const Quaternion<T>& q) {
     return log(select(q.w < 0.0, T(-1.0) * q, q));

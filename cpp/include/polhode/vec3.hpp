@@ -42,7 +42,7 @@ template <class T>
 POLHODE_INLINE Vec3<T> select(const mask_t<T>& m, const Vec3<T>& a, const Vec3<T>& b) {
     return {select(m, a.x, b.x), select(m, a.y, b.y), select(m, a.z, b.z)};
 }
-/// Neither NaN nor infinite.
+/// True if every component is finite.
 template <class T>
 POLHODE_INLINE mask_t<T> is_finite(const T& x) {
     return abs(x) <= 0x1.fffffffffffffp1023;
@@ -51,18 +51,18 @@ template <class T>
 POLHODE_INLINE mask_t<T> is_finite(const Vec3<T>& a) {
     return is_finite(a.x) & is_finite(a.y) & is_finite(a.z);
 }
-/// Largest of the three sizes; of components that are numbers.
+/// Largest absolute value of the components; they must not be NaN.
 template <class T>
 POLHODE_INLINE T largest_component(const Vec3<T>& a) {
     return max(max(abs(a.x), abs(a.y)), abs(a.z));
 }
-/// Largest of the three sizes; NaN or infinite where a component is.
+/// Largest absolute value of the components; NaN or infinite if a component is.
 template <class T>
 POLHODE_INLINE T max_abs(const Vec3<T>& a) {
     const T ax = abs(a.x);
     const T ay = abs(a.y);
     const T az = abs(a.z);
-    // Written so that a NaN survives: max returns its second argument where either is NaN.
+    // This order preserves a NaN: max returns its second argument if either is NaN.
     const T largest = select((ax >= ay) | is_nan(ax), ax, ay);
     return select((largest >= az) | is_nan(largest), largest, az);
 }

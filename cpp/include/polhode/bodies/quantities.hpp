@@ -5,13 +5,13 @@
 POLHODE_NAMESPACE_BEGIN
 namespace bodies {
 
-/// Angular momentum m_i = I_i omega_i, body frame.  Each component correctly rounded.
+/// Angular momentum m_i = I_i omega_i, body frame.  Each component is correctly rounded.
 template <class T>
 POLHODE_INLINE Vec3<T> momentum(const Vec3<T>& inertia, const Vec3<T>& omega) {
     return {inertia.x * omega.x, inertia.y * omega.y, inertia.z * omega.z};
 }
 
-/// The moments with those that count as zero, within 4 eps of the largest from it, made zero.
+/// The moments, with moments below 4 eps times the largest replaced by zero.
 template <class T>
 POLHODE_INLINE Vec3<T> zeroed(const Vec3<T>& inertia) {
     const T zero_below = 4 * epsilon_v<T> * max_abs(inertia);
@@ -21,7 +21,7 @@ POLHODE_INLINE Vec3<T> zeroed(const Vec3<T>& inertia) {
 }
 
 /// Angular velocity omega_i = m_i / I_i, body frame; 0 about an axis whose moment counts as zero (a
-/// rod has no momentum about it).  Each component correctly rounded.
+/// rod has no momentum about it).  Each component is correctly rounded.
 template <class T>
 POLHODE_INLINE Vec3<T> omega(const Vec3<T>& inertia, const Vec3<T>& m) {
     const Vec3<T> moments = zeroed(inertia);
@@ -32,8 +32,8 @@ POLHODE_INLINE Vec3<T> omega(const Vec3<T>& inertia, const Vec3<T>& m) {
 
 /// Kinetic energy (1/2) sum m_i^2 / I_i.
 ///
-/// @param inertia  principal moments in any order, not negative; a zero one adds nothing
-/// @return         within 2 eps; over- and underflow only where the energy does
+/// @param inertia  principal moments in any order, not negative; a zero moment contributes nothing
+/// @return         within 2 eps; overflows or underflows only if the energy does
 template <class T>
 POLHODE_INLINE T energy(const Vec3<T>& inertia, const Vec3<T>& m) {
     const Vec3<T> w = omega(inertia, m);

@@ -15,14 +15,13 @@ struct PrincipalAxes {
 
 namespace detail {
 
-/// The turn in the plane of axes p and q that makes a_pq zero, where it is not negligible;
+/// The rotation in the plane of axes p and q that makes a_pq zero, if a_pq is not negligible;
 /// r is the third axis.  t is the tangent of the angle, at most 45 degrees.
 template <class T>
 POLHODE_INLINE void jacobi_rotation(
     T& app, T& aqq, T& apq, T& arp, T& arq, Mat3<T>& v, int p, int q) {
-    // Negligible against sqrt(app aqq), not against the largest entry: that keeps the relative
-    // error of small moments small [DV92].  An apq whose square underflows is
-    // negligible too.
+    // Negligible relative to sqrt(app aqq), not to the largest entry: then small moments have small
+    // relative errors [DV92].  An apq whose square underflows is negligible too.
     const mask_t<T> turn = apq * apq > 0x1p-108 * abs(app * aqq);
     if (!any(turn)) return;
     const T difference = aqq - app;
@@ -45,7 +44,7 @@ POLHODE_INLINE void jacobi_rotation(
     }
 }
 
-/// Puts moments p < q in ascending order; the axes turn by 90 degrees, so stay right-handed.
+/// Puts moments p < q in ascending order; the axes rotate by 90 degrees and stay right-handed.
 template <class T>
 POLHODE_INLINE void ordered(T& p_moment, T& q_moment, Mat3<T>& v, int p, int q) {
     const mask_t<T> swap = p_moment > q_moment;
@@ -65,15 +64,17 @@ POLHODE_INLINE void ordered(T& p_moment, T& q_moment, Mat3<T>& v, int p, int q) 
 /// Principal moments, ascending, and principal axes, right-handed, of a symmetric tensor.
 ///
 /// @param m  symmetric, finite, of any size; only the upper triangle is read.  NaN in gives NaN out
-/// @return   moments within 4 eps of the largest, and of a positive definite tensor D B D, with D
-///           diagonal, B of unit diagonal and well conditioned, each within 8 eps of itself; axes
-///           orthonormal within 4 eps, A V = V diag within 8 eps of the largest moment, for equal
-///           and nearly equal moments too.  A diagonal tensor gives back its entries and the axes
-///           themselves (up to sign) bit for bit (tests/test_bodies.py)
+/// @return   moments with an error of at most 4 eps times the largest.  For a positive definite
+/// tensor
+///           D B D, with D diagonal and B of unit diagonal and well conditioned, each moment has a
+///           relative error of at most 8 eps.  Axes are orthonormal within 4 eps, A V = V diag
+///           within 8 eps times the largest moment, also for equal and nearly equal moments.  For a
+///           diagonal tensor the moments are its entries and the axes are unit vectors, exactly
+///           (tests/test_bodies.py)
 ///
 /// Method: cyclic Jacobi, on the tensor divided by a power of two; at the end one Newton-Schulz
-/// step takes the rounding of the product of rotations out of the axes.  Cost: three to five sweeps
-/// of three rotations, of two divisions and two square roots each.
+/// step removes the rounding error of the product of rotations from the axes.  Cost: three to five
+/// sweeps of three rotations, each with two divisions and two square roots.
 template <class T>
 POLHODE_INLINE PrincipalAxes<T> symmetric_eigen(const Mat3<T>& m) {
     const T largest = max_abs(Vec3<T>{max_abs(Vec3<T>{m.a[0][0], m.a[1][1], m.a[2][2]}),

@@ -2,7 +2,7 @@
 
 /// @file
 /// The arithmetic-geometric mean: its limit, and the sequence with a_0 = 1, b_0 = kc that the
-/// Landen transformations and the Jacobi functions run along.
+/// Landen transformations and the Jacobi functions use.
 
 #include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/real.hpp"
@@ -16,9 +16,9 @@ namespace elliptic {
 /// @param kc         complementary modulus sqrt(1 - k2), positive; above 1 for k2 < 0
 /// @param tolerance  a lane ends at its first N >= 1 with |c_N| <= tolerance a_N
 ///
-/// The sequence goes on in all lanes until the last one ends; `count` is each lane's own N.  Ten
-/// steps reach |c_N| <= 1e-8 a_N for kc = 1e-19, fourteen for the smallest double.  At kc = 0 the
-/// sequence does not converge and ends at the last step there is room for.
+/// The sequence continues in all lanes until the last lane has ended; `count` is N of each lane.
+/// Ten steps reach |c_N| <= 1e-8 a_N for kc = 1e-19, fourteen for the smallest double.  At kc = 0
+/// the sequence does not converge and ends at the largest number of steps.
 template <class T>
 struct AgmSequence {
     static constexpr int capacity = 20;
@@ -31,7 +31,7 @@ struct AgmSequence {
     int steps = 0;  ///< largest N
 
     POLHODE_INLINE AgmSequence(T kc, double tolerance) {
-        // Locals, for the members stand beside arrays and would live in memory.
+        // Local variables: members next to arrays would be in memory.
         T a_n = 1.0, b_n = kc, lane_count = 0.0, lane_limit = kc, lane_c = kc;
         a[0] = a_n;
         b[0] = b_n;
@@ -53,15 +53,15 @@ struct AgmSequence {
         last_c = lane_c;
     }
 
-    /// c_n, n >= 1; no digit is lost, a_{n-1} and b_{n-1} are what they are.
+    /// c_n, n >= 1; the subtraction is exact to rounding in the computed a_{n-1} and b_{n-1}.
     POLHODE_INLINE T c(int n) const { return 0.5 * (a[n - 1] - b[n - 1]); }
-    /// Does the lane's sequence reach step n?
+    /// True if the sequence of the lane reaches step n.
     POLHODE_INLINE mask_t<T> reaches(int n) const { return count >= double(n); }
 };
 
 /// Arithmetic-geometric mean of a and b.
 ///
-/// @param a,b  non-negative; NaN where one is negative
+/// @param a,b  non-negative; NaN if one is negative
 /// @return     error below 4 eps (tests/test_elliptic.py); 0 where one is zero and the other
 ///             finite, inf where one is infinite and the other positive, NaN for (0, inf)
 template <class T>
@@ -71,7 +71,7 @@ T agm(T a, T b) {
     const T up = select(low, T(0x1p200), T(1.0)), down = select(low, T(0x1p-200), T(1.0));
     a = a * up;
     b = b * up;
-    // The first step with separate roots and halves: a b may be out of range.
+    // The first step takes square roots and halves separately: a b may overflow or underflow.
     T x = 0.5 * a + 0.5 * b, y = sqrt(a) * sqrt(b);
     const T result_there = x * y;  // NaN stays NaN, 0 stays 0, inf stays inf
     const mask_t<T> regular = (a > 0.0) & (b > 0.0) & (x < infinity<T>());
@@ -79,7 +79,7 @@ T agm(T a, T b) {
     const T inverse = 1.0 / scale;
     x = select(regular, x * inverse, T(1.0));
     y = select(regular, y * inverse, T(1.0));
-    // With |x - y| <= d x the mean (x + y)/2 is good to d^2/16.
+    // With |x - y| <= d x the mean (x + y)/2 has a relative error of d^2/16.
     constexpr double tolerance = wider_than_double<T> ? 0x1p-54 : 0x1p-25;
     mask_t<T> active = abs(x - y) > tolerance * x;
     while (any(active)) {

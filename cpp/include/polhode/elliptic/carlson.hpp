@@ -7,15 +7,15 @@
 ///   R_C(x,y)     = R_F(x,y,y)
 ///   R_J(x,y,z,p) = 3/2 int_0^inf dt / (s(t) (t+p)),  R_D(x,y,z) = R_J(x,y,z,z)
 ///
-/// Method: duplication [Carlson95], until the series of DLMF 19.19 to degree 11 is good to the
-/// rounding unit: four degrees more than in DLMF 19.36(i), whose multiplications cost less than the
-/// square roots of the duplication they save.  The four share one loop (Duplication).  Powers of
-/// four are taken out first, so that arguments from 1e-300 to 1e300, also mixed, neither over- nor
-/// underflow on the way.
+/// Method: duplication [Carlson95], until the series of DLMF 19.19 to degree 11 is accurate to the
+/// rounding unit.  These are four degrees more than in DLMF 19.36(i): their multiplications cost
+/// less than the square roots of the duplication that they save.  The four functions share one loop
+/// (Duplication).  Arguments are scaled by a power of four first, so that arguments from 1e-300 to
+/// 1e300, also mixed, cause no overflow or underflow.
 ///
-/// Limits, none of them NaN: +inf where two of the first three arguments vanish (R_J with p < 0:
-/// -inf), where y = 0 in R_C, z = 0 in R_D, p = 0 in R_J; 0 where an argument is infinite.  NaN for
-/// a NaN or where an argument is negative that must not be.
+/// Limits: +inf if two of the first three arguments are zero (R_J with p < 0: -inf), for y = 0 in
+/// R_C, z = 0 in R_D, p = 0 in R_J; 0 if an argument is infinite.  NaN if an argument is NaN, or
+/// negative where this is not allowed.
 
 #include <initializer_list>
 
@@ -45,20 +45,20 @@ POLHODE_INLINE T smallest_of(T x, T y, T z) {
     return min(min(x, y), z);
 }
 
-/// The power of two s that brings s^2 x, x the largest argument, near 2^200.  There products of
-/// three arguments and the reciprocals of the smallest ones have room.
+/// The power of two s with s^2 x near 2^200, x the largest argument.  Then products of three
+/// arguments and reciprocals of the smallest ones are in range.
 template <class T>
 POLHODE_INLINE T root_scale(T largest) {
     const T half_exponent = rint(0.5 * exponent(largest) - 0.25);
     return power_of_two(100.0 - half_exponent);
 }
 
-/// Duplication of M arguments, the first three of which make up lambda  [Carlson95] Sec. 2:
+/// Duplication of M arguments; the first three define lambda  [Carlson95] Sec. 2:
 ///
 ///   lambda = sqrt(x y) + sqrt(y z) + sqrt(z x),   v -> (v + lambda) / 4  for each argument v.
 ///
 /// Use: do { read root, lambda, v, quarter } while (advance(...)).  A lane whose arguments are
-/// close enough is left as it is while others go on.
+/// close enough does not change while other lanes continue.
 template <int M, class T>
 struct Duplication {
     T v[M];           ///< the arguments after n duplications
@@ -93,7 +93,7 @@ struct Duplication {
     POLHODE_INLINE T lambda() const { return fma(root[0], root[1], root[2] * (root[0] + root[1])); }
 
     /// One duplication of the active lanes; false once no lane needs another.
-    /// @param wanted  lanes that need another one whatever their spread
+    /// @param wanted  lanes that need another duplication regardless of their spread
     POLHODE_INLINE bool advance(mask_t<T> wanted) {
         const T shift = lambda();
         for (int i = 0; i < M; ++i) v[i] = select(active, 0.25 * (v[i] + shift), v[i]);
@@ -107,10 +107,11 @@ struct Duplication {
     POLHODE_INLINE bool advance() { return advance(mean != mean); }
 };
 
-/// Highest degree kept of the series of R_F and R_J in nearly equal arguments.
+/// Highest degree used of the series of R_F and R_J in nearly equal arguments.
 inline constexpr int series_degree = 11;
 
-/// The terms of that series with E3^n3 E4^n4 E5^n5, E2^n2 and up, over those powers but E2's.
+/// The terms of that series with E3^n3 E4^n4 E5^n5 and E2^n2 or higher powers of E2, divided by the
+/// powers of E3, E4 and E5.
 ///
 ///   R_{-a} = A^{-a} sum_N (a)_N / (a+1)_N sum (-1)^{M+N} (1/2)_M  prod E_j^{n_j} / n_j!
 ///
@@ -196,10 +197,10 @@ T rf_valid(T x, T y, T z) {
     return first_kind_series(d.v[0], d.v[1], d.v[2]) * scale;
 }
 
-/// x, y, z that R_F and R_J take: none negative, at most one zero; finite.
+/// Classification of x, y, z for R_F and R_J: regular if finite, not negative and at most one zero.
 template <class T>
 struct Domain {
-    mask_t<T> regular;    ///< inside
+    mask_t<T> regular;    ///< in the domain
     mask_t<T> divergent;  ///< two zeros
     mask_t<T> infinite;   ///< one infinite
     POLHODE_INLINE Domain(T x, T y, T z) {
@@ -208,7 +209,7 @@ struct Domain {
         infinite = signs & (largest_of(x, y, z) == infinity<T>()) & !divergent;
         regular = signs & !divergent & !infinite;
     }
-    /// The value, or the limit outside the regular arguments.
+    /// The value for regular arguments, else the limit.
     POLHODE_INLINE T limit(T value, T divergence) const {
         return select(
             regular, value, select(divergent, divergence, select(infinite, T(0.0), nan<T>())));
@@ -221,7 +222,7 @@ struct FirstAndThird {
     T rj;
 };
 
-/// Where the angle of rf_rj_positive starts, and the number whose root scales its tangent.
+/// The start of the angle of rf_rj_positive, and the number whose square root scales its tangent.
 template <class T>
 struct Angle {
     mask_t<T> given;
@@ -234,13 +235,13 @@ struct Angle {
 ///
 /// The integrals split off by the n-th duplication are  6 * 4^-n / d R_C(1, 1 + e),
 /// d = (sqrt p + sqrt x)(sqrt p + sqrt y)(sqrt p + sqrt z), e = 64^-n delta / d^2,
-/// delta = (p-x)(p-y)(p-z)  [Carlson95] Sec. 2.  There one R_C a duplication; here
-/// one in all, because R_C(1, 1 + tan^2 a) = a / tan a: the sum is kept as 2^n times an angle, that
-/// angle as t = tan / sqrt(delta_n) and y = 1 + tan^2 with delta_n = 64^-n delta (tanh where
-/// delta < 0).  Each duplication adds its own angle to it and halves the sum.  With
-/// 1 + e = 2 sqrt p (p + lambda) / d nothing cancels, however small p is.
+/// delta = (p-x)(p-y)(p-z)  [Carlson95] Sec. 2.  [Carlson95] evaluates one R_C
+/// per duplication.  Here one is enough, because R_C(1, 1 + tan^2 a) = a / tan a: the sum is 2^n
+/// times an angle, stored as t = tan / sqrt(delta_n) and y = 1 + tan^2 with delta_n = 64^-n delta
+/// (tanh for delta < 0).  Each duplication adds an angle and halves the sum.  With 1 + e = 2 sqrt p
+/// (p + lambda) / d there is no cancellation, even for small p.
 ///
-/// @param start  an angle that is there from the start: 6 angle / sqrt(delta) is added to R_J
+/// @param start  initial value of the angle: 6 angle / sqrt(delta) is added to R_J
 template <class T>
 FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p, bool with_rf, const Angle<T>& start) {
     const T scale = root_scale(largest_of(x, y, max(z, p)));
@@ -264,7 +265,7 @@ FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p, bool with_rf, const Angle<T>
         const T inverse = 1.0 / (secants + (d - delta * t));
         T t_next = 8.0 * fma(t, d, T(1.0)) * inverse;
         T y2_next = 2.0 * secants * inverse;
-        // Arguments so far apart that products leave the range: this integral on its own.
+        // Arguments so far apart that products overflow or underflow: this integral separately.
         const mask_t<T> apart = s.active & (d < 0x1p-250);
         if (any(apart)) {
             const T e1 =
@@ -310,7 +311,7 @@ T rf(T x, T y, T z) {
 template <class T>
 T rc(T x, T y) {
     const mask_t<T> principal = (y < 0.0) & (x >= 0.0);
-    // Where x - y may overflow: R_C(x, y) = R_C(x/4, y/4) / 2.
+    // If x - y may overflow: R_C(x, y) = R_C(x/4, y/4) / 2.
     const mask_t<T> high = principal & ((x > 0x1p1000) | (y < -0x1p1000));
     const T quarter = select(high, T(0.25), T(1.0));
     x = x * quarter;
@@ -335,7 +336,7 @@ T rd(T x, T y, T z) {
     const T scale = detail::root_scale(detail::largest_of(x, y, z));
     detail::Duplication<3, T> s({x, y, z}, scale, {1, 1, 3}, detail::third_kind_tolerance<T>);
     // The integrals split off are 3 * 4^-n / (sqrt z (z + lambda))  [Carlson95] Sec. 2.  The
-    // first is formed without the scale, in whose range it may be too large.
+    // first is computed without the scale, with which it may overflow.
     const T back = 1.0 / scale;
     const T first = 3.0 / (s.root[2] * back * (z + s.lambda() * back * back));
     T sum = 0.0;
@@ -350,7 +351,7 @@ T rd(T x, T y, T z) {
 
 namespace detail {
 
-/// The same from an angle of zero, R_J alone.
+/// The same from an angle of zero, only R_J.
 template <class T>
 FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p) {
     return rf_rj_positive(x, y, z, p, false, Angle<T>{p != p, T(0.0), T(1.0), T(0.0)});
@@ -358,17 +359,16 @@ FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p) {
 
 /// R_F(x,y,z) and R_J(x,y,z,p) for valid, finite arguments and p != 0; R_F only where it is wanted.
 ///
-/// Where p < 0, and where p is so large that the duplication would be slow, p is exchanged for q
-/// with (p - a)(q - a) = (b - a)(c - a), a the largest of x, y, z and b, c the others, by
-/// DLMF 19.21.12:
+/// If p < 0, or if p is so large that the duplication would be slow, p is replaced by q with (p -
+/// a)(q - a) = (b - a)(c - a), a the largest of x, y, z and b, c the others, by DLMF 19.21.12:
 ///
 ///   (p - a) R_J(p) + (q - a) R_J(q) = 3 R_F - 3 R_C(b c / a, p q / a).
 ///
-/// p < 0: with the largest as a, R_J(q) and R_F have one sign and nothing cancels when another
-/// argument is zero (with the middle one, DLMF 19.20.14, they cancel).  p large: R_F stands far
-/// above the others, and with p q - b c = a (q - b)(q - c) the angle of R_C belongs to the delta of
-/// R_J(q): half of it is where the sum of angles starts, and R_C costs nothing.  p > 2^260 a:
-/// all but R_F is below the rounding of T, and the products would leave the range.
+/// p < 0: with the largest as a, R_J(q) and R_F have the same sign, and there is no cancellation
+/// when another argument is zero (with the middle one, DLMF 19.20.14, they cancel).  p large: R_F
+/// is far larger than the others.  With p q - b c = a (q - b)(q - c) the angle of R_C has the delta
+/// of R_J(q): the sum of angles starts at half of it, and R_C needs no evaluation.  p > 2^260 a:
+/// all terms but R_F are below the rounding error of T, and the products would overflow.
 template <class T>
 FirstAndThird<T> rf_rj(T x, T y, T z, T p, bool with_rf) {
     T hi = largest_of(x, y, z);
@@ -379,14 +379,14 @@ FirstAndThird<T> rf_rj(T x, T y, T z, T p, bool with_rf) {
     }
     const T given = p;
     p = select(beyond, 2.0 * hi, p);
-    // The largest of x, y, z near 2^200, unless that takes p beyond 2^500.
+    // Scale the largest of x, y, z to about 2^200, unless p would exceed 2^500.
     const T scale =
         select(exchange & !beyond, min(root_scale(hi), 0x1p150 * root_scale(abs(p))), T(1.0));
     x = (x * scale) * scale, y = (y * scale) * scale, z = (z * scale) * scale;
     p = (p * scale) * scale, hi = (hi * scale) * scale;
     const T lo = smallest_of(x, y, z), mid = max(min(x, y), min(max(x, y), z));
-    // c = q - a.  Where it vanishes it must not, for the angle's sake; that is far below the
-    // rounding of q.
+    // c = q - a.  The angle needs c != 0; a zero is replaced by a value far below the rounding
+    // error of q.
     const T inverse = 1.0 / select(exchange, p - hi, T(1.0));
     const T part = (hi - lo) * inverse;
     T c = (hi - mid) * part;
@@ -401,7 +401,7 @@ FirstAndThird<T> rf_rj(T x, T y, T z, T p, bool with_rf) {
         start.y2 = 2.0 * root_pq * (c * angle);
         start.delta = c * (c + (hi - mid)) * (c + (hi - lo));
     }
-    // For p < 0 q is a sum of positive terms of its own.
+    // For p < 0 q is another sum of positive terms.
     if (any(negative)) q = select(negative, (p - lo) * (hi * inverse) - mid * part, q);
     FirstAndThird<T> r = rf_rj_positive(x, y, z, q, true, start);
     T numerator = fma(-c, r.rj, 3.0 * r.rf);
@@ -419,7 +419,7 @@ FirstAndThird<T> rf_rj(T x, T y, T z, T p, bool with_rf) {
 }  // namespace detail
 
 /// R_J(x, y, z, p).  x, y, z >= 0, at most one of them zero; for p < 0 the Cauchy principal value.
-/// Error below 8 eps, for p < 0 of the largest of the terms it is the sum of.
+/// Error below 8 eps; for p < 0 relative to the largest term of the sum.
 template <class T>
 T rj(T x, T y, T z, T p) {
     const detail::Domain<T> domain(x, y, z);

@@ -21,24 +21,25 @@ struct Jacobi {
 /// sn, cn, dn, am of u at parameter k2 = k^2 and its complement kc2 = 1 - k2.
 ///
 /// @param u    any real; NaN where |u| pi / (2 K) >= 2^50, K the quarter period in u (K(k) for
-///             k2 < 1, K(1/k)/k for k2 > 1, none at k2 = 1): there no digit is left but, for
-///             k2 < 1, in am
-/// @param k2   any finite real, infinite for u = 0; its side of 1 is read from kc2
-/// @param kc2  1 - k2, passed because it carries the digits as k2 -> 1; at 0 the hyperbolic limit:
+///             k2 < 1, K(1/k)/k for k2 > 1; at k2 = 1 there is no limit): no digit is correct
+///             there, except of am for k2 < 1
+/// @param k2   any finite real, infinite for u = 0; the sign of kc2 decides if it is above 1
+/// @param kc2  1 - k2, a parameter because 1 - k2 would lose digits as k2 -> 1; at 0 the limit is
+///             hyperbolic:
 ///             tanh, sech, sech and the Gudermannian
 /// @return     am is continuous in u: unbounded for k2 < 1, within asin(1/k) for k2 > 1.
-///             Error of sn, cn and am at most 4 eps (1 + |u| max(1, sqrt |k2|)), of dn that times
+///             Error of sn, cn and am at most 4 eps (1 + |u| max(1, sqrt |k2|)), of dn this times
 ///             max(1, |dn|) (tests/test_elliptic.py)
 ///
-/// Method: the AGM sequence from (1, kc) until |c_N| <= 4e-3 a_N; there the Fourier series of am
-/// (DLMF 22.11) needs its terms in q and q^2 only; then the descending Landen transformation in
-/// Gauss's form (DLMF 22.7(i) with k_1 = c_n/a_n) back up, one division a step:
+/// Method: the AGM sequence from (1, kc) until |c_N| <= 4e-3 a_N; then the Fourier series of am
+/// (DLMF 22.11) needs only its terms in q and q^2; then the descending Landen transformation in
+/// Gauss's form (DLMF 22.7(i) with k_1 = c_n/a_n), one division per step:
 ///
 ///   sn_{n-1} = a_{n-1} sn / D,  cn_{n-1} = a_n cn dn / D,  dn_{n-1} = (b_{n-1} + c_n cn^2) / D,
 ///   D = a_n + c_n sn^2,
 ///
-/// in which nothing cancels while c_n >= 0.  c_1 < 0 for k2 < 0; then D = a_0 - c_1 cn^2 and the
-/// numerator of dn is a_1 - c_1 sn^2.  k2 > 1 goes over to 1/k2 (DLMF 22.17(i)).
+/// without cancellation while c_n >= 0.  For k2 < 0, c_1 < 0; then D = a_0 - c_1 cn^2 and the
+/// numerator of dn is a_1 - c_1 sn^2.  k2 > 1 is transformed to 1/k2 (DLMF 22.17(i)).
 template <class T>
 Jacobi<T> jacobi(T u, T k2, T kc2) {
     const mask_t<T> above = kc2 < 0.0, one = kc2 == 0.0;
@@ -52,7 +53,7 @@ Jacobi<T> jacobi(T u, T k2, T kc2) {
     const AgmSequence<T> agm(kc, wider_than_double<T> ? 1e-6 : 4e-3);
 
     // With kappa = c_N / a_{N+1}: the AGM is a_{N+1} (1 - kappa^4/64), q is kappa^2/16,
-    // the parameter kappa^2 (1 - kappa^2/2), each but for a relative kappa^4 or less.
+    // the parameter kappa^2 (1 - kappa^2/2), each with a relative error of at most kappa^4.
     const T kappa = agm.last_c / agm.limit, kappa2 = kappa * kappa, q = 0.0625 * kappa2;
     const T mean = fma(-4.0 * q * q, agm.limit, agm.limit);
     const T w = select(one, T(0.0), mean * v);
@@ -103,11 +104,11 @@ Jacobi<T> jacobi(T u, T k2, T kc2) {
         const T tanh = flip_sign(-(e.expm1 * (2.0 + e.expm1)) * inverse, u);
         r = {select(one, tanh, r.sn), select(one, sech, r.cn), select(one, sech, r.dn), w};
     }
-    // w is within a right angle of am, which settles the multiple of 2 pi.
+    // |w - am| < pi/2 determines the multiple of 2 pi.
     const T angle = atan2(r.sn, r.cn);
     const T turns = select(kc2 <= 0.0, T(0.0), rint((w - angle) * 0x1.45f306dc9c883p-3));
     r.am = add_turns(turns, angle);
-    // From 2^50 on sn and cn have no digit left, and am - w is below the error of am.
+    // For 2^50 or more sn and cn have no correct digit, and am - w is below the error of am.
     r.am = select((abs(w) >= 0x1p50) & (kc2 > 0.0), w, r.am);
     r.sn = select((u == 0.0) & (r.sn == 0.0), u, r.sn);  // -0 stays -0
     r.am = select((u == 0.0) & (r.am == 0.0), u, r.am);

@@ -8,10 +8,10 @@
 ///
 /// (the sign of n is that of Abramowitz & Stegun).  Each function takes k2 = k^2 and kc2 = 1 - k2.
 ///
-/// Amplitudes: any real phi while k2 < 1, by phi = j pi + r with 2 j complete integrals; at k2 = 1
-/// the integrals from a quarter turn on are infinite; for k2 > 1 they end where k2 sin^2 phi = 1
-/// in the first quarter turn, NaN beyond.  k2 sin^2 phi up to 4 eps above 1 counts as 1: the
-/// amplitude of the end is rarely a double.
+/// Amplitudes: any real phi while k2 < 1, by phi = j pi + r with 2 j complete integrals.  At k2 = 1
+/// the integrals are infinite for |phi| >= pi/2.  For k2 > 1 the domain ends at k2 sin^2 phi = 1,
+/// |phi| < pi/2; NaN beyond.  k2 sin^2 phi up to 4 eps above 1 counts as 1, because the amplitude
+/// of the end is rarely a double.
 
 #include "polhode/elliptic/agm.hpp"
 #include "polhode/elliptic/carlson.hpp"
@@ -22,7 +22,7 @@ POLHODE_NAMESPACE_BEGIN
 namespace elliptic {
 namespace detail {
 
-/// What the integrals need of an amplitude phi = j pi + r, |r| <= pi/2.
+/// The functions of an amplitude phi = j pi + r, |r| <= pi/2, that the integrals use.
 template <class T>
 struct Amplitude {
     T half_turns;  ///< j
@@ -48,17 +48,17 @@ struct Amplitude {
     }
 };
 
-/// Pi within a quarter turn, from sin r, cos^2 r and delta2 = 1 - k2 sin^2 r  (DLMF 19.25.14).
+/// Pi for |phi| <= pi/2, from sin r, cos^2 r and delta2 = 1 - k2 sin^2 r  (DLMF 19.25.14).
 ///
-/// With p = 1 - n s^2 the plain form is  s R_F + (n/3) s^3 R_J(c^2, delta2, 1, p).  It cancels for
-/// n < 0, and for p < 0 R_J is a principal value.  DLMF 19.21.12 exchanges p for q > 0:
+/// With p = 1 - n s^2 the plain form is  s R_F + (n/3) s^3 R_J(c^2, delta2, 1, p).  Its terms
+/// cancel for n < 0, and for p < 0 R_J is a principal value.  DLMF 19.21.12 replaces p by q > 0:
 ///
 ///   about 1    Pi = s [ R_C(c^2 delta2, p q) + (q - 1)/3 R_J(q) ],        q - 1 = -k2 s^2 / n
 ///   about c^2  Pi = s w [ R_F - n c R_C(delta2, p q) - n (q - c^2)/3 R_J(q) ],
 ///              w = 1/(1 - n),  q - c^2 = kc2 s^2 w
 ///
 /// All terms are positive in the first for n < 0 <= k2 and in the second for n, k2 < 0; for p < 0
-/// the first has a single negative one, which stands alone in the complete integral.  |n| < 2^-130:
+/// the first has a single negative term, the only term of the complete integral.  |n| < 2^-130:
 /// Pi = F to the rounding of T, as for n = 0.
 template <class T>
 T third_kind(T n, T s, T cos2, T delta2, T k2, T kc2) {
@@ -99,7 +99,7 @@ T third_kind(T n, T s, T cos2, T delta2, T k2, T kc2) {
 
 }  // namespace detail
 
-/// Complete integral of the first kind K, from kc2 = 1 - k2 alone.
+/// Complete integral of the first kind K, from kc2 = 1 - k2.
 ///
 /// @return  error below 4 eps; +inf at k2 = 1, NaN above, 0 at k2 = -inf
 ///
@@ -111,7 +111,7 @@ T ellip_k(T kc2) {
 
 /// Incomplete integral of the first kind F(phi, k).
 ///
-/// @return  error below 4 eps; +-inf from a quarter turn on at k2 = 1, and for phi = +-inf, k2 < 1
+/// @return  error below 4 eps; +-inf for k2 = 1, |phi| >= pi/2, and for phi = +-inf, k2 < 1
 ///
 /// Method: s R_F(c^2, 1 - k2 s^2, 1)  (DLMF 19.25.5); K - F(r), the same of the amplitude
 /// chi with tan chi = cot r / kc, is  c R_F(kc2 s^2, kc2, 1 - k2 s^2).
@@ -119,7 +119,7 @@ template <class T>
 T ellip_f(T phi, T k2, T kc2) {
     const detail::Amplitude<T> x(phi, k2, kc2);
     const mask_t<T> turned = x.half_turns != 0.0;
-    // j pi + r with r against j: K - F(|r|) stands alone there, nothing cancels.
+    // If r and j have opposite signs, K - F(|r|) is computed directly, without cancellation.
     const mask_t<T> back = turned & (x.sin * x.half_turns < 0.0);
     const T sin2 = x.sin * x.sin;
     T value = select(back, copysign(sqrt(x.cos2), x.half_turns), x.sin) *
@@ -134,7 +134,7 @@ T ellip_f(T phi, T k2, T kc2) {
 /// Complete integral of the third kind Pi(n, k); for n > 1 the Cauchy principal value.
 ///
 /// @return  error below 8 eps; +inf at n = 1; at k2 = 1 +inf for n <= 1 and -inf for n > 1; NaN for
-///          k2 > 1; 0 at n = +-inf and, n = 1 apart, at k2 = -inf
+///          k2 > 1; 0 at n = +-inf and, except for n = 1, at k2 = -inf
 template <class T>
 T ellip_pi_complete(T n, T k2, T kc2) {
     const mask_t<T> one = kc2 == 0.0;
@@ -146,7 +146,7 @@ T ellip_pi_complete(T n, T k2, T kc2) {
 /// Incomplete integral of the third kind Pi(n; phi, k); past a pole (n > 1) the Cauchy principal
 /// value, +-inf at the pole n sin^2 phi = 1, and at phi = +-inf for n, k2 <= 1.
 ///
-/// @return  error below 8 eps, past a pole of the larger of its two terms
+/// @return  error below 8 eps; past a pole, relative to the larger of the two terms
 template <class T>
 T ellip_pi(T n, T phi, T k2, T kc2) {
     const detail::Amplitude<T> x(phi, k2, kc2);

@@ -3,13 +3,14 @@
 /// @file
 /// The optimal Magnus schemes of orders 2, 4, 6, 8 for q' = q (0, omega(t))/2, [Gus10] Sec. 3.1.
 ///
-/// There q' = c W q; here the rate is on the right, as a body turns.  Conjugation makes one of the
-/// other, W = conj(Omega) with c = 1/2 [Gus10] eq. (30), and changes the sign of every commutator.
-/// All vectors are rotation vectors, twice the quaternions of [Gus10], so that
+/// [Gus10] has q' = c W q; here the rate is on the right, because it is in the body frame.
+/// Conjugation transforms one form to the other, W = conj(Omega) with c = 1/2 [Gus10] eq. (30), and
+/// changes the sign of every commutator. All vectors are rotation vectors, twice the quaternions of
+/// [Gus10], so that
 ///
 ///     [a, b] = b x a,   dq = (cos |phi|/2, sin(|phi|/2) phi/|phi|),
 ///
-/// and c is gone.  Matrices have the same phi, Q' = Q hat(omega), dQ = exp(hat(phi)).
+/// and c does not appear.  Matrices have the same phi, Q' = Q hat(omega), dQ = exp(hat(phi)).
 
 #include "polhode/quadrature/gauss_legendre.hpp"
 #include "polhode/rotation_step.hpp"
@@ -33,8 +34,7 @@ struct Rate {
     /// the pairs +-x from the middle outwards, where it is even +- x slope.
     ///
     /// These are the alphas of (21), R^(s) Q^(s): the polynomial through the nodes has the moments
-    /// that the rule gives, as the rule is exact for both.  (In (20) the factorial must not be
-    /// there.)
+    /// of the rule, because the rule is exact for both.  (The factorial in (20) is an error.)
     POLHODE_INLINE static Rate of(const Vec3<T>& middle,
                                   const Vec3<T>* even,
                                   const Vec3<T>* slope) {
@@ -105,7 +105,7 @@ POLHODE_INLINE Vec3<T> rotation_vector(const Rate<T, 8>& rate) {
 /// dq of one step h with the rate at the nodes of Gauss's rule, in the order of time: omega[3 i +
 /// k] is component k at node i.
 ///
-/// @return  unit to 2 eps, its error of order h^(Order+1)
+/// @return  of unit norm within 2 eps, with an error O(h^(Order+1))
 template <int Order, class T>
 POLHODE_INLINE Quaternion<T> turn(const T* omega, T h) {
     using quadrature::from_distance;

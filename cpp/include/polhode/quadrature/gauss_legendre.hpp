@@ -10,7 +10,7 @@
 POLHODE_NAMESPACE_BEGIN
 namespace quadrature {
 
-/// A constant as a double and what it leaves, twice: 159 bits or more.
+/// A constant as the sum of a double and two remainders: 159 bits or more.
 struct ThreeDoubles {
     double high, middle, low;
 
@@ -27,7 +27,7 @@ struct GaussPair {
     ThreeDoubles distance, weight;
 };
 
-/// A constant made from a distance of the rule, worked out in double unless T holds more.
+/// A constant computed from a distance of the rule, in double unless T has more precision.
 template <class T, class F>
 POLHODE_INLINE T from_distance(const GaussPair& pair, F f) {
     if constexpr (wider_than_double<T>) {
@@ -39,7 +39,7 @@ POLHODE_INLINE T from_distance(const GaussPair& pair, F f) {
 
 inline constexpr int gauss_legendre_most_nodes = 10;
 
-/// The pairs of all rules one after another, from the middle outwards.
+/// The pairs of all rules, one rule after another, each from the middle outwards.
 inline constexpr GaussPair gauss_legendre_pairs[] = {
     // 1 node
     {{0x0.0p+0, 0x0.0p+0, 0x0.0p+0}, {0x1.0000000000000p+0, 0x0.0p+0, 0x0.0p+0}},

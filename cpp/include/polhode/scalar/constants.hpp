@@ -3,8 +3,8 @@
 /// @file
 /// Constants to the precision of the number type.
 ///
-/// A kernel that writes T(1.0 / 3) has 53 bits of a third in every T; ratio<T>(1, 3) has as many as
-/// T holds, and costs nothing where T is double, a pack or the counting type.
+/// T(1.0 / 3) has 53 correct bits in every T; ratio<T>(1, 3) has the precision of T.  For double,
+/// packs and the counting type it is a compile-time constant.
 
 #include <limits>
 
@@ -12,7 +12,7 @@
 
 POLHODE_NAMESPACE_BEGIN
 
-/// Does T hold more than a double, so that a constant in double would spoil it?
+/// True if T has more precision than double, so that a constant in double is not accurate enough.
 template <class T>
 inline constexpr bool wider_than_double = epsilon_v<T> < 0x1p-60;
 
@@ -24,7 +24,7 @@ POLHODE_INLINE T ratio(double numerator, double denominator) {
 }
 
 namespace detail {
-// Sums of doubles, 212 bits.
+// Constants as sums of doubles, 212 bits.
 inline constexpr double half_pi_parts[4] = {
     0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110, 0x1.4cf98e804177dp-164};
 inline constexpr double log_2_parts[4] = {
@@ -51,17 +51,17 @@ POLHODE_INLINE T log_2() {
 }
 
 namespace detail {
-// Evaluated by the compiler, so that no function of the standard library is in the code.
+// Evaluated by the compiler, so that the code calls no function of the standard library.
 inline constexpr double double_nan = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double double_infinity = std::numeric_limits<double>::infinity();
 }  // namespace detail
 
-/// Not a number.
+/// NaN.
 template <class T>
 POLHODE_INLINE T nan() {
     return T(detail::double_nan);
 }
-/// Above every number.
+/// Positive infinity.
 template <class T>
 POLHODE_INLINE T infinity() {
     return T(detail::double_infinity);

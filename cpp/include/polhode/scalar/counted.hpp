@@ -1,12 +1,12 @@
 #pragma once
 
 /// @file
-/// A double that counts the operations of a kernel run on it.
+/// A double that counts the operations of a kernel.
 ///
-/// FLOP counts are measured by running the kernel, never typed in.  One + - * / sqrt or elementary
+/// FLOP counts are measured by running the kernel.  One + - * / sqrt or elementary
 /// function is 1 ([Gus10] Sec. 4.4), a fused multiply-add 2 (an addition and a multiplication), a
 /// sincos 2; negation, comparison, select, min, max, abs, flips of sign, roundings and powers of
-/// two read off or made from exponent bits are 0.  Constants cost nothing.
+/// two read from or written to exponent bits are 0.  Constants are not counted.
 ///
 ///     counted_scope scope;
 ///     kernel(counted(x));
@@ -20,7 +20,7 @@
 
 POLHODE_NAMESPACE_BEGIN
 
-/// Operations by category; `trig` holds every elementary function.
+/// Operations by category; `trig` counts every elementary function.
 struct OperationCount {
     std::int64_t add = 0;
     std::int64_t mul = 0;
@@ -40,7 +40,7 @@ namespace detail {
 inline thread_local OperationCount operations;
 }  // namespace detail
 
-/// What this thread counts from here on; scopes may be nested.
+/// Counts the operations of this thread since the construction of the scope; scopes may be nested.
 class counted_scope {
   public:
     OperationCount count() const { return detail::operations - start_; }
@@ -158,7 +158,7 @@ struct scalar_traits<counted> {
     static constexpr double epsilon = 0x1p-52;
 };
 
-/// True of the type that counts.
+/// True for the counting type.
 template <class T>
 inline constexpr bool counts = false;
 template <>
@@ -174,7 +174,7 @@ SinCos<T> cos_sinc_of_root(T y) {
     return {y == 0.0 ? T(1.0) : sinc, f.cos};
 }
 
-/// e^x and e^x - 1, in the shape that elementary.hpp gives them: two functions, as a sincos is.
+/// e^x and e^x - 1, with the interface of elementary.hpp; counted as two functions, like a sincos.
 template <class T>
 struct Exponential;
 template <class T>

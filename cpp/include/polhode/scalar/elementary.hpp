@@ -1,16 +1,16 @@
 #pragma once
 
 /// @file
-/// Elementary functions of a number type, as far as the kernels need them: atan2 and exp/expm1.
-/// The polynomials come from cpp/generate/make_elementary.py and are good to the 53 bits of a
-/// double; a wider type overloads these functions.
+/// The elementary functions that the kernels need, for any number type: atan2 and exp/expm1.  The
+/// polynomials of cpp/generate/make_elementary.py have the 53 bits of a double; a type with more
+/// precision overloads these functions.
 
 #include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/real.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 
-/// x + n turns of 2 pi, without rounding n 2 pi first.
+/// x + 2 pi n, without rounding 2 pi n first.
 template <class T>
 POLHODE_INLINE T add_turns(T n, T x) {
     constexpr double low = wider_than_double<T> ? 0.0 : 4 * detail::half_pi_parts[1];
@@ -19,11 +19,11 @@ POLHODE_INLINE T add_turns(T n, T x) {
 
 /// The angle of (x, y) in [-pi, pi]; 0 for x = y = 0.
 ///
-/// @param y,x  no larger than 2^1022 and not both subnormal; the sign bit of y decides the side
+/// @param y,x  at most 2^1022 in size and not both subnormal; the angle has the sign bit of y
 /// @return     error below 1 eps of the angle (tests/test_elliptic.py, through the amplitude)
 ///
 /// Method: atan t of a quotient |t| <= tan(pi/8), which is lo/hi or (lo - hi)/(lo + hi) of the
-/// smaller and the larger of |x| and |y|, on top of a multiple of pi/4 in two parts.
+/// smaller and the larger of |x| and |y|, added to a multiple of pi/4 in two parts.
 template <class T>
 POLHODE_INLINE T atan2(T y, T x) {
     static_assert(epsilon_v<T> >= 0x1p-52, "a wider type has its own atan2");

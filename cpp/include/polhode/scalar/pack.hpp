@@ -1,13 +1,13 @@
 #pragma once
 
 /// @file
-/// A number type of several bodies at once: U registers of W doubles.
+/// A number type for several bodies at once: U registers of W doubles.
 ///
-/// Two registers (U = 2) hide the latency of one body's chain of operations behind the other's;
-/// that is the largest single gain of the exact step, with 16 registers as well as with 32.
-/// Written on compiler vector extensions; what they lack (square root, fused multiply-add) comes
-/// from intrinsics of the level, and from a loop over the lanes elsewhere.  Every operation gives
-/// the bits that real.hpp gives at the same level.
+/// With two registers (U = 2) the processor computes one chain of operations during the latency of
+/// the other; for the exact step this is the largest single gain in speed, with 16 registers as
+/// well as with 32.  The type uses compiler vector extensions.  Operations that these lack (square
+/// root, fused multiply-add) use intrinsics of the level, or else a loop over the lanes.  Every
+/// operation gives the same bits as real.hpp at the same level.
 
 #include "polhode/scalar/real.hpp"
 
@@ -93,8 +93,8 @@ struct scalar_traits<pack<W, U>> {
     static constexpr double epsilon = 0x1p-52;
 };
 
-// The same for every register, written out: a loop would be unrolled only after the compiler has
-// decided which structures live in memory.
+// The same operation for every register, without a loop: the compiler would unroll a loop only
+// after it has decided which structures are in memory.
 #define POLHODE_PACK_EACH(...)   \
     {                            \
         constexpr int u = 0;     \
@@ -106,7 +106,7 @@ struct scalar_traits<pack<W, U>> {
     }                            \
     static_assert(U <= 2)
 
-// Each operator in three forms, so that a plain double may stand on either side.
+// Each operator has three forms, so that either operand can be a plain double.
 #define POLHODE_PACK_OPERATOR(RESULT, op)                           \
     template <int W, int U>                                         \
     POLHODE_INLINE RESULT operator op(pack<W, U> a, pack<W, U> b) { \
@@ -338,7 +338,7 @@ POLHODE_NAMESPACE_END
 
 POLHODE_NAMESPACE_BEGIN
 
-/// The number type that batches are stepped in at this level.
+/// The number type of batches at this level.
 #if defined(POLHODE_SCALAR_BATCH) || !defined(POLHODE_HAS_PACK)
 using batch_real = double;
 #elif defined(__AVX512F__)

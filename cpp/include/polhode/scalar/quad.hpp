@@ -1,13 +1,14 @@
 #pragma once
 
 /// @file
-/// A number type of 113 bits (34 digits): references, orders above 8, symplectic defects.
+/// A number type in quadruple precision (113 bits, 34 digits), for reference values, orders above 8
+/// and symplectic defects.
 ///
-/// There is one where the compiler has a binary128 type (POLHODE_HAS_QUAD), in software, hence some
-/// fifty times slower than double.  Nothing but the compiler's own arithmetic is linked.  All
-/// functions of real.hpp and the elementary ones; error at most 2^-110 relative, for sin and cos
-/// 2^-112 absolute and relative away from their zeros, for |x| < 1e6 (tests/test_number_types.py).
-/// fma takes two roundings.
+/// It exists if the compiler has a binary128 type (POLHODE_HAS_QUAD).  Its arithmetic is in
+/// software, about fifty times slower than double, and comes with the compiler: no other library is
+/// linked. All functions of real.hpp and elementary.hpp are there.  Relative error at most 2^-110.
+/// For sin and cos, |x| < 1e6: 2^-112 absolute, and relative away from the zeros
+/// (tests/test_number_types.py).  fma rounds twice.
 
 #include <cmath>
 
@@ -37,7 +38,7 @@ class quad {
     }
 
     explicit operator double() const { return static_cast<double>(value_); }
-    /// The nearest double, and what it leaves, rounded: 107 bits of the value.
+    /// The nearest double and the rounded remainder: 107 bits of the value.
     double high() const { return static_cast<double>(value_); }
     double low() const { return static_cast<double>(value_ - binary128(high())); }
 
@@ -147,9 +148,9 @@ inline quad log_series(quad f) {
 
 }  // namespace detail
 
-/// Newton's iteration from the root in double; the argument is brought into [1, 4) first.
+/// Newton's iteration from the square root in double; the argument is scaled to [1, 4) first.
 inline quad sqrt(quad x) {
-    if (!(x > 0.0) || x - x != 0.0) {  // 0, negative, infinite, NaN: as double has it
+    if (!(x > 0.0) || x - x != 0.0) {  // 0, negative, infinite, NaN: the result of double
         return quad(polhode::sqrt(double(x)));
     }
     const quad half = rint((exponent(x) - 0.5) * 0.5);  // exponent(x) = 2 half or 2 half + 1
@@ -176,7 +177,7 @@ inline quad tan(quad x) {
 }
 
 inline quad exp(quad x) {
-    if (!(abs(x) < 11355.0)) {  // beyond the exponents, or NaN
+    if (!(abs(x) < 11355.0)) {  // overflow, underflow or NaN
         return is_nan(x) ? x : x > 0.0 ? quad(HUGE_VAL) : quad(0.0);
     }
     const quad k = rint(x / log_2<quad>());
@@ -221,7 +222,7 @@ inline quad asinh(quad x) {
 inline quad acosh(quad x) { return log1p((x - 1.0) + sqrt((x - 1.0) * (x + 1.0))); }
 inline quad atanh(quad x) { return 0.5 * log1p(2.0 * x / (1.0 - x)); }
 
-/// e^x and e^x - 1, in the shape that elementary.hpp gives them.
+/// e^x and e^x - 1, with the interface of elementary.hpp.
 template <class T>
 struct Exponential;
 template <class T>

@@ -1,13 +1,13 @@
 #pragma once
 
 /// @file
-/// What a kernel may ask of its number type T, here for double.
+/// The operations that a kernel uses on its number type T, here for double.
 ///
-/// A kernel is a template on T and asks T for no more than + - * / < <= > >= == and the functions
-/// below.  Data-dependent choices are select(mask, a, b); a loop whose length depends on data runs
-/// while any(mask) and updates only the lanes that are not done, so that no body's result depends
-/// on its neighbours.  pack.hpp gives the same functions for W bodies at once, counted.hpp for a
-/// double that counts, quad.hpp for 34 digits.
+/// A kernel is a template on T and uses only + - * / < <= > >= == and the functions below.
+/// Data-dependent choices are select(mask, a, b).  A loop whose length depends on data runs while
+/// any(mask) and updates only the active lanes, so that the result for a body does not depend on
+/// the other bodies of the pack.  pack.hpp has the same functions for W bodies at once, counted.hpp
+/// for a double that counts operations, quad.hpp for quadruple precision.
 
 #include <cmath>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 #include "polhode/config.hpp"
 
-// Does the level round a b + c once?  Then every number type does.
+// True if the level rounds a b + c once; then every number type does.
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__FP_FAST_FMA)
 #define POLHODE_HAS_FMA 1
 #endif
@@ -72,7 +72,7 @@ POLHODE_INLINE double sqrt(double x) {
 #endif
 }
 
-/// a b + c, in one rounding where the level has the instruction, in two where it has not.
+/// a b + c, rounded once if the level has the instruction, else twice.
 POLHODE_INLINE double fma(double a, double b, double c) {
 #if defined(POLHODE_HAS_FMA)
     return __builtin_fma(a, b, c);
@@ -86,7 +86,7 @@ POLHODE_INLINE double copysign(double magnitude, double sign) {
     return double_of((bits_of(magnitude) & 0x7fffffffffffffffULL) |
                      (bits_of(sign) & 0x8000000000000000ULL));
 }
-/// x with its sign flipped where `sign` is negative (the sign bit decides, -0 counts).
+/// x with its sign changed where `sign` has its sign bit set (-0 counts as negative).
 POLHODE_INLINE double flip_sign(double x, double sign) {
     return double_of(bits_of(x) ^ (bits_of(sign) & 0x8000000000000000ULL));
 }
@@ -94,7 +94,7 @@ POLHODE_INLINE double flip_sign(double x, double sign) {
 /// -x where the mask holds, else x.
 POLHODE_INLINE double flip_where(bool mask, double x) { return mask ? -x : x; }
 
-/// The smaller / larger of two; the second where either is NaN.
+/// The smaller / larger of two; the second argument if either is NaN.
 POLHODE_INLINE double min(double a, double b) { return a < b ? a : b; }
 POLHODE_INLINE double max(double a, double b) { return a > b ? a : b; }
 
@@ -121,9 +121,9 @@ POLHODE_INLINE double exponent(double x) {
 POLHODE_INLINE double power_of_two(double n) {
     return double_of(bits_of(n + (0x1.8p52 + 1023)) << 52);
 }
-/// Is the whole number n odd?  |n| < 2^51.
+/// True if the whole number n is odd; |n| < 2^51.
 POLHODE_INLINE bool is_odd(double n) { return (bits_of(n + 0x1.8p52) & 1U) != 0; }
-/// Bit 1 of the whole number n in two's complement: n mod 4 is 2 or 3.  |n| < 2^51.
+/// Bit 1 of the whole number n in two's complement: set if n mod 4 is 2 or 3; |n| < 2^51.
 POLHODE_INLINE bool has_bit_1(double n) { return (bits_of(n + 0x1.8p52) & 2U) != 0; }
 
 POLHODE_INLINE bool is_nan(double x) { return x != x; }

@@ -35,11 +35,11 @@ POLHODE_INLINE SinCos<T> sincos_reduced(T x) {
 /// Sine and cosine of x.
 ///
 /// Error below 1 eps + 2^-52 |x| on a level without fused multiply-add, below 1 eps for |x| < 2^50
-/// with it.  NaN where |x| >= 2^50 (no digit of such an angle is left) and where x is NaN.
+/// with it.  NaN if |x| >= 2^50 (such an angle has no correct digit) and if x is NaN.
 ///
-/// Method: x - n pi/2 with pi/2 in four parts (27 bits each but the last, so that n times a part is
-/// exact without fma while n < 2^26), then the polynomials.  The reduction is skipped where no lane
-/// needs it; n = 0 gives the same bits.
+/// Method: x - n pi/2 with pi/2 in four parts (all but the last have 27 bits, so that n times a
+/// part is exact without fma while n < 2^26), then the polynomials.  The reduction is skipped if no
+/// lane needs it; n = 0 gives the same bits.
 template <class T>
 POLHODE_INLINE SinCos<T> sincos(T x) {
     const T size = abs(x);
@@ -58,10 +58,11 @@ POLHODE_INLINE SinCos<T> sincos(T x) {
     return {select(has_bit_1(n), -s, s), select(has_bit_1(n + 1.0), -c, c)};
 }
 
-/// x = 2 pi n + rest for angles that `sincos` does not take, |x| >= 2^50; below, n = 0.
+/// x = 2 pi n + rest for angles outside the domain of `sincos`, |x| >= 2^50; for smaller angles n =
+/// 0.
 ///
-/// For periodic parts beside a part that grows with x: rest is 0 from 2^54 on, where it is below
-/// the rounding error of n.
+/// For functions with a periodic part and a part that grows with x.  For |x| >= 2^54 rest is 0,
+/// because it is below the rounding error of n.
 template <class T>
 struct WholeTurns {
     T n = 0.0;
@@ -77,10 +78,10 @@ struct WholeTurns {
     }
 };
 
-/// cos x and, in place of the sine, sin(x)/x as functions of y = x^2 >= 0; 1 and 1 at y = 0.
+/// cos x and sin(x)/x as functions of y = x^2 >= 0; 1 and 1 at y = 0.
 ///
-/// Error at most 1.5 eps up to x = 0.785 (no root and no division), beyond it that of `sincos` and
-/// of the root: 1 eps (1 + x).
+/// Error at most 1.5 eps up to x = 0.785 (without square root and division).  Beyond, it is that of
+/// `sincos` and of the square root: 1 eps (1 + x).
 template <class T>
 POLHODE_INLINE SinCos<T> cos_sinc_of_root(T y) {
     if constexpr (wider_than_double<T>) {

@@ -8,15 +8,15 @@
 ///
 ///     outer_1 inner_1 outer_2 ... inner_s outer_{s+1}     [CZ08] Appendix, eq. (23)
 ///
-/// of which only the first half is stored, so that an asymmetric table cannot be written; that the
-/// coefficients of either letter add up to 1 is asserted beside each table, the order conditions
-/// are checked by tests/test_splitting.py.  A kick may carry a modified potential,
+/// Only its first half is stored, so that an asymmetric table is impossible.  An assertion next to
+/// each table checks that the coefficients of each letter add up to 1; tests/test_splitting.py
+/// checks the order conditions.  A kick may include a modified potential,
 ///
 ///     m += b h f - c h^3 W,   W = 2 (f x v - Df[Q hat(v)]),  v = I^-1 f     [Vil13] Sec. 3.2
 ///
 /// the kick of the potential f . I^-1 f = {U, {U, T}} (REFERENCES.md: the printed flow is wrong).
-/// The digits solve the order conditions to 50 digits: the published ones, where a table has them,
-/// were polished by the smallest correction, at most 4e-15.
+/// The coefficients solve the order conditions to 50 digits: published coefficients were refined by
+/// the smallest correction, at most 4e-15.
 ///
 /// A new scheme is one table and one row of `all`.
 
@@ -39,7 +39,7 @@ struct Symmetric {
     Stage::Kind outer;
     std::array<double, Stages / 2 + 1> outer_half;
     std::array<double, (Stages + 1) / 2> inner_half;
-    /// c of the kicks, beside `outer_half` or `inner_half`, whichever are the kicks.
+    /// c of the kicks, in the order of `outer_half` or `inner_half`, whichever are the kicks.
     std::array<double, Stages / 2 + 1> modified_half{};
 
     constexpr std::array<Stage, length> stages() const {
@@ -58,7 +58,7 @@ struct Symmetric {
 };
 
 /// The composition S(gamma_1 h) S(gamma_2 h) ... S(gamma_s h), gamma palindromic, of the step
-/// S(h) = outer(h/2) inner(h) outer(h/2); neighbouring outer flows are one.
+/// S(h) = outer(h/2) inner(h) outer(h/2); adjacent outer flows are combined.
 template <int Steps>
 struct Composition {
     static constexpr int length = 2 * Steps + 1;
@@ -104,7 +104,7 @@ static_assert(is_consistent(strang));
 inline constexpr auto strang_free = Composition<1>{Stage::flow, {1.0}}.stages();
 static_assert(is_consistent(strang_free));
 
-// --- any two flows: letters may be exchanged ---
+// --- any two flows: A and B may be exchanged ---
 
 inline constexpr auto s6 =
     Symmetric<6>{Stage::flow,
@@ -152,7 +152,7 @@ inline constexpr auto pefrl =
         .stages();
 static_assert(is_consistent(pefrl));
 
-// --- Runge-Kutta-Nystrom: the kick is that of a torque of the attitude alone ---
+// --- Runge-Kutta-Nystrom: the torque depends only on attitude (and time) ---
 
 inline constexpr auto rkn4_4 =
     Symmetric<4>{Stage::flow,
@@ -409,7 +409,7 @@ inline constexpr auto sofroniou10_35 = Composition<35>{Stage::kick,
                                            .stages();
 static_assert(is_consistent(sofroniou10_35));
 
-// --- kicks with a modified potential, c beside the kicks ---
+// --- kicks with a modified potential, coefficients c ---
 
 inline constexpr auto chin4a = Symmetric<2>{Stage::kick,
                                             {0.1666666666666666666666, 0.6666666666666666666666},
@@ -490,8 +490,8 @@ inline constexpr auto t5a_6 =
         .stages();
 static_assert(is_consistent(t5a_6));
 
-/// A row of the list.  Schemes of the kinds "rkn" and "modified" need a torque of the attitude
-/// alone.
+/// A row of the list.  Schemes of the kinds "rkn" and "modified" need a torque that depends only on
+/// attitude (and time).
 template <std::size_t Length>
 constexpr SplittingScheme row(const char* name,
                               int order,
@@ -512,7 +512,7 @@ constexpr SplittingScheme row(const char* name,
             static_cast<int>(Length)};
 }
 
-/// THE list of schemes.
+/// The list of all schemes.
 inline constexpr SplittingScheme all[] = {
     row("strang", 2, "composition", strang, "[Vil13] eq. (16)"),
     row("strang_free", 2, "composition", strang_free, "[CZ08] Sec. 4.3"),

@@ -1,8 +1,7 @@
 #pragma once
 
 /// @file
-/// How a torque model is described to the core: plain data, the same at every instruction-set
-/// level.
+/// Description of a torque model for the core: plain data, the same at every instruction-set level.
 
 #include <cstdint>
 
@@ -10,11 +9,11 @@
 
 namespace polhode {
 
-/// A torque of the user's, compiled: of bodies `first` ... `first` + `n` - 1 at time t.
+/// A compiled user-defined torque, of bodies `first` ... `first` + `n` - 1 at time t.
 ///
 /// Component k of body `first` + i lies at m[k * stride + i], attitude[k * stride + i] and
 /// torque[k * stride + i]: 3, 4 (quaternion, scalar first) or 9 (matrix, row by row), and 3
-/// components.  All of `torque` is to be set.  Called from several threads at once.
+/// components.  The function sets all of `torque`.  Several threads call it at the same time.
 using CompiledTorque = void (*)(std::int64_t n,
                                 std::int64_t first,
                                 std::int64_t stride,
@@ -24,8 +23,8 @@ using CompiledTorque = void (*)(std::int64_t n,
                                 double* torque,
                                 void* user_data);
 
-/// Parameters that change from one interval of time to the next; interval k lies between bounds k
-/// - 1 and k and holds the bound below it.
+/// Parameters that change from one interval of time to the next; interval k is between bounds k - 1
+/// and k and includes the lower one.
 struct TorqueTable {
     const double* bounds;   ///< ascending; null: no table
     const double* origins;  ///< the model's t is counted from the origin of its interval
@@ -33,24 +32,24 @@ struct TorqueTable {
     std::ptrdiff_t stride;  ///< of `parameters`, from one interval to the next
 };
 
-/// What a term needs besides its parameters; as a rule nothing.
+/// Data of a term besides its parameters; usually empty.
 struct TorqueExtra {
     CompiledTorque function = nullptr;
     void* user_data = nullptr;
     TorqueTable table = {};
 };
 
-/// What a model is, as data.
+/// Properties of a model.
 struct TorqueInfo {
     const char* name;
-    int parameters;  ///< numbers that a body's torque is made of
+    int parameters;  ///< number of parameters per body
     bool depends_on_t;
     bool depends_on_m;
     bool has_potential;
-    bool has_derivative;  ///< and so serves schemes with a modified potential
+    bool has_derivative;  ///< needed by schemes with a modified potential
 };
 
-/// The bodies of one block (or of any arrays) as a torque function sees them.
+/// The bodies of one block (or of any arrays), as arguments of a torque function.
 struct TorqueArguments {
     double t;
     View m;           ///< momentum, body frame
@@ -59,7 +58,7 @@ struct TorqueArguments {
     View parameters;  ///< of the model
     View rotation;    ///< of `derivative`: angular velocity, body frame
     MutableView out;  ///< torque, body frame; or its derivative; or the potential (component 0)
-    bool add;         ///< to what is in `out`; a potential is always set
+    bool add;         ///< add to `out`, else set it; a potential is always set
     TorqueExtra extra = {};
     std::ptrdiff_t first = 0;  ///< number of body 0 of these arrays in the whole batch
     std::ptrdiff_t bodies =
@@ -81,12 +80,12 @@ struct TorqueModel {
     TorqueFunction torque;
     TorqueFunction derivative;
     TorqueFunction potential;
-    /// The exact flow of m' = torque(t, m) for `duration` at standing time and attitude: from `m`
-    /// to `out`.  Used where the term is the only one.
+    /// The exact flow of m' = torque(t, m) for `duration` at fixed time and attitude: from `m` to
+    /// `out`.  Used if the term is the only one.
     TorqueFunction kick = nullptr;
-    /// W of a modified potential, where it does not follow from `derivative`.
+    /// W of a modified potential, if it does not follow from `derivative`.
     TorqueFunction modified = nullptr;
-    /// Of a momentum in space that is given, seen from the body: its derivative number `order`.
+    /// Derivative number `order` of a given spatial momentum, in the body frame.
     TorqueFunction given = nullptr;
 };
 

@@ -7,11 +7,10 @@
 POLHODE_NAMESPACE_BEGIN
 namespace torque {
 
-/// A compiled torque of the user's, see CompiledTorque.
+/// A compiled user-defined torque, see CompiledTorque.
 ///
-/// Arrays that lie component by component are handed over as they are, others through columns of
-/// this function's own.  With parameters the function works in other body axes than these: a vector
-/// v there is A^T v here.
+/// Arrays stored component by component are passed directly, others are copied to columns.  With
+/// parameters the function uses other body axes: a vector v in its axes is A^T v in these.
 ///
 /// @param parameters  none, or A (row by row) and its quaternion
 namespace compiled {
@@ -67,7 +66,7 @@ struct Scratch {
     }
 };
 
-/// Bodies of arrays that lie in any way, a chunk after the other.
+/// Bodies of arrays with any layout, one chunk after another.
 inline void torque_through_columns(const TorqueArguments& a,
                                    std::ptrdiff_t begin,
                                    std::ptrdiff_t end) {
@@ -103,7 +102,7 @@ inline void torque_through_columns(const TorqueArguments& a,
 }
 
 inline void torque(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    // The function is not asked about bodies that fill up a pack: it may index arrays of its own.
+    // The function is not called for bodies that only fill up a pack: it may index other arrays.
     const std::ptrdiff_t last = a.bodies > 0 && a.bodies < end ? a.bodies : end;
     const std::ptrdiff_t stride = a.m.component;
     const bool direct = a.parameters.data == nullptr && !a.add && a.m.body == 1 &&

@@ -5,7 +5,7 @@
 POLHODE_NAMESPACE_BEGIN
 namespace torque {
 
-/// The attitude of one pack of bodies as a torque needs it: from space to body.
+/// The attitude of one pack of bodies for a torque: from space to body components.
 template <class T, bool Matrix>
 struct Frame;
 

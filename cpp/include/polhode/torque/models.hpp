@@ -1,7 +1,7 @@
 #pragma once
 
 /// @file
-/// THE list of torque models, and the loops over bodies around them.
+/// The list of all torque models, and the loops over bodies.
 ///
 /// A model is a type with a row of facts and
 ///
@@ -28,7 +28,7 @@ namespace torque {
 
 namespace detail {
 
-/// A torque is short: one register at a time, so that none is spilled.
+/// The code of a torque is short: one register at a time, without spills.
 template <class T>
 struct one_register {
     using type = T;
@@ -102,7 +102,7 @@ void kick_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t en
     }
 }
 
-/// Calls loop(a, begin, end) for quaternions or matrices, where there is a body.
+/// Calls loop(a, begin, end) for quaternions or matrices, if there is a body.
 template <auto loop_of_quaternions, auto loop_of_matrices>
 void run(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     if (begin < end) (a.matrix ? loop_of_matrices : loop_of_quaternions)(a, begin, end);

@@ -6,7 +6,8 @@
 POLHODE_NAMESPACE_BEGIN
 namespace torque {
 
-/// The torque of a potential that is quadratic in one direction u of space, seen from the body:
+/// The torque of a potential that is quadratic in one direction u of the space frame; u is in the
+/// body frame:
 ///
 ///     potential u . S u / 2,   torque = u x S u   (body frame)
 ///

@@ -59,7 +59,7 @@ struct Damping {
         d.s = T(s);
         return d;
     }
-    /// What the damping changes besides m <- m + s f: nothing where k = 0.
+    /// The change by the damping in addition to m <- m + s f: zero for k = 0.
     POLHODE_INLINE Vec3<T> change(const Vec3<T>& m, const Vec3<T>& f) const {
         return {fma(growth.x, m.x, (weight.x - s) * f.x),
                 fma(growth.y, m.y, (weight.y - s) * f.y),
@@ -77,7 +77,7 @@ struct Damping {
         const Exponential<T> e = exponential(z);
         const mask_t<T> still = z == 0.0;
         const T phi = select(still, T(1.0), e.expm1 / select(still, T(1.0), z));
-        // Beyond that e^z is no double, and what `exponential` gives means nothing.
+        // Beyond, e^z overflows or underflows, and the result of `exponential` is meaningless.
         const mask_t<T> beyond = z > 709.0;
         decay = select(beyond, nan<T>(), e.exp);
         growth = select(beyond, nan<T>(), select(still, T(0.0), e.expm1));
@@ -123,7 +123,7 @@ struct Vessel {
     }
 };
 
-/// The same where damping and inertia are not diagonal in the same axes.
+/// The same, if damping and inertia are not diagonal in the same axes.
 ///
 ///     torque = u x S u - D I^-1 m,   D I^-1 = X diag(k) X^-1
 ///
@@ -155,7 +155,8 @@ struct CoupledVessel {
                                        const detail::Damping<T>& damping,
                                        const Vec3<T>& m,
                                        const Frame& frame) {
-        // In changes of m: X X^-1 is 1 to rounding only, and would err the same way in every kick.
+        // Computed as a change of m: X X^-1 is 1 only up to rounding, an error that would
+        // accumulate over the kicks.
         const Vec3<T> f = Restoring::torque(p, t, m, frame);
         const Vec3<T> part = times(p + 9, damping.change(times(p + 18, m), times(p + 18, f)));
         return {m.x + fma(damping.s, f.x, part.x),
