@@ -1,4 +1,4 @@
-"""Trajectories in body axes that are not the principal ones."""
+"""`BodyTrajectory`, what `polhode.RigidBody.integrate` returns in other axes than the principal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Integrations in files: written down, read, and gone on with after an interruption."""
+"""`polhode.resume`, and the reading of runs in files for it and for `Trajectory.load`."""
 
 from __future__ import annotations
 

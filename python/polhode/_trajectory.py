@@ -1,4 +1,4 @@
-"""What an integration leaves behind."""
+"""`polhode.Trajectory`: the saved states of an integration."""
 
 from __future__ import annotations
 
@@ -41,8 +41,7 @@ class Trajectory:
 
     Notes
     -----
-    Of ``integrate(save_to=...)`` the arrays are memmaps, read where they are used; the methods
-    read them a piece at a time.
+    With ``integrate(save_to=...)`` the arrays are memmaps; the methods read them in pieces.
     """
 
     t: Array
@@ -65,26 +64,27 @@ class Trajectory:
     def load(path: str | os.PathLike[str], torque: Any = None) -> Trajectory:
         """The states that ``integrate(save_to=path)`` has saved so far.
 
-        The run may be going on, or have been killed.
+        The run may still be going on, or may have been killed.
 
         Parameters
         ----------
         path : path
             The directory that was `save_to`.
         torque : None, model, callable or list of these, optional
-            As in `resume`: what was not stored; only its potential is asked for.
+            The torques that were not stored, as in `resume`; only their potential is used.
 
         Returns
         -------
         Trajectory
-            The states so far, of which there may be none. The arrays are read-only memmaps.
+            The states so far, possibly 0 of them. The arrays are read-only memmaps.
 
         Raises
         ------
         FileNotFoundError
-            If there is nothing under `path`.
+            If `path` does not exist.
         ValueError
-            If what is there is damaged or no integration of polhode; the message names the file.
+            If the files are damaged or are not an integration of polhode; the message names the
+            file.
         """
         return Trajectory._read(path, torque)
 
@@ -98,9 +98,9 @@ class Trajectory:
         Warns
         -----
         RuntimeWarning
-            Once a call, naming the user-defined torques that have been given no potential: what
-            they hold is missing. For a torque that has none, such as damping, give a `potential`
-            that returns zeros. The models without a potential have none.
+            Once per call, with the names of the user-defined torques without a potential: their
+            potential energy is missing. For a torque that has no potential energy, such as damping,
+            give a `potential` that returns zeros. Models never cause this warning.
 
         Examples
         --------

@@ -42,16 +42,16 @@ class Compiled(UserDefined):
     potential : callable, optional
         ``potential(t, attitude) -> (...)``, a Python function for `Trajectory.energy`.
     attitude : {None, "quaternion", "matrix"}, optional
-        The form of attitude that the function takes; where it is given, an integration of the other
-        form is refused before any work. A C function does not tell, so say it: a function that
-        reads four components as a quaternion gives wrong numbers from a matrix.
+        The form of attitude that the function takes. If given, an integration with the other form
+        raises ValueError before any work. Give it: polhode cannot see it from a C function, and a
+        function that expects a quaternion gives wrong results from a matrix.
 
     Raises
     ------
     TypeError
-        The function is none of these kinds.
+        If the function is of another kind.
     ValueError
-        Its signature is another one, or is not known.
+        If its signature is different, or is not known.
 
     Notes
     -----

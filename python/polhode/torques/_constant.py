@@ -15,11 +15,12 @@ class Constant(Model):
     value : array_like, shape (..., 3)
         The torque, in the frame `frame`.
     frame : {"body", "space"}, optional
-        Where it is constant: in the body (a thruster) or in space.
+        The frame in which it is constant: the body frame (a thruster) or the space frame.
 
     Notes
     -----
-    No potential: work depends on the way. In space, Q m - torque t is conserved.
+    It has no potential: its work depends on the path. In the space frame, Q m - torque t is
+    conserved.
 
     Examples
     --------

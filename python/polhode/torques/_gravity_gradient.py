@@ -35,14 +35,13 @@ class GravityGradient(ModelOfInertia):
     Notes
     -----
     With r = Q.T @ (direction at time t): torque = 3 n^2 r x I r (body frame), potential = (3/2) n^2
-    r . I r; what no attitude changes, -(n^2/2) trace(I), is left out. The torque depends on time,
-    so the energy is not conserved; energy - n normal . (Q m) is (normal of length 1). The space
-    frame does not rotate. Source: the pull of a point mass on a small body, to second order in its
-    size over R.
+    r . I r, without the constant -(n^2/2) trace(I). The torque depends on time, so the energy is
+    not conserved; energy - n normal . (Q m) is (normal of length 1). The space frame does not
+    rotate. Source: the gravity of a point mass on a small body, to second order in its size over R.
 
     Examples
     --------
-    A satellite that keeps its third axis on the planet, in an orbit of a hundred minutes:
+    A satellite that points its third axis at the planet, in an orbit of a hundred minutes:
 
     >>> import numpy as np, polhode as ph
     >>> n = 2 * np.pi / 6000.0
@@ -97,7 +96,7 @@ class GravityGradient(ModelOfInertia):
         argument_of_latitude: ArrayLike = 0.0,
         **inertia: Any,
     ) -> GravityGradient:
-        """The same from the elements of the orbit.
+        """The torque from the elements of a circular orbit.
 
         Parameters
         ----------

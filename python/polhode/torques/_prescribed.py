@@ -33,7 +33,7 @@ class Prescribed(Model):
           breakpoints ``x`` and coefficients ``c``, continued by its first and last polynomials;
           with ``extrapolate=False`` there is no torque outside the breakpoints (`torque` gives
           NaN), and `integrate` refuses to ask for it;
-        - a function ``f(t) -> (..., 3)`` of time, called from Python once a kick.
+        - a function ``f(t) -> (..., 3)`` of time, called from Python once per kick.
     times : array_like, shape (T,), optional
         Times of the samples, ascending.
     frame : {"body", "space"}, optional
@@ -41,12 +41,11 @@ class Prescribed(Model):
 
     Notes
     -----
-    Samples and polynomials are evaluated in the core; the torque of a kick is that at the time
-    which the free flows have reached. Of some schemes this time lies outside the step, see
-    `Splitting.times`: data that end with the run do not serve them, and `integrate` raises
-    ValueError before any work. Samples may end earlier: the torque is held at the last one where
-    the run itself goes on after it. A kink, at a sample too, lowers the order of a scheme unless a
-    step ends there. No potential: the energy is what the torque makes it.
+    Samples and polynomials are evaluated in the core. A kick uses the torque at the time that the
+    free flows have reached. In some schemes this time lies outside the step, see `Splitting.times`:
+    if the data do not cover it, `integrate` raises ValueError before any work. A run may go on
+    after the last sample: the torque is then held at its last value. A kink, also at a sample,
+    lowers the order of a scheme unless a step ends there. There is no potential.
 
     Examples
     --------

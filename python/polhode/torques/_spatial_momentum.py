@@ -29,9 +29,9 @@ class SpatialMomentum(Torque):
 
     Notes
     -----
-    The torque is Q.T @ L'(t) in the body frame. A splitting scheme moves m by it; methods that
-    take the torque themselves set m = Q.T @ (L(t) + c), c the constant vector of space by which
-    `m0` differs from L(t0). Source: [Buss01] Sec. 2.
+    The torque is Q.T @ L'(t) in the body frame. The kicks of a splitting scheme integrate it.
+    Direct integrators set m = Q.T @ (L(t) + c), where the constant c, in the space frame, is the
+    difference of `m0` from L(t0). Source: [Buss01] Sec. 2.
 
     Examples
     --------

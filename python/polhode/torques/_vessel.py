@@ -26,8 +26,8 @@ class Vessel(ModelOfInertia):
         Metacentric heights, longitudinal (pitch) and transverse (roll): of the metacentres above
         the centre of mass.
     damping : array_like, shape (..., 3), optional
-        Coefficients D of damping about the axes of the ship, torque per angular velocity; none
-        where left out.
+        Coefficients D of damping about the axes of the ship, torque per angular velocity; without
+        it there is no damping.
     gravity : array_like, shape (...), optional
         Acceleration of gravity; the default is for metres and seconds.
     axes : array_like, shape (3, 3) or (..., 3, 3), optional
@@ -45,9 +45,9 @@ class Vessel(ModelOfInertia):
     x u - D omega (body frame), potential = (mass gravity / 2) (gm_l u1^2 + gm_t u2^2). The third
     axis of space is vertical; yaw has no restoring moment.
 
-    With damping the torque depends on m; where it is the only torque its kick is the exact solution
-    of m' = torque at standing attitude, in any axes, for any axis without damping too; in a list
-    with others the kick is one classical Runge-Kutta step. Source: [Gus10] eqs. (43) to (45).
+    With damping the torque depends on m. Where it is the only torque, a kick is the exact solution
+    of m' = torque at fixed attitude, in any axes. In a list with other torques, a kick is one
+    classical Runge-Kutta step. Source: [Gus10] eqs. (43) to (45).
 
     Examples
     --------
