@@ -262,6 +262,20 @@ def test_the_check_sees_what_is_not_vectorised(inserted, complaint):
     assert [complaint in line for line in wrong] == ([True] if complaint else [])
 
 
+@pytest.mark.parametrize(("inserted", "grown"), [(3500, []), (3800, [0]), (0, [])])
+def test_a_loop_with_more_instructions_is_seen(inserted, grown):
+    check = script("check_vectorised")
+    both = "".join(
+        LISTING.replace("Layout)0", f"Layout){layout}").replace(
+            "INSERTED", "\n    101c:\t".join(["nop"] * (inserted if layout == 0 else 1))
+        )
+        for layout in (0, 1)
+    )
+    wrong = check.growth(both, ["v3"])
+    assert [int("Layout)1" in line) for line in wrong] == grown
+    assert len(check.growth(LISTING.replace("Exact", "Other"), ["v3"])) == 2
+
+
 @pytest.mark.parametrize("lost", ["vsqrtpd", "vdivpd", "vfmadd213pd", "Exact", "jne "])
 def test_the_check_sees_what_is_missing(lost):
     wrong = complaints(LISTING.replace(lost, "nop"), ["v3"])
