@@ -322,7 +322,7 @@ def check_rods(inertia: Operand, m: Operand) -> None:
     for at in chunks(pair):
         try:
             check_rod_momentum(inertia.piece(pair, at), m.piece(pair, at), m.name)
-        except ValueError:  # the whole once more, so that the index is right
+        except ValueError:  # check the whole array, for the right index
             check_rod_momentum(inertia.piece(pair, ()), m.piece(pair, ()), m.name)
             raise
 
@@ -348,7 +348,7 @@ def _is_plain(array: NDArray[Any]) -> bool:
 
 
 def _named(operand: Operand, at: tuple[slice, ...], check: Callable[..., Any]) -> Any:
-    """Check one chunk, and the whole once more where it fails, so that the index is right."""
+    """Check one chunk; if it fails, check the whole array, for the right index."""
     try:
         return check(operand.array[at], operand.name)
     except ValueError:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class BodyMotion:
-    """Free motion of a `RigidBody`, in the user's own body axes.
+    """Free motion of a `RigidBody`, in the user's body axes.
 
     Made by `RigidBody.motion`.
 

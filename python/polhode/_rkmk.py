@@ -1,4 +1,4 @@
-"""Runge-Kutta methods of Munthe-Kaas, made of any Butcher tableau."""
+"""Munthe-Kaas Runge-Kutta methods from any Butcher tableau."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from numpy.typing import ArrayLike
 from polhode import _arrays, _core
 from polhode._arrays import Array
 
-#: Stages that the core has room for.
+#: Largest numbers of stages in the core.
 MOST_EXPLICIT, MOST_IMPLICIT = _core.tableau_stages
-#: By how much tableaus may be rounded.
+#: Tolerance for rounded coefficients of tableaus.
 ROUNDED = 1e-9
 
 
 @dataclass(frozen=True)
 class MuntheKaas:
-    """A Runge-Kutta method on the rotation group: what `rkmk` makes and ``method=`` takes.
+    """A Runge-Kutta method on the rotation group, made by `rkmk`; a value for ``method=``.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ def is_implicit(coefficients: Array) -> bool:
 
 
 def rkmk(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> MuntheKaas:
-    """The Runge-Kutta method of Munthe-Kaas with this Butcher tableau.
+    """The Munthe-Kaas Runge-Kutta method with this Butcher tableau.
 
     Parameters
     ----------
@@ -102,26 +102,27 @@ def rkmk(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> MuntheKaas:
     Returns
     -------
     MuntheKaas
-        What ``method=`` of `step`, `integrate` and `flops` takes in place of a name.
+        A value for ``method=`` of `step`, `integrate` and `flops`.
 
     Raises
     ------
     ValueError
-        Shapes that do not fit, numbers that are not finite, too many stages, or sums that are off
+        If shapes do not agree, a number is not finite, there are too many stages, or a sum is wrong
         by more than 1e-9.
 
     Notes
     -----
-    Stage k turns the body by P_k = h sum_j a_kj dexp^-1(-P_j) omega_j from its attitude at the
-    start, dexp^-1 without truncation, and the momentum in space takes h sum_j a_kj of the torque
-    there ([MK98]; [Krysl07] Sec. 3.7). The order is that of the tableau; the momentum in space is
-    kept to rounding where there is no torque. `dexp` is singular at a whole turn, 2 pi, a step.
+    Stage k rotates the body by P_k = h sum_j a_kj dexp^-1(-P_j) omega_j from its attitude at the
+    start, dexp^-1 without truncation. The spatial momentum changes by h sum_j a_kj times the torque
+    of stage j ([MK98]; [Krysl07] Sec. 3.7). The order is that of the tableau. Without torque the
+    spatial momentum is conserved to rounding. `dexp` is singular for a rotation of 2 pi per step.
 
-    An implicit tableau is solved by Newton's method, followed from h = 0 on where the step is
-    long; a body without a root on that path comes out NaN, with a RuntimeWarning. Under torque the
-    torques at the stages are repeated until they change no more, at most 200 times: of Gauss's
-    rules up to about h^2 |change of the torque by a radian| / I1 = 5. Beyond, the repetition does
-    not come to an end and the body is NaN, even where the equations have a root.
+    The equations of an implicit tableau are solved by Newton's method; in a long step by
+    continuation from h = 0. If that branch ends before h, the body becomes NaN, with a
+    RuntimeWarning. Under torque a fixed-point iteration updates the torques of the stages until
+    they are constant, at most 200 times. For Gauss methods it converges up to about h^2 |change of
+    the torque per radian| / I1 = 5. Beyond, the body becomes NaN, even if the equations have a
+    solution.
 
     Ready-made: "rkmk4" (classical), "rkmk_midpoint" (explicit), "rkmk_gauss2" and "rkmk_gauss4"
     (Gauss, of orders 2 and 4; the first is "imidm").

@@ -1,4 +1,4 @@
-"""The list of splitting schemes, read from the core, and users' own."""
+"""The list of splitting schemes, read from the core, and user-defined schemes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Splitting:
     name : str
         As `integrate(splitting=...)` takes it.
     order : int or None
-        Order of accuracy in the step; None where it is not known.
+        Order of accuracy in the step; None if it is not known.
     kind : str
         Its family.
     invariants : tuple of str
@@ -33,11 +33,11 @@ class Splitting:
     symmetric : bool
         Whether a step of -h undoes a step of h.
     options : dict
-        Names and defaults of the options it takes: none.
+        Names and defaults of its options; always empty.
     source : str
         Paper and equation, keys as in REFERENCES.md.
     attitude_only : bool
-        Whether its order needs a torque that depends on the attitude alone.
+        Whether its order needs a torque that depends only on attitude (and time).
     generalised_order : tuple of int
         Of schemes for a small torque, of size e: (8, 6, 4) says that the error is of the order of
         e h**8 + e**2 h**6 + e**3 h**4. Empty for others.
@@ -214,7 +214,7 @@ def _coefficients(name: str, part: Any) -> NDArray[np.float64]:
 
 
 def _check_stages(scheme: Splitting) -> None:
-    """Refuse stages that are none."""
+    """Raise ValueError for invalid stages."""
     if scheme is _SPLITTINGS.get(scheme.name):
         return
     for i, stage in enumerate(scheme.stages):

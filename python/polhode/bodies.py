@@ -29,10 +29,10 @@ Array = NDArray[np.float64]
 
 
 class RigidBody:
-    """Rigid bodies by their inertia tensors, in the body axes of the user's choice.
+    """Rigid bodies from inertia tensors, in any body axes.
 
     The tensors are diagonalised once. `step`, `motion` and `integrate` take and return momenta and
-    attitudes in the user's own body axes, whatever the principal ones are.
+    attitudes in the user's body axes, which need not be principal axes.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ class RigidBody:
         1e-9 of the largest entry; the mean of the two halves is used. One (3, 3) array is one
         tensor; for principal moments see `from_moments`.
     physical : bool, default True
-        Refuse a body that no distribution of mass has: a moment larger than the sum of the other
-        two by more than 1e-9 of the largest.
+        Check the triangle inequality: raise ValueError if a moment exceeds the sum of the other two
+        by more than 1e-9 of the largest.
 
     Attributes
     ----------
@@ -59,8 +59,8 @@ class RigidBody:
     ------
     ValueError
         If a tensor is not finite, not symmetric, has a negative moment, more than one zero moment
-        or, with `physical`, breaks the triangle inequality; the message names the first one and the
-        value.
+        or, with `physical`, violates the triangle inequality; the message names the first one and
+        the value.
 
     Notes
     -----
@@ -295,7 +295,7 @@ class RigidBody:
         out: tuple[Array, Array] | None = None,
         **options: Any,
     ) -> tuple[Array, Array]:
-        """Step the bodies freely, in the user's own body axes.
+        """Step the bodies freely, in the user's body axes.
 
         Parameters
         ----------
@@ -306,10 +306,10 @@ class RigidBody:
         h : array_like, shape (...)
             Step length, of either sign.
         out : tuple of two ndarrays, optional
-            Where to put the results; the arguments themselves are allowed.
+            Arrays for the results; the arguments themselves are allowed.
         **options : Any
-            What `polhode.step` takes: ``method``, ``n_steps``, ``threads`` and the method's own;
-            those that name axes mean the principal ones.
+            Other arguments of `polhode.step`: ``method``, ``n_steps``, ``threads`` and the options
+            of the method. Options that name axes refer to the principal axes.
 
         Returns
         -------
@@ -325,8 +325,8 @@ class RigidBody:
 
         Notes
         -----
-        The turn to the principal axes and back adds 4 eps of ``|m|`` and 4 eps of `q` a call, not
-        once a step: ask for many steps by ``n_steps``.
+        The transformation to principal axes and back adds an error of 4 eps ``|m|`` to m and of
+        4 eps to `q`, once per call. For many steps use ``n_steps``.
 
         Examples
         --------
@@ -346,7 +346,7 @@ class RigidBody:
         return self._placed(m_user, m_principal, m_end, q_end, out)
 
     def motion(self, m0: ArrayLike, q0: ArrayLike) -> BodyMotion:
-        """Free motion of the bodies in closed form, in the user's own body axes.
+        """Free motion of the bodies in closed form, in the user's body axes.
 
         Parameters
         ----------
@@ -390,7 +390,7 @@ class RigidBody:
         callback: Callable[..., Any] | None = None,
         **options: Any,
     ) -> Any:
-        """Integrate the bodies, with torque or without, in the user's own body axes.
+        """Integrate the bodies, with torque or without, in the user's body axes.
 
         Parameters
         ----------
@@ -403,11 +403,11 @@ class RigidBody:
         n_steps : int
             Number of steps.
         torque : model, list of models or callable, optional
-            As `polhode.integrate` takes it; it sees and gives components in the user's body axes.
+            As in `polhode.integrate`; its arguments and result are in the user's body axes.
         callback : callable, optional
-            As `polhode.integrate` takes it, called in the user's body axes.
+            As in `polhode.integrate`; its arguments are in the user's body axes.
         **options : Any
-            Whatever else `polhode.integrate` takes.
+            Other arguments of `polhode.integrate`.
 
         Returns
         -------

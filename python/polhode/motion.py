@@ -19,15 +19,16 @@ class Regime(enum.IntEnum):
     Attributes
     ----------
     AXIS1
-        It circles the axis of the least moment, whatever the index of that axis.
+        m moves around the axis of the least moment (body axis 1, 2 or 3).
     SEPARATRIX
-        It goes from one end of the axis of the middle moment to the other and never returns.
+        m moves from one end of the axis of the middle moment to the other and does not return.
     AXIS3
-        It circles the axis of the greatest moment, whatever the index of that axis.
+        m moves around the axis of the greatest moment (body axis 1, 2 or 3).
     PERMANENT
-        It stands still: on a principal axis, zero, across the axis of a symmetric body, a rod.
+        m is constant: zero, on a principal axis, normal to the axis of a symmetric body, or of a
+        rod.
     SPHERE
-        It stands still because all moments are equal.
+        m is constant because all moments are equal.
     """
 
     AXIS1 = 1
@@ -40,45 +41,46 @@ class Regime(enum.IntEnum):
 class TorqueFreeMotion:
     """Free motion of rigid bodies, m' = m x omega, q' = q (0, omega)/2, omega = m/inertia.
 
-    What the motion repeats is worked out once; any time then costs no more than a quarter period.
+    The constants of the period are computed once. Then the evaluation at any time costs as much as
+    a step of at most a quarter period.
 
     Parameters
     ----------
     inertia : array_like, shape (..., 3)
-        Principal moments of inertia in the order of the body axes, as `step` takes them.
+        Principal moments of inertia in the order of the body axes, as in `step`.
     m0 : array_like, shape (..., 3)
         Angular momentum at time 0, body frame.
     q0 : array_like, shape (..., 4) or (..., 3, 3)
         Attitude at time 0, body to space: unit quaternions, scalar first, or rotation matrices.
-        Brought to unit norm (orthogonality) where it is more than a few eps off.  All three
-        broadcast together and are copied.
+        Normalized as in `step`.  All three arguments broadcast together and are copied.
 
     Raises
     ------
     ValueError
-        Shapes that do not fit; a moment that is negative, not finite, or a second zero; momentum
-        about the axis of a rod; a zero quaternion; a matrix that is no rotation.  The message
-        names the first bad index and value.
+        If shapes do not broadcast, the inertia is invalid (a moment is negative or not finite, or
+        two are zero), a rod has momentum about its axis, a quaternion is zero or a matrix is not a
+        rotation.  The message names the first bad index and value.
     TypeError
-        Arguments that are not real numbers.
+        If an argument is not of real numbers.
 
     Notes
     -----
-    Units are any consistent set; eps = 2^-52.  m/|m| and q err by at most 4 eps (1 + angle),
-    angle = |t| |omega|, plus four times what half an ulp in each of the inputs does, out to a
-    million periods and more.  NaN or infinity in a body's m0, q0 or t makes that result NaN and no
-    other, and so does t beyond 2^50 half periods, of which no digit would be right.  An m0 less
-    than 1e-135 |m0| off the axis of the middle moment, but not on it, is NaN while far from that
-    axis.  A result does not depend on the other bodies and times, bit for bit.
+    Any consistent units; eps = 2^-52.  The error of m/|m| and of q is at most 4 eps (1 + angle),
+    angle = |t| |omega|, plus four times the effect of half an ulp in each of the inputs, for a
+    million periods and more.  NaN or infinity in a body's m0, q0 or t makes that result NaN and
+    does not affect others.  The same is true for t beyond 2^50 half periods, where no digit would
+    be correct.  An m0 less than 1e-135 |m0| away from the axis of the middle moment, but not on it,
+    gives NaN while m is far from that axis.  A result does not depend on the other bodies and
+    times, bit for bit.
 
     PERMANENT and SPHERE are decided exactly.  With moments I1 <= I2 <= I3, SEPARATRIX is where
     I3 (I2 - I1) m1^2 and I1 (I3 - I2) m3^2 agree to 2 eps of their sum, the rounding error of their
     difference; its sign decides between AXIS1 (positive) and AXIS3.  A motion that close to the
-    separatrix is taken to stay at the axis of the middle moment once it is there.
+    separatrix is assumed to stay at the axis of the middle moment once it has reached it.
 
-    After half a period of m the body has made half a turn about the axis that m circles and some
-    turn about m, in closed form: [CZ08] equation (16) with complete integrals.  The exact step does
-    the rest.
+    After half a period of m the body has rotated by pi about the axis around which m moves, and by
+    an angle about m that is known in closed form: [CZ08] equation (16) with complete integrals.
+    The exact step computes the remaining part.
 
     Examples
     --------

@@ -170,7 +170,7 @@ def step(
     Warns
     -----
     RuntimeWarning
-        As `polhode.step`, where an implicit method finds no root.
+        As `polhode.step`, if an implicit method does not converge.
 
     Raises
     ------

@@ -48,7 +48,7 @@ def to_matrix(q: ArrayLike, *, out: Array | None = None) -> Array:
     ------
     ValueError
         If a quaternion is zero or the last axis has not four components. One with a NaN or an
-        infinity in it is no error: its matrix is NaN.
+        infinity in it raises no error: its matrix is NaN.
 
     Notes
     -----
@@ -85,8 +85,8 @@ def to_quaternion(Q: ArrayLike, *, out: Array | None = None) -> Array:
     Raises
     ------
     ValueError
-        If a matrix is no rotation: an entry of ``Q.T @ Q - 1`` above 1e-5, or a negative
-        determinant; the message names the first. One with a NaN or an infinity in it is no error:
+        If a matrix is not a rotation: an entry of ``Q.T @ Q - 1`` above 1e-5, or a negative
+        determinant; the message names the first. A NaN or an infinity raises no error:
         its quaternion is NaN.
 
     Notes
