@@ -17,8 +17,8 @@ NAMES = [name for name in dir(_core) if isinstance(getattr(_core, name), np.ufun
 
 def cores(ufunc: np.ufunc) -> list[tuple[int, ...]]:
     """Shapes of the inputs of one element."""
-    if ufunc.signature is None:
-        return [()] * ufunc.nin
+    if ufunc.signature is None:  # types[0] is such as "dd->d"
+        return [()] * ufunc.types[0].index("-")
     given = re.findall(r"\(([\d,]*)\)", ufunc.signature.split("->")[0])
     return [tuple(int(n) for n in core.split(",") if n) for core in given]
 
@@ -35,7 +35,6 @@ def test_an_element_gives_the_same_bits_in_any_place_and_layout(name: str) -> No
     n = 21  # whole packs of every level and a rest
     whole = [rng.uniform(0.1, 0.9, (n, *core)) for core in cores(ufunc)]
     want = results(ufunc, *whole)
-    assert len(whole) == ufunc.nin
     for i in (0, 7, n - 1):  # alone
         for got, all_of_them in zip(
             results(ufunc, *(x[i : i + 1] for x in whole)), want, strict=True

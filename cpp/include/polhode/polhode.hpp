@@ -16,6 +16,7 @@
 #include "polhode/direct/bodies.hpp"
 #include "polhode/elliptic/agm.hpp"
 #include "polhode/elliptic/carlson.hpp"
+#include "polhode/elliptic/functions.hpp"
 #include "polhode/elliptic/jacobi.hpp"
 #include "polhode/elliptic/landen.hpp"
 #include "polhode/elliptic/legendre.hpp"
