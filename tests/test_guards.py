@@ -17,7 +17,7 @@ from tolerances import EPS
 
 import polhode as ph
 from polhode import elliptic, so3
-from polhode._arrays import overlaps_itself
+from polhode._core import overlaps_itself
 from polhode._rkmk import MOST_IMPLICIT
 from polhode._splittings import as_splitting
 

@@ -3,6 +3,7 @@
 /// @file
 /// NumPy arrays as batches of the core.
 
+#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
@@ -18,6 +19,11 @@
 #include "polhode/batch_arguments.hpp"
 
 namespace polhode::bindings {
+
+/// Contiguous and aligned, or made so.
+using Doubles = pybind11::array_t<double,
+                                  static_cast<int>(pybind11::array::c_style) |
+                                      pybind11::detail::npy_api::NPY_ARRAY_ALIGNED_>;
 
 /// One argument: an array of doubles whose last `core_axes` axes belong to the body, or a number.
 struct Operand {
@@ -123,16 +129,16 @@ inline bool may_overlap(const Operand& a, const Operand& b) {
 
 /// Do elements of the array share memory?  False for every view that slices and transposes make:
 /// there each stride steps over all that the axes with smaller strides reach.
-inline bool may_overlap_itself(const Operand& operand) {
-    const int axes = PyArray_NDIM(operand.array);
-    if (PyArray_SIZE(operand.array) == 0) return false;
+inline bool may_overlap_itself(PyArrayObject* array) {
+    const int axes = PyArray_NDIM(array);
+    if (PyArray_SIZE(array) == 0) return false;
     for (int d = 0; d < axes; ++d) {
-        if (operand.length(d) == 1) continue;
-        const std::ptrdiff_t stride = std::abs(operand.stride(d));
-        std::ptrdiff_t reach = 0;
+        if (PyArray_DIM(array, d) == 1) continue;
+        const npy_intp stride = std::abs(PyArray_STRIDE(array, d));
+        npy_intp reach = PyArray_ITEMSIZE(array) - 1;
         for (int e = 0; e < axes; ++e) {
-            const std::ptrdiff_t other = std::abs(operand.stride(e));
-            if (e != d && other <= stride) reach += (operand.length(e) - 1) * other;
+            const npy_intp other = std::abs(PyArray_STRIDE(array, e));
+            if (e != d && other <= stride) reach += (PyArray_DIM(array, e) - 1) * other;
         }
         if (stride <= reach) return true;
     }
@@ -198,7 +204,9 @@ inline pybind11::object new_array(const BatchShape& batch, const npy_intp* core,
 
 /// Does `operand` have exactly the shape of the batch (before it is arranged)?
 inline bool has_shape_of(const Operand& operand, const BatchShape& batch) {
-    if (operand.batch_axes != batch.axes || may_overlap_itself(operand)) return false;
+    if (operand.batch_axes != batch.axes || may_overlap_itself(operand.array)) {
+        return false;
+    }
     for (int d = 0; d < batch.axes; ++d) {
         if (operand.length(d) != batch.shape[d]) return false;
     }

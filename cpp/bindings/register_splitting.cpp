@@ -4,13 +4,13 @@
 /// Arrays come prepared by polhode.integrate: native doubles, C-contiguous, bodies along one axis.
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <list>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
 #include "arrays.hpp"
@@ -23,11 +23,6 @@ namespace py = pybind11;
 
 namespace polhode::bindings {
 namespace {
-
-/// Contiguous and aligned, or made so.
-using Doubles =
-    py::array_t<double,
-                static_cast<int>(py::array::c_style) | py::detail::npy_api::NPY_ARRAY_ALIGNED_>;
 
 /// `bodies` vectors, quaternions or matrices one after another; one alone is shared by all bodies.
 View rows(const Doubles& array, std::ptrdiff_t core, std::ptrdiff_t bodies) {
@@ -139,14 +134,23 @@ py::object closed(const py::array& array) {
 
 /// A torque that Python evaluates: function(order, t, m, attitude) of the whole batch gives the
 /// derivative of that order of the momentum in space, seen from the bodies, or the W of a modified
-/// potential; see TorqueArguments::order.
+/// potential; see TorqueArguments::order.  Its attribute `direct` may be a function (t, m,
+/// attitude) that is called in its place for order 1; what that returns, if it is not an aligned
+/// array of doubles of the shape of m, is converted or refused by the method `fitted`.
 class Called {
   public:
-    Called(const py::object& function, py::object m, py::object attitude, const Doubles& numbers)
+    /// @param step  number of the step at hand, for the note of an exception
+    Called(const py::object& function,
+           py::object m,
+           py::object attitude,
+           const Doubles& numbers,
+           const std::ptrdiff_t& step)
         : function_(function),
+          direct_(function.attr("direct")),
           m_(std::move(m)),
           attitude_(std::move(attitude)),
           numbers_(numbers),
+          step_(step),
           info_{"called", 0, true, function.attr("depends_on_m").cast<bool>(), false, false},
           model_{&info_, call, nullptr, nullptr} {
         if (function.attr("has_modified").cast<bool>()) model_.modified = call;
@@ -156,19 +160,68 @@ class Called {
 
   private:
     static void call(const TorqueArguments& a, std::ptrdiff_t, std::ptrdiff_t) {
-        auto& self = *static_cast<Called*>(a.extra.user_data);
-        const Doubles rows =
-            Doubles::ensure(self.function_(a.order, a.t, self.momenta(a.m), self.attitude_));
-        if (!rows) throw py::error_already_set();
-        if (rows.size() != 3 * a.bodies) throw py::value_error("arrays of the wrong size");
-        const double* x = rows.data();
+        static_cast<Called*>(a.extra.user_data)->evaluate(a);
+    }
+    void evaluate(const TorqueArguments& a) {
+        py::object returned = ask(a);
+        Operand rows;
+        if (PyArray_NDIM(reinterpret_cast<PyArrayObject*>(returned.ptr())) > 2) {
+            returned = Doubles::ensure(returned);  // C order, so that bodies are evenly spaced
+            if (!returned) throw py::error_already_set();
+        }
+        read_array(returned.ptr(), 1, rows);
+        const std::ptrdiff_t next = rows.batch_axes == 1 ? rows.stride(0) : 3;
+        const std::ptrdiff_t component = rows.core_stride(0);
+        const double* x = rows.data;
         double* row = a.out.data;
-        for (std::ptrdiff_t i = 0; i < a.bodies; ++i, x += 3, row += a.out.body) {
+        for (std::ptrdiff_t i = 0; i < a.bodies; ++i, x += next, row += a.out.body) {
             for (int k = 0; k < 3; ++k) {
                 double& y = row[k * a.out.component];
-                y = a.add ? y + x[k] : x[k];
+                y = a.add ? y + x[k * component] : x[k * component];
             }
         }
+    }
+    /// An array of doubles of the shape of m; a note tells where an exception came.
+    py::object ask(const TorqueArguments& a) {
+        try {
+            PyObject* const m = momenta(a.m).ptr();
+            const auto t = py::reinterpret_steal<py::object>(PyFloat_FromDouble(a.t));
+            py::object returned;
+            if (a.order == 1 && !direct_.is_none()) {
+                PyObject* const arguments[] = {t.ptr(), m, attitude_.ptr()};
+                returned = vectorcall(direct_, arguments, 3);
+                if (fits(returned)) return returned;
+                returned = function_.attr("fitted")(returned);
+            } else {
+                const py::int_ order(a.order);
+                PyObject* const arguments[] = {order.ptr(), t.ptr(), m, attitude_.ptr()};
+                returned = vectorcall(function_, arguments, 4);
+            }
+            if (!fits(returned)) {
+                returned = Doubles::ensure(returned);
+                if (!returned) throw py::error_already_set();
+                if (!fits(returned)) throw py::value_error("arrays of the wrong shape");
+            }
+            return returned;
+        } catch (py::error_already_set& error) {
+            if (error.matches(PyExc_Exception)) {
+                py::module_::import("polhode._called")
+                    .attr("note_of_step")(error.value(), step_, a.t);
+            }
+            throw;
+        }
+    }
+    static py::object vectorcall(const py::object& function,
+                                 PyObject* const* arguments,
+                                 std::size_t count) {
+        PyObject* returned = PyObject_Vectorcall(function.ptr(), arguments, count, nullptr);
+        if (returned == nullptr) throw py::error_already_set();
+        return py::reinterpret_steal<py::object>(returned);
+    }
+    bool fits(const py::object& returned) const {
+        Operand rows;
+        return PyArray_CheckExact(returned.ptr()) && read_array(returned.ptr(), 1, rows) &&
+               PyArray_SAMESHAPE(rows.array, reinterpret_cast<PyArrayObject*>(m_.ptr()));
     }
     /// Those of the state or of a stage.
     const py::object& momenta(const View& m) {
@@ -180,9 +233,10 @@ class Called {
         return stage_;
     }
 
-    py::object function_;
+    py::object function_, direct_;
     py::array m_;
     py::object attitude_, numbers_, stage_ = py::none();
+    const std::ptrdiff_t& step_;
     TorqueInfo info_;
     TorqueModel model_;
 };
@@ -255,12 +309,13 @@ class Integration {
     Integration(const Integration&) = delete;
     Integration& operator=(const Integration&) = delete;
 
-    void run(std::ptrdiff_t first_step, std::ptrdiff_t n_steps) {
+    /// At most `n_steps` steps; where a torque calls back, not more than begin within `seconds`.
+    void run(std::ptrdiff_t first_step, std::ptrdiff_t n_steps, double seconds) {
         SplittingProblem& p = problem_;
         if (n_steps < 0 || first_step < 0 || first_step + n_steps > p.total_steps) {
             throw py::value_error("steps that there are not");
         }
-        p.first_step = first_step;
+        p.first_step = done_ = first_step;
         p.n_steps = n_steps;
         const auto run = dispatch::level().splitting->run;
         const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(p, begin, end); };
@@ -268,17 +323,34 @@ class Integration {
         // polhode.integrate asks for as many steps as take a tenth of a second; one of a million
         // bodies may take longer.
         if (p.caller != nullptr) {
-            work(0, bodies());
-            slice_.watch().check_asked();
-        } else if (n_steps == 1) {
+            run_calling(n_steps, seconds);
+            return;
+        }
+        if (n_steps == 1) {
             const std::ptrdiff_t stages = std::max<std::ptrdiff_t>(p.stage_count, 1);
             slice_.run_in_pieces(bodies(), threads_, block, stages, work);
         } else {
             slice_.run(bodies(), threads_, block, 1, work);
         }
+        done_ += n_steps;
     }
+    /// Steps from the start of the integration to the last that is complete.
+    std::ptrdiff_t done() const { return done_; }
 
   private:
+    /// Step after step, so that an exception finds out how many are complete.
+    void run_calling(std::ptrdiff_t n_steps, double seconds) {
+        using Clock = std::chrono::steady_clock;
+        const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+        SplittingProblem& p = problem_;
+        p.n_steps = std::min<std::ptrdiff_t>(n_steps, 1);
+        do {
+            p.first_step = done_;
+            dispatch::level().splitting->run(p, 0, bodies());
+            slice_.watch().check_asked();
+            done_ += p.n_steps;
+        } while (--n_steps > 0 && Clock::now() < end);
+    }
     std::ptrdiff_t bodies() const { return m_.size() / 3; }
     bool has(const char* name) const { return !given_[name].is_none(); }
     template <class T>
@@ -306,8 +378,11 @@ class Integration {
                 caller_.data = numbers_.mutable_data();
                 problem_.caller = &caller_;
             }
-            called_.emplace_back(
-                py::reinterpret_borrow<py::object>(term), closed(m_), closed(attitude), numbers_);
+            called_.emplace_back(py::reinterpret_borrow<py::object>(term),
+                                 closed(m_),
+                                 closed(attitude),
+                                 numbers_,
+                                 done_);
             sum_.push_back(called_.back().term());
         }
     }
@@ -333,6 +408,7 @@ class Integration {
     std::vector<Term> terms_;
     std::list<Called> called_;
     std::vector<TorqueTerm> sum_;
+    std::ptrdiff_t done_ = 0;
     Doubles numbers_;
     Caller caller_{share, this, nullptr};
     SplittingProblem problem_{};
@@ -472,7 +548,11 @@ threads: their number)")
              &b::Integration::run,
              py::arg("first_step"),
              py::arg("n_steps"),
-             "The next n_steps steps and their saves; none at first_step = 0: the start.");
+             py::arg("seconds") = 0.0,
+             "The next n_steps steps and their saves; none at first_step = 0: the start. Where a "
+             "function is called, no step but the first begins after so many seconds.")
+        .def_property_readonly(
+            "done", &b::Integration::done, "Steps that are complete, also after an exception.");
     module.def("direct_stages", &b::direct_stages);
     module.attr("tableau_stages") = py::make_tuple(polhode::OptionValues::most_stages,
                                                    polhode::OptionValues::most_implicit_stages);

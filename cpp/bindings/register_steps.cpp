@@ -198,6 +198,40 @@ py::object step(int method,
     return py::make_tuple(results[0], results[1]);
 }
 
+/// The first of these bodies that is invalid, or -1, and whether there is a rod.
+template <class Look>
+py::tuple first_invalid(const Doubles& array, std::ptrdiff_t core, const Look& look) {
+    const std::ptrdiff_t bodies = array.size() / core;
+    const View view{array.data(), core, 1, 3};
+    const int found = bodies > 0 ? look(view, 0, bodies) : all_valid;
+    std::ptrdiff_t first = (found & some_invalid) != 0 ? 0 : -1;
+    while (first >= 0 && first < bodies && (look(view, first, first + 1) & some_invalid) == 0) {
+        ++first;
+    }
+    return py::make_tuple(first, (found & some_rod) != 0);
+}
+py::tuple look_at_moments(const Doubles& inertia) {
+    return first_invalid(inertia, 3, dispatch::level().torque_free->look_at_inertia);
+}
+template <bool Matrix>
+py::tuple look_at_attitudes(const Doubles& attitude) {
+    const auto look = dispatch::level().torque_free->look_at_attitude;
+    const auto look_at = [look](const View& view, std::ptrdiff_t begin, std::ptrdiff_t end) {
+        return look(view, Matrix, begin, end);
+    };
+    return first_invalid(attitude, Matrix ? 9 : 4, look_at);
+}
+
+bool overlaps_itself(const py::array& array) {
+    return may_overlap_itself(reinterpret_cast<PyArrayObject*>(array.ptr()));
+}
+/// Of aligned doubles; false for others.
+bool same_elements(const py::array& a, const py::array& b) {
+    Operand first, second;
+    return read_array(a.ptr(), 0, first) && read_array(b.ptr(), 0, second) &&
+           same_layout(first, second);
+}
+
 py::list methods() {
     py::list rows;
     const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
@@ -247,4 +281,25 @@ void register_steps(py::module_& module) {
                py::arg("checked"),
                py::arg("options") = py::tuple());
     module.def("methods", &polhode::bindings::methods);
+    module.def("look_at_moments",
+               &polhode::bindings::look_at_moments,
+               py::arg("inertia"),
+               "Of bodies one after another: the first that no body is, or -1; is there a rod?");
+    module.def("look_at_quaternions",
+               &polhode::bindings::look_at_attitudes<false>,
+               py::arg("q"),
+               "Of quaternions one after another: the first that is no attitude, or -1; False.");
+    module.def("look_at_matrices",
+               &polhode::bindings::look_at_attitudes<true>,
+               py::arg("q"),
+               "Of matrices one after another: the first that is no rotation, or -1; False.");
+    module.def("overlaps_itself",
+               &polhode::bindings::overlaps_itself,
+               py::arg("array"),
+               "Do elements share memory?  False for every view that slices and transposes make.");
+    module.def("same_elements",
+               &polhode::bindings::same_elements,
+               py::arg("a"),
+               py::arg("b"),
+               "Are these two views of the same doubles in the same order?");
 }

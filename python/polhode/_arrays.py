@@ -25,8 +25,6 @@ CHUNK = 2048
 
 #: A moment closer to zero than this part of the largest counts as zero.
 ZERO_MOMENT = 4 * np.finfo(np.float64).eps
-#: How far the other two moments of a rod may differ, as part of the larger.
-ROD_EQUAL = 1e-9
 #: Momentum about the axis of a rod that is dropped, as part of |m|; more is an error.
 ROD_MOMENTUM = 1e-12
 #: Largest entry of Q^T Q - 1 that is still taken for a rotation matrix.
@@ -163,48 +161,47 @@ def save_count(n_steps: int, save_every: int, numbers: int) -> int:
     return saves
 
 
-def refuse(name: str, array: NDArray[Any], bad: Any, core: int, why: str) -> None:
-    """Raise for the first True of `bad`, if there is one."""
-    if not bad.any():
-        return
-    index = tuple(int(i) for i in np.argwhere(bad)[0])
-    value = array[index].tolist()
-    where = f"{name}[{', '.join(map(str, index))}]" if index else name
-    if array.ndim - core == 0:
-        where = name
-    raise ValueError(f"{where} = {value}: {why}")
+def refuse(
+    name: str, array: NDArray[Any], bad: Any, core: int, why: str | Callable[[Array], str]
+) -> None:
+    """Raise for the first True of `bad`, if there is one; `why` may be a function of the value."""
+    if bad.any():
+        raise refusal(name, array, tuple(int(i) for i in np.argwhere(bad)[0]), core, why)
+
+
+def refusal(
+    name: str,
+    array: NDArray[Any],
+    index: tuple[int, ...],
+    core: int,
+    why: str | Callable[[Array], str],
+) -> ValueError:
+    """The error for the value at this index."""
+    value = array[index]
+    where = f"{name}[{', '.join(map(str, index))}]" if array.ndim > core else name
+    reason = why if isinstance(why, str) else why(value.astype(np.float64))
+    return ValueError(f"{where} = {value.tolist()}: {reason}")
 
 
 def check_inertia(inertia: NDArray[Any], name: str = "inertia") -> bool:
     """Refuse moments of inertia that no body has; True if some body is a rod.
 
     Allowed: all positive; or one within 4 eps of the largest from zero and the other two equal to
-    1e-9 of the larger (a rod).  The triangle inequality is not asked for.
+    1e-9 of the larger (a rod).  The triangle inequality is not asked for.  The core judges.
     """
-    moments = inertia.astype(np.float64, copy=False)
-    refuse(
-        name, inertia, ~np.isfinite(moments).all(axis=-1), 1, "moments of inertia must be finite"
-    )
-    ordered = np.sort(moments, axis=-1)
-    smallest, middle, largest = ordered[..., 0], ordered[..., 1], ordered[..., 2]
+    return _looked(_core.look_at_moments, name, inertia, 1, _why_no_moments)
+
+
+def _why_no_moments(moments: Array) -> str:
+    if not np.isfinite(moments).all():
+        return "moments of inertia must be finite"
+    smallest, middle, largest = np.sort(moments)
     zero = ZERO_MOMENT * largest
-    refuse(name, inertia, (smallest < -zero) | (largest < 0), 1, "a moment of inertia is negative")
-    refuse(
-        name,
-        inertia,
-        middle <= zero,
-        1,
-        "two moments of inertia are zero; a body has at most one zero moment (a rod)",
-    )
-    rod = smallest <= zero
-    refuse(
-        name,
-        inertia,
-        rod & (largest - middle > ROD_EQUAL * largest),
-        1,
-        "a zero moment (a rod) needs the other two equal",
-    )
-    return bool(rod.any())
+    if smallest < -zero or largest < 0:
+        return "a moment of inertia is negative"
+    if middle <= zero:
+        return "two moments of inertia are zero; a body has at most one zero moment (a rod)"
+    return "a zero moment (a rod) needs the other two equal"
 
 
 def check_rod_momentum(inertia: NDArray[Any], m: NDArray[Any], name: str = "m") -> None:
@@ -224,19 +221,47 @@ def check_rod_momentum(inertia: NDArray[Any], m: NDArray[Any], name: str = "m") 
 
 
 def check_attitude(q: NDArray[Any], core: tuple[int, ...], name: str = "q") -> None:
-    """Refuse zero quaternions and matrices that are no rotations.  What is not finite may pass."""
-    values = q.astype(np.float64, copy=False)
-    if core == (4,):
-        refuse(name, q, (values == 0).all(axis=-1), 1, "a zero quaternion is no attitude")
-        return
-    finite = np.asarray(np.isfinite(values).all(axis=(-2, -1)))
-    safe = np.where(finite[..., None, None], values, np.eye(3))
-    with np.errstate(over="ignore", invalid="ignore"):
-        off = np.abs(np.swapaxes(safe, -1, -2) @ safe - np.eye(3)).max(axis=(-2, -1))
-        off = np.where(np.isnan(off), np.inf, off)
-        turned = np.where(off > ORTHOGONAL, 1.0, np.linalg.det(safe))
-    refuse(name, q, off > ORTHOGONAL, 2, "no rotation matrix: Q^T Q is more than 1e-5 from 1")
-    refuse(name, q, turned < 0, 2, "no rotation matrix: its determinant is -1")
+    """Refuse zero quaternions and matrices that are not rotations; NaN and infinity may pass.
+
+    The core judges.
+    """
+    look = _core.look_at_quaternions if core == (4,) else _core.look_at_matrices
+    _looked(look, name, q, len(core), _why_no_attitude)
+
+
+def _why_no_attitude(attitude: Array) -> str:
+    if attitude.ndim == 1:
+        return "a zero quaternion is no attitude"
+    if _core.look_at_matrices(-attitude)[0] < 0:  # of which nothing is wrong
+        return "no rotation matrix: its determinant is -1"
+    return "no rotation matrix: Q^T Q is more than 1e-5 from 1"
+
+
+def _looked(
+    look: Callable[[Array], tuple[int, bool]],
+    name: str,
+    array: NDArray[Any],
+    core: int,
+    why: Callable[[Array], str],
+) -> bool:
+    """Refuse the first body that the core finds invalid; True if it finds a rod.
+
+    What is not an array of doubles in C order is converted a chunk at a time.
+    """
+    batch = array.shape[: array.ndim - core]
+    whole = _is_plain(array) and array.flags.c_contiguous
+    rod = False
+    for at in chunks(batch, max(1, array.size) if whole else CHUNK):
+        part = array[at]
+        first, some_rod = look(np.asarray(part, np.float64, order="C"))
+        if first >= 0:
+            shape = part.shape[: part.ndim - core]
+            inside = np.unravel_index(first, shape) if shape else ()
+            starts = [s.start for s in at] + [0] * (len(shape) - len(at))
+            index = tuple(a + int(b) for a, b in zip(starts, inside, strict=True))
+            raise refusal(name, array, index, core, why)
+        rod |= some_rod
+    return rod
 
 
 def orthogonal(Q: Array) -> Array:
@@ -293,7 +318,7 @@ def attitude_operand(name: str, value: ArrayLike) -> Operand:
     return Operand(name, array, *attitude_core(name, array))
 
 
-def check_bodies(inertia: Operand, m: Operand, attitude: Operand, shape: tuple[int, ...]) -> None:
+def check_bodies(inertia: Operand, m: Operand, attitude: Operand) -> None:
     """Refuse what is no body, no attitude, or momentum that a rod cannot have."""
     rod = check_moments(inertia)
     check_attitudes(attitude)
@@ -302,17 +327,13 @@ def check_bodies(inertia: Operand, m: Operand, attitude: Operand, shape: tuple[i
 
 
 def check_moments(inertia: Operand) -> bool:
-    """`check_inertia`, a chunk at a time."""
-    rod = False
-    for at in chunks(inertia.batch):
-        rod |= _named(inertia, at, check_inertia)
-    return rod
+    """`check_inertia` of an operand."""
+    return check_inertia(inertia.array, inertia.name)
 
 
 def check_attitudes(attitude: Operand) -> None:
-    """`check_attitude`, a chunk at a time."""
-    for at in chunks(attitude.batch):
-        _named(attitude, at, lambda a, name: check_attitude(a, attitude.core, name))
+    """`check_attitude` of an operand."""
+    check_attitude(attitude.array, attitude.core, attitude.name)
 
 
 def check_rods(inertia: Operand, m: Operand) -> None:
@@ -347,15 +368,6 @@ def _is_plain(array: NDArray[Any]) -> bool:
     return array.dtype == np.float64 and array.dtype.isnative and array.flags.aligned
 
 
-def _named(operand: Operand, at: tuple[slice, ...], check: Callable[..., Any]) -> Any:
-    """Check one chunk; if it fails, check the whole array, for the right index."""
-    try:
-        return check(operand.array[at], operand.name)
-    except ValueError:
-        check(operand.array, operand.name)
-        raise
-
-
 def outputs(out: Any, shapes: Sequence[tuple[str, tuple[int, ...]]]) -> list[Array]:
     """The arrays of `out=`, checked, or new ones where it is None."""
     if out is None:
@@ -372,33 +384,10 @@ def outputs(out: Any, shapes: Sequence[tuple[str, tuple[int, ...]]]) -> list[Arr
             raise ValueError(f"out: {name} must have shape {shape}, not {array.shape}")
         if not array.flags.writeable:
             raise ValueError(f"out: {name} is read-only")
-        if overlaps_itself(array):
+        if _core.overlaps_itself(array):
             raise ValueError(f"out: elements of {name} share memory with each other")
     for i, first in enumerate(out):
         for second in out[i + 1 :]:
             if np.shares_memory(first, second):
                 raise ValueError("out: the arrays overlap each other")
     return list(out)
-
-
-def overlaps_itself(array: NDArray[Any]) -> bool:
-    """Do elements share memory?  False for every view that slices and transposes make."""
-    if array.size == 0:
-        return False
-    reach = array.itemsize - 1  # of the axes with smaller strides
-    axes = zip(array.strides, array.shape, strict=True)
-    for stride, length in sorted((abs(s), n) for s, n in axes if n > 1):
-        if stride <= reach:
-            return True
-        reach += (length - 1) * stride
-    return False
-
-
-def same_elements(a: NDArray[Any], b: NDArray[Any]) -> bool:
-    """Are these two views of the same elements in the same order?"""
-    return (
-        a.dtype == b.dtype
-        and a.shape == b.shape
-        and a.strides == b.strides
-        and a.__array_interface__["data"] == b.__array_interface__["data"]
-    )

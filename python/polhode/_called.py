@@ -6,10 +6,12 @@ import contextlib
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from polhode._arrays import Array
 from polhode._body_axes import to_body, to_space
-from polhode.torques import Torque
+from polhode.torques import Function, Torque
+from polhode.torques._evaluate import exactly
 
 if TYPE_CHECKING:
     from polhode._run import Run
@@ -20,11 +22,14 @@ class Called:
 
     ``called(order, t, m, attitude)`` is in the body frame. Order 1 is the torque, the first
     derivative of the angular momentum in space; other orders from 0 are the other derivatives of a
-    given momentum, and order -1 is the W of a modified potential.
+    given momentum, and order -1 is the W of a modified potential. The core calls the function of a
+    `Function`, `direct`, itself, and `fitted` where that returned anything but an array of doubles
+    of the right shape.
     """
 
     def __init__(self, run: Run, term: Torque) -> None:
-        self.run, self.term = run, term
+        self.term, self.shape = term, run.m.shape
+        self.direct = term._f if type(term) is Function else None
         self.depends_on_m = bool(term.depends_on_m)
         self.has_modified = term.has_modified
         self.is_given = term.gives_momentum and run.direct
@@ -34,16 +39,16 @@ class Called:
             self.begun = run.done > 0
 
     def __call__(self, order: int, t: float, m: Array, attitude: Array) -> Array:
-        """The value of this order; an exception gets a note of step and time."""
-        try:
-            if self.is_given:
-                return self._given(order, t, m, attitude)
-            if order == 1:
-                return self.term.torque(t, m, attitude)
-            return self.term.modified(t, attitude, m.shape)
-        except Exception as error:
-            note(error, f"in step {self.run.done} of the integration, at t = {t}")
-            raise
+        """The value of this order; the core adds a note of step and time to an exception."""
+        if self.is_given:
+            return self._given(order, t, m, attitude)
+        if order == 1:
+            return self.term.torque(t, m, attitude)
+        return self.term.modified(t, attitude, m.shape)
+
+    def fitted(self, value: ArrayLike | None) -> Array:
+        """What `direct` returned, as doubles of the right shape."""
+        return exactly("torque", value, self.shape)
 
     def _given(self, order: int, t: float, m: Array, attitude: Array) -> Array:
         value = self.term.spatial_momentum(order, t, m.shape)
@@ -59,3 +64,8 @@ def note(error: BaseException, text: str) -> None:
     """Add a note to an exception."""
     with contextlib.suppress(Exception):  # an exception may refuse attributes
         error.add_note(text)
+
+
+def note_of_step(error: BaseException, step: int, t: float) -> None:
+    """The note that the core adds to an exception of a torque."""
+    note(error, f"in step {step} of the integration, at t = {t}")

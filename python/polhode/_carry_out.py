@@ -38,9 +38,12 @@ def carry_out(
     saved = Saved(run, t, m, q, store)
     integration = _in_core(run, saved)
     calls = not all(term.in_core for term in run.terms)
-    # Steps of one call of the core: of torques in Python, which may take any time, one.
+    # Steps of one call of the core, which looks at the clock itself where torques are in Python. A
+    # stored run that an exception cuts goes on from the state before the call: then one step.
     flows = max(len(run.scheme.a), 1) * max(run.m.size // 3, 16)
-    size = 1 if calls else max(1, 100_000 // flows)
+    size = max(1, 100_000 // flows)
+    if calls:
+        size = 1 if run.keeps else run.count
     try:
         with _bar(progress, run.count, run.done) as bar:
             if saved.rows == 0:
@@ -55,8 +58,10 @@ def carry_out(
                 while run.done < target and begun < until:
                     n = min(size, target - run.done)
                     run.keep()
-                    integration.run(run.done, n)
-                    run.done += n
+                    try:
+                        integration.run(run.done, n, until - begun)
+                    finally:
+                        run.done = integration.done
                     spent, begun = time.perf_counter() - begun, time.perf_counter()
                     if n == size and not calls:
                         size = max(1, math.ceil(size * min(10.0, SLICE / max(spent, 1e-9))))

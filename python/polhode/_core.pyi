@@ -24,12 +24,16 @@ __all__: list[str] = [
     "gauss_distances",
     "jacobi",
     "jacobi_kc2",
+    "look_at_matrices",
+    "look_at_moments",
+    "look_at_quaternions",
     "methods",
     "momentum",
     "most_threads",
     "motion_at",
     "motion_facts",
     "omega",
+    "overlaps_itself",
     "potential",
     "rate_magnus2",
     "rate_magnus4",
@@ -39,6 +43,7 @@ __all__: list[str] = [
     "rd",
     "rf",
     "rj",
+    "same_elements",
     "so3_conjugate",
     "so3_exp",
     "so3_log",
@@ -83,9 +88,15 @@ class Integration:
         self,
         first_step: typing.SupportsInt | typing.SupportsIndex,
         n_steps: typing.SupportsInt | typing.SupportsIndex,
+        seconds: typing.SupportsFloat | typing.SupportsIndex = 0.0,
     ) -> None:
         """
-        The next n_steps steps and their saves; none at first_step = 0: the start.
+        The next n_steps steps and their saves; none at first_step = 0: the start. Where a function is called, no step but the first begins after so many seconds.
+        """
+    @property
+    def done(self) -> int:
+        """
+        Steps that are complete, also after an exception.
         """
 
 def describe(ufunc: typing.Any, text: str) -> None: ...
@@ -107,6 +118,27 @@ def flops(
     options: tuple[typing.Any, ...] = (),
 ) -> dict[str, typing.Any]: ...
 def gauss_distances(nodes: typing.SupportsInt | typing.SupportsIndex) -> list[typing.Any]: ...
+def look_at_matrices(
+    q: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+) -> tuple[typing.Any, ...]:
+    """
+    Of matrices one after another: the first that is no rotation, or -1; False.
+    """
+
+def look_at_moments(
+    inertia: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+) -> tuple[typing.Any, ...]:
+    """
+    Of bodies one after another: the first that no body is, or -1; is there a rod?
+    """
+
+def look_at_quaternions(
+    q: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+) -> tuple[typing.Any, ...]:
+    """
+    Of quaternions one after another: the first that is no attitude, or -1; False.
+    """
+
 def methods() -> list[typing.Any]: ...
 def motion_at(
     inertia: typing.Any,
@@ -119,12 +151,22 @@ def motion_at(
     attitude_out: typing.Any,
     threads: typing.SupportsInt | typing.SupportsIndex,
 ) -> bool: ...
+def overlaps_itself(array: numpy.ndarray) -> bool:
+    """
+    Do elements share memory?  False for every view that slices and transposes make.
+    """
+
 def potential(
     term: tuple[typing.Any, ...],
     t: typing.SupportsFloat | typing.SupportsIndex,
     attitude: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     matrix: bool,
 ) -> numpy.typing.NDArray[numpy.float64]: ...
+def same_elements(a: numpy.ndarray, b: numpy.ndarray) -> bool:
+    """
+    Are these two views of the same doubles in the same order?
+    """
+
 def splittings() -> list[typing.Any]: ...
 def step(
     method: typing.SupportsInt | typing.SupportsIndex,

@@ -67,7 +67,7 @@ def prepare(
     batches = {o.name: o.batch for o in operands}
     batches |= {f"torque[{i}]": term.batch for i, term in enumerate(terms) if term.batch}
     shape = _arrays.broadcast(batches)
-    _arrays.check_bodies(operands[0], operands[1], operands[2], shape)
+    _arrays.check_bodies(operands[0], operands[1], operands[2])
     moments, m, q = (
         np.array(np.broadcast_to(o.array, shape + o.core), np.float64, order="C") for o in operands
     )

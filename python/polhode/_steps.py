@@ -200,12 +200,12 @@ def _step_converted(
     ]
     shape = _arrays.broadcast({o.name: o.batch for o in operands})
     attitude = operands[2]
-    _arrays.check_bodies(operands[0], operands[1], attitude, shape)
+    _arrays.check_bodies(operands[0], operands[1], attitude)
     results = _arrays.outputs(out, [("m", (*shape, 3)), ("q", shape + attitude.core)])
     if out is not None:
         for operand in operands:
             for role, result in (("m", results[0]), ("q", results[1])):
-                itself = role == operand.name and _arrays.same_elements(operand.array, result)
+                itself = role == operand.name and _core.same_elements(operand.array, result)
                 if not itself and np.shares_memory(operand.array, result):
                     operand.array = operand.array.copy()
     lost = 0

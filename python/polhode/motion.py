@@ -102,7 +102,7 @@ class TorqueFreeMotion:
         momenta = Operand("m0", m0, 3)
         attitudes = _arrays.attitude_operand("q0", q0)
         self._shape = _arrays.broadcast({o.name: o.batch for o in (bodies, momenta, attitudes)})
-        _arrays.check_bodies(bodies, momenta, attitudes, self._shape)
+        _arrays.check_bodies(bodies, momenta, attitudes)
         self._inertia, self._m0, self._q0 = (
             np.array(o.array, np.float64, order="C") for o in (bodies, momenta, attitudes)
         )

@@ -209,7 +209,7 @@ def step(
         _arrays.Operand("h", given[3].high),
     ]
     shape = _arrays.broadcast({o.name: o.batch for o in high})
-    _arrays.check_bodies(high[0], high[1], high[2], shape)
+    _arrays.check_bodies(high[0], high[1], high[2])
     moments = high[0].array
     none = moments <= _arrays.ZERO_MOMENT * moments.max(axis=-1, keepdims=True)
     given[0] = Numbers(np.where(none, 0.0, moments), np.where(none, 0.0, given[0].low))
