@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <new>
+#include <stdexcept>
 
 #include "arrays.hpp"
 #include "interrupts.hpp"
@@ -31,25 +33,48 @@ bool read_attitude(PyObject* object, Operand& operand, bool& matrix) {
            operand.core_length(1) == 3;
 }
 
-/// Steps a batch whose arguments the core can take as they are.
-///
-/// Returns (m, attitude), or (m, attitude, count of bodies whose step failed); None where an
-/// argument is not an aligned array of doubles of a fitting shape (the Python layer then converts,
-/// or says what is wrong); an int of Finding where a value is not allowed, with nothing written:
-/// the Python layer then judges, and what it accepts it passes on as `checked`, not to be refused
-/// again.  `option_values` are all of the method's options or none, which are the defaults.
-py::object step(int method,
-                py::handle inertia,
-                py::handle m,
-                py::handle attitude,
-                py::handle h,
-                py::handle m_out,
-                py::handle attitude_out,
-                std::ptrdiff_t n_steps,
-                int threads,
-                bool checked,
-                const py::tuple& option_values) {
-    threads = thread_count(threads);
+/// An integer from Python.
+std::ptrdiff_t integer(PyObject* object) {
+    const std::ptrdiff_t value = PyLong_AsSsize_t(object);
+    if (value == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+    return value;
+}
+
+/// What a call of `step` gives, all but the first five with defaults.
+struct StepCall {
+    static constexpr std::ptrdiff_t least = 5, most = 11;
+    int method;
+    py::handle inertia, m, attitude, h;
+    py::handle m_out, attitude_out;  ///< null: new arrays
+    std::ptrdiff_t n_steps = 1;
+    int threads = 0;
+    bool checked = false;
+    py::tuple options;
+
+    StepCall(PyObject* const* x, std::ptrdiff_t count)
+        : method(static_cast<int>(integer(x[0]))),
+          inertia(x[1]),
+          m(x[2]),
+          attitude(x[3]),
+          h(x[4]) {
+        if (count == least) return;
+        if (count != most || !PyTuple_Check(x[10])) throw py::type_error("arguments of step");
+        if (x[5] != Py_None) m_out = x[5], attitude_out = x[6];
+        n_steps = integer(x[7]);
+        threads = static_cast<int>(integer(x[8]));
+        checked = x[9] == Py_True;
+        options = py::reinterpret_borrow<py::tuple>(x[10]);
+    }
+};
+
+py::object step(const StepCall& call) {
+    const int method = call.method;
+    const std::ptrdiff_t n_steps = call.n_steps;
+    const bool checked = call.checked;
+    const py::handle inertia = call.inertia, m = call.m, attitude = call.attitude, h = call.h;
+    const py::handle m_out = call.m_out, attitude_out = call.attitude_out;
+    const bool fresh = !m_out;
+    const int threads = thread_count(call.threads);
     Operand operands[roles];
     bool matrix = false;
     if (!read_array(inertia.ptr(), 1, operands[inertia_]) ||
@@ -65,7 +90,7 @@ py::object step(int method,
     if (!broadcast(pointers, m_out_, batch)) return py::none();
 
     py::object results[2];
-    if (m_out.is_none()) {
+    if (fresh) {
         const npy_intp core[] = {3, 3};
         const npy_intp four = 4;
         results[0] = new_array(batch, core, 1);
@@ -97,7 +122,7 @@ py::object step(int method,
     const dispatch::StepRow& row_of_method = table.rows[method];
     const StepFunction kernel = row_of_method.step;
     Slice slice;
-    OptionValues options = row_of_method.info->complete(read_options(option_values));
+    OptionValues options = row_of_method.info->complete(read_options(call.options));
     options.stop = slice.watch().request();
     const int correction = row_of_method.info->energy_correction(options);
     // What steps carry with them besides m and attitude, for calls that are cut into slices.
@@ -161,7 +186,7 @@ py::object step(int method,
         if (found != all_valid) findings |= found;
     };
     // New arrays can be thrown away, so the step itself may do the looking (matrices it does not).
-    const bool looks_first = matrix || !m_out.is_none();
+    const bool looks_first = matrix || !fresh;
     if (n_steps <= few_steps / count) {
         if (looks_first && !checked) look(0, count);
         if (!refused()) work(0, count);
@@ -197,6 +222,42 @@ py::object step(int method,
     if (without_root > 0) return py::make_tuple(results[0], results[1], without_root);
     return py::make_tuple(results[0], results[1]);
 }
+
+/// `step` as Python calls it, often for one body: without what pybind11 does at each call.
+PyObject* step_of_python(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+    try {
+        if (count < StepCall::least) throw py::type_error("arguments of step");
+        return step(StepCall(arguments, count)).release().ptr();
+    } catch (py::error_already_set& error) {
+        error.restore();
+    } catch (const py::builtin_exception& error) {
+        error.set_error();
+    } catch (const std::invalid_argument& error) {
+        PyErr_SetString(PyExc_ValueError, error.what());
+    } catch (const std::bad_alloc&) {
+        PyErr_NoMemory();
+    } catch (const std::exception& error) {
+        PyErr_SetString(PyExc_RuntimeError, error.what());
+    }
+    return nullptr;
+}
+
+constexpr char step_doc[] =
+    R"(step(method: int, inertia: object, m: object, attitude: object, h: object, m_out: object = None, attitude_out: object = None, n_steps: int = 1, threads: int = 0, checked: bool = False, options: tuple = ()) -> object
+
+Steps a batch whose arguments the core can take as they are: the first five or all of them.
+
+Returns (m, attitude), or (m, attitude, count of bodies whose step failed); None where an argument
+is not an aligned array of doubles of a fitting shape (the Python layer then converts, or says what
+is wrong); an int of Finding where a value is not allowed, with nothing written: the Python layer
+then says so, and what it accepts it passes on as `checked`, not to be refused again.  `options` are
+all of the method's options or none, which are the defaults.)";
+
+PyMethodDef step_definition = {
+    "step",
+    reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(step_of_python)),
+    METH_FASTCALL,
+    step_doc};
 
 /// The first of these bodies that is invalid, or -1, and whether there is a rod.
 template <class Look>
@@ -267,19 +328,9 @@ py::list methods() {
 }  // namespace polhode::bindings
 
 void register_steps(py::module_& module) {
-    module.def("step",
-               &polhode::bindings::step,
-               py::arg("method"),
-               py::arg("inertia"),
-               py::arg("m"),
-               py::arg("attitude"),
-               py::arg("h"),
-               py::arg("m_out"),
-               py::arg("attitude_out"),
-               py::arg("n_steps"),
-               py::arg("threads"),
-               py::arg("checked"),
-               py::arg("options") = py::tuple());
+    PyObject* function = PyCFunction_New(&polhode::bindings::step_definition, nullptr);
+    if (function == nullptr) throw py::error_already_set();
+    module.add_object("step", py::reinterpret_steal<py::object>(function));
     module.def("methods", &polhode::bindings::methods);
     module.def("look_at_moments",
                &polhode::bindings::look_at_moments,

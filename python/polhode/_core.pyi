@@ -169,18 +169,28 @@ def same_elements(a: numpy.ndarray, b: numpy.ndarray) -> bool:
 
 def splittings() -> list[typing.Any]: ...
 def step(
-    method: typing.SupportsInt | typing.SupportsIndex,
+    method: int,
     inertia: typing.Any,
     m: typing.Any,
     attitude: typing.Any,
     h: typing.Any,
-    m_out: typing.Any,
-    attitude_out: typing.Any,
-    n_steps: typing.SupportsInt | typing.SupportsIndex,
-    threads: typing.SupportsInt | typing.SupportsIndex,
-    checked: bool,
+    m_out: typing.Any = None,
+    attitude_out: typing.Any = None,
+    n_steps: int = 1,
+    threads: int = 0,
+    checked: bool = False,
     options: tuple[typing.Any, ...] = (),
-) -> typing.Any: ...
+) -> typing.Any:
+    """
+    Steps a batch whose arguments the core can take as they are: the first five or all of them.
+
+    Returns (m, attitude), or (m, attitude, count of bodies whose step failed); None where an argument
+    is not an aligned array of doubles of a fitting shape (the Python layer then converts, or says what
+    is wrong); an int of Finding where a value is not allowed, with nothing written: the Python layer
+    then says so, and what it accepts it passes on as `checked`, not to be refused again.  `options` are
+    all of the method's options or none, which are the defaults.
+    """
+
 def thread_count(requested: typing.SupportsInt | typing.SupportsIndex) -> int: ...
 def torque(
     term: tuple[typing.Any, ...],

@@ -13,12 +13,16 @@ from polhode._methods import (
     history,
     may_lack_root,
     method_index,
+    methods,
     option_values,
     warn_of_lost,
 )
 from polhode._rkmk import MuntheKaas
 
 _core_step = _core.step
+_NONE: tuple[Any, ...] = ()
+#: Rows of the methods that make one step as well as many: the usual calls, looked up once.
+_PLAIN = {method.name: method_index(method.name, {}) for method in methods() if not method.history}
 
 
 def step(
@@ -148,18 +152,29 @@ def step(
     >>> q.round(6)
     array([0.707107, 0.      , 0.      , 0.707107])
     """
-    row = method_index(method, options)
-    values = option_values(row, options, method)
-    m_out, q_out = (None, None) if out is None else _two(out)
-    plain = type(n_steps) is int and 0 <= n_steps <= _arrays.MOST_STEPS
-    count = n_steps if plain else _arrays.step_count(n_steps)
-    if count < history(row):
-        raise ValueError(
-            f"method {method!r} has a history of {history(row)} steps and needs n_steps of at "
-            f"least as many, not {count}"
-        )
-    cores = _arrays.thread_count(threads)
-    result = _core_step(row, inertia, m, q, h, m_out, q_out, count, cores, False, values)
+    if (
+        not options
+        and type(method) is str
+        and method in _PLAIN
+        and out is None
+        and threads is None
+        and type(n_steps) is int
+        and n_steps == 1
+    ):
+        row, count, cores, values = _PLAIN[method], 1, 0, _NONE
+        result = _core_step(row, inertia, m, q, h)
+    else:
+        row = method_index(method, options)
+        values = option_values(row, options, method)
+        m_out, q_out = (None, None) if out is None else _two(out)
+        count = _arrays.step_count(n_steps)
+        if count < history(row):
+            raise ValueError(
+                f"method {method!r} has a history of {history(row)} steps and needs n_steps of at "
+                f"least as many, not {count}"
+            )
+        cores = _arrays.thread_count(threads)
+        result = _core_step(row, inertia, m, q, h, m_out, q_out, count, cores, False, values)
     if type(result) is tuple:
         if len(result) == 2:
             return result
