@@ -16,7 +16,6 @@ from polhode._called import Called, note
 from polhode._methods import may_lack_root, warn_of_lost
 from polhode._run import Run
 from polhode._saved import Saved
-from polhode._store import Store
 from polhode._trajectory import Trajectory
 
 Callback = Callable[[int, float, Array, Array], object]
@@ -25,17 +24,9 @@ Callback = Callable[[int, float, Array, Array], object]
 SLICE = 0.1
 
 
-def carry_out(
-    run: Run,
-    t: Array,
-    m: Array,
-    q: Array,
-    store: Store | None,
-    progress: bool,
-    callback: Callback | None,
-) -> Trajectory:
-    """Do what is left of the run; all rows of the trajectory are `t`, `m` and `q`."""
-    saved = Saved(run, t, m, q, store)
+def carry_out(saved: Saved, progress: bool, callback: Callback | None) -> Trajectory:
+    """Do what is left of a run."""
+    run = saved.run
     integration = _in_core(run, saved)
     calls = not all(term.in_core for term in run.terms)
     # Steps of one call of the core, which looks at the clock itself where torques are in Python. A

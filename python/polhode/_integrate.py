@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from polhode import _arrays
 from polhode._arrays import Array
 from polhode._carry_out import Callback, carry_out
-from polhode._frame import Frame
 from polhode._prepare import prepare
 from polhode._rkmk import MuntheKaas
 from polhode._run import Run
@@ -21,9 +19,6 @@ from polhode._splittings import Splitting
 from polhode._store import new_store
 from polhode._trajectory import Trajectory
 from polhode.torques import TorqueLike
-
-if TYPE_CHECKING:
-    from polhode.bodies import RigidBody
 
 
 def integrate(
@@ -175,61 +170,24 @@ def integrate(
     >>> traj.m[-1].round(6)
     array([-0.388261, -0.095514, -0.916637])
     """
-    return integrate_in(
-        None,
-        inertia,
-        m0,
-        q0,
-        h,
-        n_steps,
-        torque=torque,
-        splitting=splitting,
-        method=method,
-        t0=t0,
-        save_every=save_every,
-        save_to=save_to,
-        compensated=compensated,
-        threads=threads,
-        progress=progress,
-        callback=callback,
-        **options,
-    )
-
-
-def integrate_in(
-    body: RigidBody | None,
-    inertia: ArrayLike,
-    m0: ArrayLike,
-    q0: ArrayLike,
-    h: ArrayLike,
-    n_steps: int,
-    *,
-    save_to: str | os.PathLike[str] | None = None,
-    progress: bool = False,
-    callback: Callback | None = None,
-    **arguments: Any,
-) -> Trajectory:
-    """`integrate` in the axes of a body; None: in principal axes."""
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be a function, not {type(callback).__name__}")
-    frame = None
-    if body is not None:
-        m_user = _arrays.components("m0", m0, 3).copy()
-        frame = Frame(body, m_user, body._to_principal(m_user))
-        m0, q0 = frame.principal0, body._attitude_to_principal(q0)
-    run = prepare(frame, inertia, m0, q0, h, n_steps, **arguments)
+    run = prepare(
+        inertia, m0, q0, h, n_steps, torque, splitting, method,
+        t0, save_every, compensated, threads, options,
+    )  # fmt: skip
     t = run.saved_times()
-    if save_to is not None:
-        try:
-            store = new_store(run, t, save_to)
-        except KeyboardInterrupt as error:
-            error.add_note(f"before the first step of the integration, at t = {run.t0}")
-            error.trajectory = _start(run, t)  # type: ignore[attr-defined]
-            raise
-        with store:
-            return carry_out(run, store.t, store.m, store.q, store, progress, callback)
-    m, q = np.empty((len(t), *run.m.shape)), np.empty((len(t), *run.q.shape))
-    return carry_out(run, t, m, q, None, progress, callback)
+    if save_to is None:
+        m, q = np.empty((len(t), *run.m.shape)), np.empty((len(t), *run.q.shape))
+        return carry_out(Saved(run, t, m, q, None), progress, callback)
+    try:
+        store = new_store(run, t, save_to)
+    except KeyboardInterrupt as error:
+        error.add_note(f"before the first step of the integration, at t = {run.t0}")
+        error.trajectory = _start(run, t)  # type: ignore[attr-defined]
+        raise
+    with store:
+        return carry_out(Saved(run, store.t, store.m, store.q, store), progress, callback)
 
 
 def _start(run: Run, t: Array) -> Trajectory:

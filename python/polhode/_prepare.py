@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
-from polhode._arrays import Operand
+from polhode._arrays import Array, Operand
 from polhode._direct import NO_SPLITTING, check_terms
 from polhode._frame import Frame, terms_of_bodies
 from polhode._methods import direct_facts, history, method_index, method_name, option_values
@@ -23,23 +23,28 @@ from polhode.torques import Torque, TorqueLike, as_terms
 
 
 def prepare(
-    frame: Frame | None,
-    inertia: ArrayLike,
+    inertia: ArrayLike | Frame,
     m0: ArrayLike,
     q0: ArrayLike,
     h: ArrayLike,
     n_steps: int,
-    *,
-    torque: TorqueLike = None,
-    splitting: str | Splitting | Sequence[Sequence[float]] | None = "strang",
-    method: str | MuntheKaas = "exact",
-    t0: float = 0.0,
-    save_every: int = 1,
-    compensated: bool = False,
-    threads: int | None = None,
-    **options: Any,
+    torque: TorqueLike,
+    splitting: str | Splitting | Sequence[Sequence[float]] | None,
+    method: str | MuntheKaas,
+    t0: float,
+    save_every: int,
+    compensated: bool,
+    threads: int | None,
+    options: dict[str, Any],
 ) -> Run:
-    """Check the arguments of `integrate`; all but the torques are in principal axes."""
+    """Check the arguments of `integrate`.
+
+    A `Frame` in place of `inertia` says that attitudes and torques are in the axes of its body.
+    """
+    frame = inertia if isinstance(inertia, Frame) else None
+    if isinstance(inertia, Frame):
+        m0, q0 = inertia.principal0, inertia.body._attitude_to_principal(q0)
+        inertia = inertia.body._moments
     given = as_terms(torque)
     row = method_index(method, options)
     values = option_values(row, options, method)
@@ -68,11 +73,11 @@ def prepare(
     batches |= {f"torque[{i}]": term.batch for i, term in enumerate(terms) if term.batch}
     shape = _arrays.broadcast(batches)
     _arrays.check_bodies(operands[0], operands[1], operands[2])
-    moments, m, q = (
-        np.array(np.broadcast_to(o.array, shape + o.core), np.float64, order="C") for o in operands
+    m, q = (_whole(o, shape) for o in operands[1:])
+    shared = operands[0].array.size == 3
+    moments = (
+        operands[0].array.astype(np.float64).reshape(3) if shared else _whole(operands[0], shape)
     )
-    if operands[0].array.size == 3:
-        moments = np.array(operands[0].array, np.float64).reshape(3)
     for term in given:
         term.check_attitude(operands[2].core == (3, 3))
     steps = _arrays.real_array("h", h).astype(np.float64)
@@ -108,6 +113,12 @@ def prepare(
         run.extra["lost"] = np.zeros_like(m)
     _check_span(run)
     return run
+
+
+def _whole(operand: Operand, shape: tuple[int, ...]) -> Array:
+    """A copy for all bodies of the batch."""
+    whole = np.broadcast_to(operand.array, shape + operand.core)
+    return np.array(whole, np.float64, order="C")
 
 
 def _check_history(row: int, count: int, h: ArrayLike) -> None:

@@ -13,6 +13,7 @@ from polhode._carry_out import Callback, carry_out
 from polhode._frame import Frame, terms_of_bodies
 from polhode._methods import row_of_name
 from polhode._run import Run
+from polhode._saved import Saved
 from polhode._store import Store
 from polhode._trajectory import Trajectory
 from polhode.bodies import RigidBody
@@ -113,7 +114,7 @@ def resume(
         _warn_of_other_bits(store)
         if threads is not None:
             run.threads = _arrays.thread_count(threads)
-        return carry_out(run, store.t, store.m, store.q, store, progress, callback)
+        return carry_out(Saved(run, store.t, store.m, store.q, store), progress, callback)
 
 
 def load(path: str | os.PathLike[str], torque: TorqueLike = None) -> Trajectory:

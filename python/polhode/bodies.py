@@ -19,8 +19,9 @@ from polhode._arrays import (
 )
 from polhode._body_axes import BodyAxes
 from polhode._body_motion import BodyMotion
+from polhode._frame import Frame
 from polhode._inertia import orthonormal, principal_axes, refuse_unphysical, tensor_of_points
-from polhode._integrate import integrate_in
+from polhode._integrate import integrate
 from polhode._steps import step
 
 __all__ = ["BodyMotion", "RigidBody"]
@@ -427,10 +428,11 @@ class RigidBody:
         Where the body axes are not the principal ones, a model that can't be written in other axes
         is called from Python once a kick instead of in the core.
         """
-        body = None if self._aligned else self
-        return integrate_in(
-            body, self._moments, m0, q0, h, n_steps, torque=torque, callback=callback, **options
-        )
+        inertia: Any = self._moments
+        if not self._aligned:
+            m0 = components("m0", m0, 3).copy()
+            inertia = Frame(self, m0, self._to_principal(m0))
+        return integrate(inertia, m0, q0, h, n_steps, torque=torque, callback=callback, **options)
 
     def _set(self, moments: Array, axes: Array, tensor: Array) -> None:
         for array in (moments, axes, tensor):
