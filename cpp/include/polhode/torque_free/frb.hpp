@@ -408,7 +408,7 @@ POLHODE_INLINE FreeStep<T> step_by_third_kind(const Inertia<T>& body,
     const T U = fma(y, fma(cd + cd, cd * inverse_R, T(1.0)), T(1.0)), V = y * (G * sigma_h);
     // Half the change of azimuth, where the azimuth circulates: not on an axis, where rounding
     // would decide on the sign of a quarter turn.
-    const mask_t<T> librates = !(same | separatrix) | (still & (abs(K) > 0x1p48));
+    const mask_t<T> librates = (!(same | separatrix)) | (still & (abs(K) > 0x1p48));
     const Complex H{select(librates, T(1.0), c), select(librates, T(0.0), G * (sigma * d))};
 
     // f, conjugated: the addition theorem times the azimuth, common factors divided out.
