@@ -193,8 +193,8 @@ for _name, _limit, _measured in [
         reason="the error of the scheme and the rounding of its flows and kicks",
     )
 bound(
-    "heavy_top.vertical", limit=180, measured=158,
-    reason="of |m| |u|; 3e5 roundings, the scheme keeps it",
+    "heavy_top.vertical", limit=280, measured=186,
+    reason="of |m| |u|; 3e5 roundings, 0.3 eps each as a random sum; others in p, r and k",
 )
 bound(
     "splitting.rounding", limit=1.6, measured=1.03, unit="eps sqrt(flows and kicks)",

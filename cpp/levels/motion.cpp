@@ -61,13 +61,16 @@ void evaluate(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdi
                         a.beyond.body == 0 && a.attitude.body == 0;
     Bodies<T> bodies;
     torque_free::exact_detail::Motion<T> exact;
+    T rate;
     Repetition<T> repetition;
     batch::Attitude<T> start;
     T poison;
     const auto load = [&](std::ptrdiff_t i, int count) {
         bodies = Bodies<T>::of(batch::load_vec3<T>(a.inertia, i, count),
                                batch::load_vec3<T>(a.m, i, count));
-        exact = torque_free::exact_detail::Motion<T>::of(bodies.body, bodies.m);
+        rate = torque_free::motion_rate(bodies.body);
+        exact = torque_free::exact_detail::Motion<T>::of(
+            bodies.body, bodies.m, power_of_two_reciprocal(rate));
         const Vec3<T> repeated = batch::load_vec3<T>(a.repeated, i, count);
         const Vec3<T> beyond = batch::load_vec3<T>(a.beyond, i, count);
         repetition = {repeated.x, repeated.y, repeated.z, beyond.x, beyond.y, beyond.z};
@@ -81,7 +84,7 @@ void evaluate(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdi
         const int count = count_at(i);
         if (!shared && i != begin) load(i, count);
         const T t = batch::load_scalar<T>(a.t, i, count) * bodies.scale + poison;
-        const FreeStep<T> s = torque_free::motion_at(exact, repetition, bodies.m, t);
+        const FreeStep<T> s = torque_free::motion_at(exact, rate, repetition, bodies.m, t);
         batch::Attitude<T> attitude = start;
         attitude.turn(bodies.body.order.from_sorted(s.dq));
         batch::store_vec3(a.m_out, i, count, bodies.scale * bodies.body.order.from_sorted(s.m));

@@ -145,12 +145,12 @@ def step(
 
     Examples
     --------
-    A quarter turn about the third axis, at one radian per second:
+    A quarter turn about the first axis, at one radian per second:
 
     >>> import numpy as np, polhode as ph
-    >>> m, q = ph.step([1.0, 2.0, 3.0], [0.0, 0.0, 3.0], [1.0, 0.0, 0.0, 0.0], np.pi / 2)
+    >>> m, q = ph.step([1.0, 2.0, 3.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], np.pi / 2)
     >>> q.round(6)
-    array([0.707107, 0.      , 0.      , 0.707107])
+    array([0.707107, 0.707107, 0.      , 0.      ])
     """
     if (
         not options

@@ -69,13 +69,14 @@ struct AxisOrder {
 ///
 /// With I1 <= I2 <= I3 the sorted moments:
 ///
-///     c1 = I1 (I3 - I2) / (I2 (I3 - I1)),   c2 = I3 (I2 - I1) / (I2 (I3 - I1)),   c1 + c2 = 1
-///     kappa = (I3 - I1) / (I1 I3)
+///     p = (I3 - I2) / I2,   r = (I2 - I1) / I2,   k = (I3 - I1) / I3,
+///     p/I3 = 1/I2 - 1/I3,   r/I1 = 1/I1 - 1/I2,   k/I1 = 1/I1 - 1/I3,   p/I3 + r/I1 = k/I1
 ///
-/// each from differences of moments ([Gus10] sets c2 = 1 - c1, which loses the smaller of the two).
-/// Limits: a sphere has c1 = c2 = 1/2, kappa = 0; a rod (I1 = 0, then I2 = I3 and the momentum
-/// about axis 1 is dropped) has c1 = 0, c2 = 1, kappa = 0 and 1/I1 := 1/I2 := 1/I3. A moment within
-/// 4 eps of the largest from zero counts as zero.  Moments are not checked here.
+/// each from a difference of moments.  A sphere has p = r = k = 0, and so has a rod: it has I1 = 0,
+/// then I2 = I3 and the momentum about axis 1 is dropped, and 1/I1 := 1/I2 := 1/I3.  A moment
+/// within 4 eps of the largest from zero counts as zero.  Moments are not checked here.
+///
+/// kappa, c1, c2 of [Gus10] are k/I1, p I1/(k I3), r/k: frb.hpp alone has them.
 template <class T>
 struct Inertia {
     Vec3<T> moments;  ///< in the order of the user's axes
@@ -83,7 +84,7 @@ struct Inertia {
     AxisOrder<T> order;
     T I1, I2, I3;
     T inverse_I1, inverse_I2, inverse_I3;
-    T c1, c2, kappa;
+    T p, r, k;
     T excess;  ///< of I3 over I2 + 2 I1, in I1, between 0 (every physical body) and 1
     mask_t<T> rod;
     bool any_rod, any_excess;
@@ -104,17 +105,12 @@ struct Inertia {
         b.I3 = sorted.z;
         b.rod = b.I1 == 0.0;
         b.any_rod = any(b.rod);
-        const T d31 = b.I3 - b.I1;
-        const mask_t<T> sphere = d31 == 0.0;
         b.inverse_I3 = 1.0 / b.I3;
         b.inverse_I1 = select(b.rod, b.inverse_I3, 1.0 / b.I1);
         b.inverse_I2 = select(b.rod, b.inverse_I3, 1.0 / b.I2);
-        const T inverse_d31 = 1.0 / d31;
-        b.c1 = (b.I1 * b.inverse_I2) * ((b.I3 - b.I2) * inverse_d31);
-        b.c2 = (b.I3 * b.inverse_I2) * ((b.I2 - b.I1) * inverse_d31);
-        b.c1 = select(sphere, T(0.5), b.c1);
-        b.c2 = select(sphere, T(0.5), select(b.rod, T(1.0), b.c2));
-        b.kappa = select(b.rod, T(0.0), (d31 * b.inverse_I1) * b.inverse_I3);
+        b.p = select(b.rod, T(0.0), (b.I3 - b.I2) * b.inverse_I2);
+        b.r = select(b.rod, T(0.0), (b.I2 - b.I1) * b.inverse_I2);
+        b.k = select(b.rod, T(0.0), (b.I3 - b.I1) * b.inverse_I3);
         b.excess = 0.0;
         b.any_excess = any(b.I3 - b.I2 > b.I1 + b.I1);
         if (b.any_excess) {
@@ -144,41 +140,34 @@ struct Inertia {
     }
 };
 
-/// Which of the labellings (1, 2, 3) and (3, -2, 1) the frame of the attitude takes.
+/// Which of the labellings (1, 2, 3) and (3, -2, 1) the frame of the attitude takes: true, the
+/// second.
 ///
 /// Either is right; the one with the smaller n of its integral of the third kind needs the fewer
 /// doublings in the exact step and cancels least.  But the angle h/I1 of the first is far above
 /// that turned where I3 is far above I1 + I2, except near axis 1: there that with the smaller d^2.
+///
+/// @param d1_2, d3_2  d1^2 = m1^2 + c1 m2^2, d3^2 = c2 m2^2 + m3^2 of [Gus10] Sec. 4.2, c1 + c2 = 1
+/// @param y1, y3      c1 d1^2, c2 d3^2
+/// @param unit        all four may be in another unit, then this is 1 in it, y in its square
 template <class T>
-struct FrameLabel {
-    T d1_2, d3_2;       ///< d1^2 = m1^2 + c1 m2^2, d3^2 = c2 m2^2 + m3^2, [Gus10] Sec. 4.2
-    mask_t<T> swapped;  ///< (3, -2, 1)
-    T ny;               ///< c2 d3^2 along the new axes
-
-    POLHODE_INLINE FrameLabel(const Inertia<T>& body, const Vec3<T>& m) {
-        const T m2m2 = m.y * m.y;
-        d1_2 = fma(m.x, m.x, body.c1 * m2m2);
-        d3_2 = fma(m.z, m.z, body.c2 * m2m2);
-        const T y1 = body.c1 * d1_2;
-        const T y3 = body.c2 * d3_2;
-        swapped = y1 < y3;
-        if (body.any_excess) swapped = fma(body.excess, d1_2, y1) < fma(body.excess, d3_2, y3);
-        ny = select(swapped, y1, y3);
+POLHODE_INLINE mask_t<T> takes_second_labels(
+    const Inertia<T>& body, const T& d1_2, const T& d3_2, const T& y1, const T& y3, const T& unit) {
+    mask_t<T> swapped = y1 < y3;
+    if (body.any_excess) {
+        const T excess = body.excess * unit;
+        swapped = fma(excess, d1_2, y1) < fma(excess, d3_2, y3);
     }
-    /// Is the phase of a step h, h |m|/I1 and less, of so little effect that the step keeps its
-    /// digits without it?  Beside axis 3 of a body with excess; the angle is below 2^50 there.
-    POLHODE_INLINE mask_t<T> feels_no_phase(const Inertia<T>& body, const T& h) const {
-        const T K = body.kappa * h;
-        return swapped & (body.excess > 0.0) & (ny * (K * K) < 0x1p100);
-    }
-};
+    return swapped;
+}
 
 /// Is a momentum so near axis 2, but not on it, and a step so long that the way back is lost?
 /// Squares of components below 1e-135 |m| underflow on the way, so that the motion cannot be told
 /// from the separatrix; in less than 300 growth times it need not be.
 ///
 /// @param m1,m2,m3  momentum along the sorted axes, signs and the order of 1 and 3 do not matter
-/// @param growth2   c1 c2 (kappa h m2)^2, the square of the growth times in the step
+/// @param growth2   (1/I2 - 1/I3) (1/I1 - 1/I2) (h m2)^2, the square of the growth times in the
+/// step
 template <class T>
 POLHODE_INLINE mask_t<T> lost_beside_axis2(const T& m1,
                                            const T& m2,

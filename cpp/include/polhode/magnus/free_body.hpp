@@ -21,9 +21,7 @@ template <int Order, class T>
 POLHODE_INLINE FreeStep<T> free_step(const Inertia<T>& body, const Vec3<T>& m, T h) {
     constexpr int pairs = Order / 4;
     const auto nodes = torque_free::momentum_nodes<pairs>(body, m, h, {Order / 2});
-    // 1/I2 = 1/I3 + kappa c1, a sum of positive numbers.
-    const Vec3<T> rate{
-        h * body.inverse_I1, h * fma(body.kappa, body.c1, body.inverse_I3), h * body.inverse_I3};
+    const Vec3<T> rate{h * body.inverse_I1, h * body.inverse_I2, h * body.inverse_I3};
     const auto times = [](const Vec3<T>& a, const Vec3<T>& b) {
         return Vec3<T>{a.x * b.x, a.y * b.y, a.z * b.z};
     };

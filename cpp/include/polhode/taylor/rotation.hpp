@@ -82,14 +82,13 @@ constexpr int choose(int n, int k) { return k == 0 ? 1 : choose(n - 1, k - 1) * 
 
 /// One step of a free body, sorted axes.
 ///
-/// The derivatives of m from Euler's equations by Leibniz' rule: m1' = -kappa c1 m2 m3, m2' = kappa
-/// m1 m3, m3' = -kappa c2 m1 m2.
+/// The derivatives of m from Euler's equations by Leibniz' rule: m1' = -(1/I2 - 1/I3) m2 m3,
+/// m2' = (1/I1 - 1/I3) m1 m3, m3' = -(1/I1 - 1/I2) m1 m2.
 template <int Kind, class T>
 POLHODE_INLINE FreeStep<T> free_step(const Inertia<T>& body, const Vec3<T>& m, T h) {
     constexpr int n = derivatives(Kind);
-    const T hk = h * body.kappa;
-    const Vec3<T> rate{-hk * body.c1, hk, -hk * body.c2};
     const Vec3<T> inverse{h * body.inverse_I1, h * body.inverse_I2, h * body.inverse_I3};
+    const Vec3<T> rate{-(body.p * inverse.z), body.k * inverse.x, -(body.r * inverse.x)};
     Vec3<T> ms[n + 1], v[n + 1];  // times powers of h
     ms[0] = m;
     v[0] = times(inverse, m);

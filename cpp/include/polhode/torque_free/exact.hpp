@@ -79,45 +79,73 @@ struct Labels {
     }
 };
 
-/// Constants of one motion, along axes so labelled that the motion is slow and a.z >= 0.
+/// Constants of one motion over a time h, along axes so labelled that the motion is slow and
+/// a.z >= 0.
+///
+/// With P = h (1/I2 - 1/I3), R = h (1/I1 - 1/I2), K = P + R of the body: D1 = K m1^2 + P m2^2 and
+/// D3 = K m3^2 + R m2^2, which are K d1^2, K d3^2 of [Gus10] Sec. 4.2.  Nothing is divided by I3 -
+/// I1; a sphere and a rod have P = R = K = 0.
 template <class T>
 struct Motion : Labels<T> {
     Vec3<T> a;      ///< the momentum along these axes
     T G;            ///< |m|
-    T c1, c2;       ///< of these axes
-    T kappa;        ///< of these axes: minus the body's where swapped
-    T g0;           ///< 1/I3 + kappa of these axes, without its cancellation
-    T alpha, beta;  ///< sn^2 = alpha sigma^2, (modulus sn)^2 = beta sigma^2
-    T ny;           ///< c2 d3^2: the integrand of the third kind is 1/(1 + ny sigma^2)
-    T delta;        ///< c1 a3^2 - c2 a1^2: negative where the azimuth librates
+    T p, r, k;      ///< P, R, K of these axes: -R, -P, -K of the body's where swapped
+    T g;            ///< h/I1 of these axes, that is h/I3 + k without its cancellation
+    T alpha, beta;  ///< sn^2 = alpha s^2, (modulus sn)^2 = beta s^2
+    T ny;           ///< r D3: the integrand of the third kind is 1/(1 + ny s^2)
     T excess;       ///< of the body
 
-    POLHODE_INLINE static Motion of(const Inertia<T>& body, const Vec3<T>& m) {
+    POLHODE_INLINE static Motion of(const Inertia<T>& body, const Vec3<T>& m, const T& h) {
         Motion s;
-        const FrameLabel<T> frame(body, m);
-        static_cast<Labels<T>&>(s) = Labels<T>::of(frame.swapped, m);
-        s.ny = frame.ny;
-        const T ad = body.c1 * frame.d3_2;
-        const T bd = body.c2 * frame.d1_2;
+        // p, r, k times h would leave the range of numbers where the moments are near its ends.
+        const T h1 = h * body.inverse_I1;
+        const T h3 = h * body.inverse_I3;
+        const T P = body.p * h3;
+        const T R = body.r * h1;
+        const T K = body.k * h1;
+        const T m2m2 = m.y * m.y;
+        const T D1 = fma(K * m.x, m.x, P * m2m2);
+        const T D3 = fma(K * m.z, m.z, R * m2m2);
+        const T y1 = P * D1;
+        const T y3 = R * D3;
+        const mask_t<T> swapped = takes_second_labels(body, D1, D3, y1, y3, K);
+        static_cast<Labels<T>&>(s) = Labels<T>::of(swapped, m);
+        s.ny = select(s.swapped, y1, y3);
+        const T ad = P * D3;
+        const T bd = R * D1;
         s.alpha = select(s.swapped, bd, ad);
         s.beta = select(s.swapped, ad, bd);
-        s.c1 = select(s.swapped, body.c2, body.c1);
-        s.c2 = select(s.swapped, body.c1, body.c2);
-        s.kappa = flip_where(s.swapped, body.kappa);
-        s.g0 = select(s.swapped, body.inverse_I3, body.inverse_I1);
+        s.p = flip_where(s.swapped, select(s.swapped, R, P));
+        s.r = flip_where(s.swapped, select(s.swapped, P, R));
+        s.k = flip_where(s.swapped, K);
+        s.g = select(s.swapped, h3, h1);
         const T a1 = select(s.swapped, m.z, m.x);
         s.a = {a1, flip_sign(m.y, s.sign2), abs(s.sign3)};
         s.G = norm(m);
-        s.delta = fma(s.c1, s.a.z * s.a.z, -(s.c2 * (a1 * a1)));
         s.excess = body.excess;
         return s;
     }
+    /// The same motion over a time so many times as long.
+    POLHODE_INLINE Motion over(const T& factor) const {
+        const T square = factor * factor;
+        Motion s = *this;
+        s.p = factor * p;
+        s.r = factor * r;
+        s.k = factor * k;
+        s.g = factor * g;
+        s.alpha = square * alpha;
+        s.beta = square * beta;
+        s.ny = square * ny;
+        return s;
+    }
+    /// alpha - beta without its cancellation: negative where the azimuth librates.
+    POLHODE_INLINE T delta() const { return k * fma(p * a.z, a.z, -((r * a.x) * a.x)); }
 };
 
-/// Jacobi's functions at the increment v, sigma = sn(v)/lambda.
+/// Jacobi's functions at the increment v, s = sn(v)/(lambda h).
 template <class T>
 struct Increment {
-    T sigma;
+    T s;
     T pc, pd;  ///< 1 - cn, 1 - dn, to full relative accuracy (stale once `c_is_small`)
     T c, d;    ///< cn, dn
 };
@@ -165,14 +193,16 @@ POLHODE_INLINE Base<T> base(T w2, T u, T r, T y) {
 /// One doubling of the increment.  Small: by differences, which keep 1 - cn and 1 - dn; alone they
 /// lose 1e-9 at 30 rad near the separatrix.  Large: by products, four times the error if always.
 template <bool Small, class T>
-POLHODE_INLINE void double_increment(const Motion<T>& s,
+POLHODE_INLINE void double_increment(const Motion<T>& motion,
+                                     const T& Gk,
+                                     const T& delta,
                                      const mask_t<T>& active,
                                      const mask_t<T>& last,
                                      Increment<T>& v,
                                      Doubled<T>& phase) {
-    const T sigma2 = v.sigma * v.sigma;
-    const T x = s.alpha * sigma2;
-    const T kx = s.beta * sigma2;
+    const T s2 = v.s * v.s;
+    const T x = motion.alpha * s2;
+    const T kx = motion.beta * s2;
     const T cd = v.c * v.d;
     const T c2 = v.c * v.c;
     const T d2 = v.d * v.d;
@@ -186,8 +216,8 @@ POLHODE_INLINE void double_increment(const Motion<T>& s,
         // cd/R - 1 without cancellation.
         const T xkx = x * kx;
         const T rho = fma(xkx, one_cd, xkx - (x + kx)) * tt;
-        const T sigma_2 = v.sigma + v.sigma;
-        w.sigma = fma(sigma_2, rho, sigma_2);
+        const T two_s = v.s + v.s;
+        w.s = fma(two_s, rho, two_s);
         w.pc = (x + x) * (d2 * inverse_R);
         w.pd = (kx + kx) * (c2 * inverse_R);
         w.c = 1.0 - w.pc;
@@ -195,19 +225,19 @@ POLHODE_INLINE void double_increment(const Motion<T>& s,
     } else {
         inverse_R = 1.0 / R;
         const T cd2 = cd * cd;
-        const T ds = s.delta * sigma2;
-        w.sigma = (v.sigma + v.sigma) * (cd * inverse_R);
+        const T ds = delta * s2;
+        w.s = (v.s + v.s) * (cd * inverse_R);
         // On the separatrix cn and dn fall off exponentially: kept from where R would underflow.
         w.c = at_least((cd2 - ds) * inverse_R, 1e-150);
         w.d = at_least((cd2 + ds) * inverse_R, 1e-150);
         // Errors of cn^2 + sn^2 and dn^2 + k^2 sn^2 would double each time.  Where I3 is far above
         // the other moments the angle is far below lambda h, and does not allow for that.
-        const mask_t<T> kept = s.excess > 0.0;
+        const mask_t<T> kept = motion.excess > 0.0;
         if (any(kept)) {
-            const T w2 = w.sigma * w.sigma;
-            const T of_c = fma(-0.5, fma(s.alpha, w2, w.c * w.c), T(1.5));
-            const T of_d = fma(-0.5, fma(s.beta, w2, w.d * w.d), T(1.5));
-            w.sigma = select(kept, w.sigma * select(s.alpha > s.beta, of_c, of_d), w.sigma);
+            const T w2 = w.s * w.s;
+            const T of_c = fma(-0.5, fma(motion.alpha, w2, w.c * w.c), T(1.5));
+            const T of_d = fma(-0.5, fma(motion.beta, w2, w.d * w.d), T(1.5));
+            w.s = select(kept, w.s * select(motion.alpha > motion.beta, of_c, of_d), w.s);
             w.c = select(kept, w.c * of_c, w.c);
             w.d = select(kept, w.d * of_d, w.d);
         }
@@ -216,9 +246,9 @@ POLHODE_INLINE void double_increment(const Motion<T>& s,
     }
     // DLMF 19.11.5: two equal increments of the third kind add up to twice one less the argument of
     // U - iV.  U > 0, so the half angle of the last doubling is on the continuous branch.
-    const T y1 = s.ny * sigma2;
+    const T y1 = motion.ny * s2;
     const T U = fma(y1, fma(cd + cd, cd * inverse_R, T(1.0)), T(1.0));
-    const T V = y1 * (s.G * w.sigma);
+    const T V = y1 * (Gk * w.s);
     // Powers of two are taken out from where the products could leave the range of T.
     const auto in_range = [](const Complex<T>& a) POLHODE_INLINE_LAMBDA {
         if constexpr (Small) return a;
@@ -230,14 +260,14 @@ POLHODE_INLINE void double_increment(const Motion<T>& s,
         phase.E = select(more, E, phase.E);
     }
     if (any(last)) {
-        const mask_t<T> librates = s.delta < 0.0;
+        const mask_t<T> librates = delta < 0.0;
         const Complex<T> F = in_range({U, V});
-        const Complex<T> H = in_range(
-            {select(librates, T(1.0), v.c), select(librates, T(0.0), s.G * (v.sigma * v.d))});
+        const Complex<T> H =
+            in_range({select(librates, T(1.0), v.c), select(librates, T(0.0), Gk * (v.s * v.d))});
         phase.F = select(last, F, phase.F);
         phase.H = select(last, H, phase.H);
     }
-    v.sigma = select(active, w.sigma, v.sigma);
+    v.s = select(active, w.s, v.s);
     v.c = select(active, w.c, v.c);
     v.d = select(active, w.d, v.d);
     if constexpr (Small) {
@@ -279,45 +309,51 @@ POLHODE_INLINE Quaternion<T> unit_turn(const Labels<T>& labels,
 
 }  // namespace exact_detail
 
-/// The exact step of the motion `s` that has momentum m along the sorted axes: see `exact_step`.
-template <class T>
-POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& s, const Vec3<T>& m, T h) {
+/// The exact step of a motion that has momentum m along the sorted axes: see `exact_step`.
+///
+/// @param delta  gives alpha - beta
+template <class T, class Delta>
+POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& motion,
+                                      const Vec3<T>& m,
+                                      const Delta& delta) {
     using namespace exact_detail;
-    const auto& [a1, a2, a3] = s.a;
+    const auto& [a1, a2, a3] = motion.a;
 
     // Base: the increment of 2^-J of the step.
-    const T K = s.kappa * h;
-    const T size = max(s.alpha, s.beta) + s.ny;
-    const T w2 = size * (K * K);
+    const T w2 = max(motion.alpha, motion.beta) + motion.ny;
     const mask_t<T> doubles = w2 > step_w_c * step_w_c;
     const bool any_doubles = any(doubles);
     T J = 0.0;
-    T K0 = K;
+    T part = 1.0;
+    T u = motion.alpha + motion.beta;
+    T r = motion.alpha * motion.beta;
+    T y = motion.ny;
     if (any_doubles) {
         // Smallest J with w/2^J <= w_c: from the exponent of (w/w_c)^2, in [4^(J-1), 4^J).
         J = rint(fma(exponent(w2 * (1.0 / (step_w_c * step_w_c))), T(0.5), T(0.75)));
         // Beside axis 3 of a body with excess the phase may go on where the angle is far below it.
-        const mask_t<T> slight = s.swapped & (s.excess > 0.0) & (s.ny * (K * K) < 0x1p100);
+        const mask_t<T> slight = motion.swapped & (motion.excess > 0.0) & (motion.ny < 0x1p100);
         const mask_t<T> told = (w2 < 0x1p100) | (slight & (w2 < 0x1p1000));
         J = select(doubles & told, J, T(0.0));
-        K0 = K * power_of_two(-J);
-        // Near axis 2, alpha K^2 is the square of the growth times.
-        const mask_t<T> lost = lost_beside_axis2(a1, a2, a3, s.alpha * (K * K));
-        K0 = select(doubles & (lost | !told), nan<T>(), K0);
+        part = power_of_two(-J);
+        // Near axis 2, alpha is the square of the growth times.
+        const mask_t<T> lost = lost_beside_axis2(a1, a2, a3, motion.alpha);
+        part = select(doubles & (lost | !told), nan<T>(), part);
+        const T part2 = part * part;
+        u = u * part2;
+        r = (motion.alpha * part2) * (motion.beta * part2);
+        y = y * part2;
     }
-    const T K0_2 = K0 * K0;
-    const T u = (s.alpha + s.beta) * K0_2;
-    const T r = (s.alpha * K0_2) * (s.beta * K0_2);
-    const T y = s.ny * K0_2;
     const auto [S, W1] = base(w2, u, r, y);
     Increment<T> v;
-    v.sigma = fma(K0, S, K0);
-    const T half_psi = (0.5 * s.G) * fma(K, W1, h * s.g0);
+    v.s = 1.0 + S;
+    if (any_doubles) v.s = part * v.s;
+    const T half_psi = (0.5 * motion.G) * fma(motion.k, W1, motion.g);
     const SinCos<T> turn = sincos(half_psi);
     {
-        const T sigma2 = v.sigma * v.sigma;
-        const T x = s.alpha * sigma2;
-        const T kx = s.beta * sigma2;
+        const T s2 = v.s * v.s;
+        const T x = motion.alpha * s2;
+        const T kx = motion.beta * s2;
         v.pc = x * sqrt_complement(x);
         v.pd = kx * sqrt_complement(kx);
         v.c = 1.0 - v.pc;
@@ -327,54 +363,58 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& s, const Ve
     Doubled<T> phase{{T(1.0), T(0.0)}, {T(1.0), T(0.0)}, {T(1.0), T(0.0)}};
     constexpr int small_doublings = 3;
     if (any_doubles) {
+        const T Gk = motion.G * motion.k;
+        const T difference = delta(motion);
         for (int i = 1; any(J >= double(i)); ++i) {
             const mask_t<T> active = J >= double(i);
             const mask_t<T> last = J == double(i);
             if (i <= small_doublings) {
-                double_increment<true>(s, active, last, v, phase);
+                double_increment<true>(motion, Gk, difference, active, last, v, phase);
             } else {
-                double_increment<false>(s, active, last, v, phase);
+                double_increment<false>(motion, Gk, difference, active, last, v, phase);
             }
         }
     }
 
     // Momentum: addition theorem of sn, cn, dn, as increments.  (The product form has the same
     // relative error in every step, and energy, |m| and attitude drift linearly.)
-    const T sigma = v.sigma;
-    const T sigma_a2 = sigma * a2;
-    const T gamma = (s.c1 * s.c2) * (sigma_a2 * sigma_a2);
+    const T s = v.s;
+    const T s_a2 = s * a2;
+    const T ps_a2 = motion.p * s_a2;
+    const T rs_a2 = motion.r * s_a2;
+    const T ks = motion.k * s;
+    const T ks_a1 = ks * a1;
+    const T gamma = ps_a2 * rs_a2;
     const T pcd = fma(-v.pc, v.pd, v.pc + v.pd);
     const T inverse_D = 1.0 / (1.0 - gamma);
-    const T sigma_a1 = sigma * a1;
-    Vec3<T> D{fma(a1, gamma - v.pc, -(s.c1 * sigma_a2) * (a3 * v.d)) * inverse_D,
-              fma(a2, gamma - pcd, sigma_a1 * a3) * inverse_D,
-              fma(a3, gamma - v.pd, -(s.c2 * sigma_a2) * (a1 * v.c)) * inverse_D};
-    Vec3<T> n = s.a + D;
+    Vec3<T> D{fma(a1, gamma - v.pc, -(ps_a2 * (a3 * v.d))) * inverse_D,
+              fma(a2, gamma - pcd, ks_a1 * a3) * inverse_D,
+              fma(a3, gamma - v.pd, -(rs_a2 * (a1 * v.c))) * inverse_D};
+    Vec3<T> n = motion.a + D;
     if (any_doubles) {
         const mask_t<T> large = J > double(small_doublings);
         if (any(large)) {
-            const T sigma_a3 = sigma * a3;
-            const T inverse = 1.0 / fma(s.c1 * sigma_a3, sigma_a3, v.c * v.c);
-            const Vec3<T> far{fma(a1, v.c, -(s.c1 * sigma_a2) * (a3 * v.d)) * inverse,
-                              fma(a2 * v.c, v.d, sigma_a1 * a3) * inverse,
-                              fma(a3, v.d, -(s.c2 * sigma_a2) * (a1 * v.c)) * inverse};
+            const T inverse = 1.0 / fma((motion.p * s) * a3, ks * a3, v.c * v.c);
+            const Vec3<T> far{fma(a1, v.c, -(ps_a2 * (a3 * v.d))) * inverse,
+                              fma(a2 * v.c, v.d, ks_a1 * a3) * inverse,
+                              fma(a3, v.d, -(rs_a2 * (a1 * v.c))) * inverse};
             n = select<T>(large, far, n);
-            D = select<T>(large, far - s.a, D);
+            D = select<T>(large, far - motion.a, D);
         }
     }
 
     // Attitude.  At rest G = 1 gives the identity.
-    const T G = select(s.G == 0.0, T(1.0), s.G);
+    const T G = select(motion.G == 0.0, T(1.0), motion.G);
     const T A = G + a3;
     const T B = G + n.z;
     const T Q = fma(a1, n.x, a2 * n.y);
     const T X = fma(a2, D.x, -(a1 * D.y));  // a2 n1 - a1 n2
-    const T t = s.c2 * (sigma * n.y);
+    const T t = (motion.r * s) * n.y;
     // The right limit for m on axis 3, invisible elsewhere.
     const T e = 1e-30 * (G * G) * A;
     const T Aa3 = A * a3;
     Complex<T> g{fma(A, Q, fma(t, fma(Aa3, n.x, a2 * X), e * v.c)),
-                 fma(A, X, fma(-t, fma(Aa3, n.y, a2 * Q), -(e * (sigma * a3))))};
+                 fma(A, X, fma(-t, fma(Aa3, n.y, a2 * Q), -(e * (ks * a3))))};
     if (any_doubles) g = g * conjugate(phase.F) * (phase.H * phase.H);
     // Half of the argument of g.
     const T size_g = sqrt(fma(g.re, g.re, g.im * g.im));
@@ -385,7 +425,7 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& s, const Ve
     }
     Complex<T> Y = Complex<T>{turn.cos, turn.sin} * half;
     if (any_doubles) Y = Y * conjugate(phase.H) * phase.E;
-    return {m + s.to_body(D), unit_turn<T>(s, a1, a2, D, n, A, B, Q, X, Y)};
+    return {m + motion.to_body(D), unit_turn<T>(motion, a1, a2, D, n, A, B, Q, X, Y)};
 }
 
 /// One exact step of free rotation, m' = m x I^-1 m, q' = q (0, I^-1 m)/2.
@@ -402,10 +442,12 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& s, const Ve
 ///              where the input is not finite.
 ///
 /// The paper's symbols: the frame p takes m to the third axis by the shortest rotation [CZ08]
-/// Sec. 1.4 (1), dq = p(0)^-1 y p(h), y a turn by psi; psi' = G/I3 + kappa d1^2/(G + |m3|).
+/// Sec. 1.4 (1), dq = p(0)^-1 y p(h), y a turn by psi; h psi' = h G/I3 + D1/(G + |m3|).
 template <class T>
 POLHODE_INLINE FreeStep<T> exact_step(const Inertia<T>& body, const Vec3<T>& m, T h) {
-    return exact_flow(exact_detail::Motion<T>::of(body, m), m, h);
+    using Motion = exact_detail::Motion<T>;
+    return exact_flow(
+        Motion::of(body, m, h), m, [](const Motion& s) POLHODE_INLINE_LAMBDA { return s.delta(); });
 }
 
 }  // namespace torque_free

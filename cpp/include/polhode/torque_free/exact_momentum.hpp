@@ -27,10 +27,10 @@ struct MomentumNodes {
 
 namespace momentum_detail {
 
-/// sigma = sn(v)/lambda, cn(v), dn(v).
+/// s = sn(v)/(lambda h/2), cn(v), dn(v).
 template <class T>
 struct Increment {
-    T sigma, c, d;
+    T s, c, d;
 };
 
 /// sn(v)/v - 1 of N increments by one tier of polynomials.
@@ -74,57 +74,56 @@ POLHODE_INLINE void sn_minus_one(T w2, const T (&u)[N], const T (&r)[N], T (&S)[
 /// 1 - cn and 1 - dn as well.
 template <bool Small, class T>
 POLHODE_INLINE Increment<T> doubled(T alpha, T beta, T delta, const Increment<T>& v, T& pc, T& pd) {
-    const T sigma2 = v.sigma * v.sigma;
-    const T x = alpha * sigma2;
+    const T s2 = v.s * v.s;
+    const T x = alpha * s2;
     const T cd = v.c * v.d;
     const T c2 = v.c * v.c;
     const T d2 = v.d * v.d;
     const T R = fma(x, d2, c2);
     if constexpr (Small) {
-        const T kx = beta * sigma2;
+        const T kx = beta * s2;
         const T one_cd = 1.0 + cd;
         const T tt = 1.0 / (one_cd * R);
         const T inverse_R = tt * one_cd;
         const T xkx = x * kx;
         const T rho = fma(xkx, one_cd, xkx - (x + kx)) * tt;  // cd/R - 1
-        const T sigma_2 = v.sigma + v.sigma;
+        const T two_s = v.s + v.s;
         pc = (x + x) * (d2 * inverse_R);
         pd = (kx + kx) * (c2 * inverse_R);
-        return {fma(sigma_2, rho, sigma_2), 1.0 - pc, 1.0 - pd};
+        return {fma(two_s, rho, two_s), 1.0 - pc, 1.0 - pd};
     } else {
         const T inverse_R = 1.0 / R;
         const T cd2 = cd * cd;
-        const T ds = delta * sigma2;
-        return {(v.sigma + v.sigma) * (cd * inverse_R),
+        const T ds = delta * s2;
+        return {(v.s + v.s) * (cd * inverse_R),
                 exact_detail::at_least((cd2 - ds) * inverse_R, 1e-150),
                 exact_detail::at_least((cd2 + ds) * inverse_R, 1e-150)};
     }
 }
 
-/// Even and odd part, times D = 1 - c1 c2 (sigma m2)^2, of the momentum about the time when it is
-/// m: the addition theorem of sn, cn, dn.
+/// Even and odd part, times D = 1 - P R (s m2)^2, of the momentum about the time when it is m: the
+/// addition theorem of sn, cn, dn.
 template <class T>
 struct Addition {
     Vec3<T> m;
-    T p23, p13, p12;  ///< c1 m2 m3, m1 m3, c2 m1 m2
-    T c1, c1c2;
+    T P23, K13, R12;  ///< P m2 m3, K m1 m3, R m1 m2
+    T PR, PK;
 
-    POLHODE_INLINE static Addition of(const Inertia<T>& body, const Vec3<T>& m) {
-        return {
-            m, body.c1 * (m.y * m.z), m.x * m.z, body.c2 * (m.x * m.y), body.c1, body.c1 * body.c2};
+    POLHODE_INLINE static Addition of(const T& P, const T& R, const T& K, const Vec3<T>& m) {
+        return {m, P * (m.y * m.z), K * (m.x * m.z), R * (m.x * m.y), P * R, P * K};
     }
     POLHODE_INLINE T D(const Increment<T>& v, const mask_t<T>& far, bool any_far) const {
-        const T sigma_m2 = v.sigma * m.y;
-        T D = fma(-c1c2, sigma_m2 * sigma_m2, T(1.0));
+        const T s_m2 = v.s * m.y;
+        T D = fma(-PR, s_m2 * s_m2, T(1.0));
         if (any_far) {  // the same where it may be small: a sum of squares
-            const T sigma_m3 = v.sigma * m.z;
-            D = select(far, fma(c1 * sigma_m3, sigma_m3, v.c * v.c), D);
+            const T s_m3 = v.s * m.z;
+            D = select(far, fma(PK * s_m3, s_m3, v.c * v.c), D);
         }
         return D;
     }
-    /// s is sigma times a factor wanted.
+    /// s is that of v times a factor wanted.
     POLHODE_INLINE Vec3<T> odd(const Increment<T>& v, const T& s) const {
-        return {-(p23 * (s * v.d)), p13 * s, -(p12 * (s * v.c))};
+        return {-(P23 * (s * v.d)), K13 * s, -(R12 * (s * v.c))};
     }
     POLHODE_INLINE Vec3<T> even(const Increment<T>& v) const {
         return {m.x * v.c, m.y * (v.c * v.d), m.z * v.d};
@@ -154,53 +153,58 @@ POLHODE_INLINE MomentumNodes<T, Pairs> momentum_nodes(const Inertia<T>& body,
     using quadrature::from_distance;
     constexpr int N = 1 + Pairs;  // increments: half the step, then the nodes
     const int first = rule.has_middle() ? 1 : 0;
+    // P, R, K, alpha, beta of exact.hpp over half the step.
+    const T half1 = (0.5 * h) * body.inverse_I1;
+    const T P = body.p * ((0.5 * h) * body.inverse_I3);
+    const T R = body.r * half1;
+    const T K = body.k * half1;
     const T m2m2 = m.y * m.y;
-    const T alpha = body.c1 * fma(m.z, m.z, body.c2 * m2m2);
-    const T beta = body.c2 * fma(m.x, m.x, body.c1 * m2m2);
+    const T alpha = P * fma(K * m.z, m.z, R * m2m2);
+    const T beta = R * fma(K * m.x, m.x, P * m2m2);
 
     // Base: 2^-J of every increment, J from half the step.
-    const T K = 0.5 * (body.kappa * h);
-    const T w2 = max(alpha, beta) * (K * K);
+    const T w2 = max(alpha, beta);
     const mask_t<T> doubles = w2 > step_w_c * step_w_c;
     const bool any_doubles = any(doubles);
     T J = 0.0;
-    T K0 = K;
+    T part = 1.0;
+    T x[N], u[N], r[N], S[N];
+    u[0] = alpha + beta;
+    r[0] = alpha * beta;
     if (any_doubles) {
         J = rint(fma(exponent(w2 * (1.0 / (step_w_c * step_w_c))), T(0.5), T(0.75)));
         J = select(doubles & (w2 < 0x1p100), J, T(0.0));
-        K0 = K * power_of_two(-J);
-        K0 = select(doubles & !(w2 < 0x1p100), nan<T>(), K0);
+        part = select(doubles & !(w2 < 0x1p100), nan<T>(), power_of_two(-J));
+        const T part2 = part * part;
+        u[0] = u[0] * part2;
+        r[0] = (alpha * part2) * (beta * part2);
     }
-    const T K0_2 = K0 * K0;
-    T k[N], u[N], r[N], S[N];
-    k[0] = K0;
-    u[0] = (alpha + beta) * K0_2;
-    r[0] = (alpha * K0_2) * (beta * K0_2);
+    x[0] = part;
     POLHODE_UNROLL
     for (int j = 1; j < N; ++j) {
-        const T x = 2.0 * rule.pair(j - 1 + first).distance.template as<T>();
-        const T x2 = x * x;
-        k[j] = K0 * x;
-        u[j] = u[0] * x2;
-        r[j] = r[0] * (x2 * x2);
+        const T twice = 2.0 * rule.pair(j - 1 + first).distance.template as<T>();
+        const T square = twice * twice;
+        x[j] = part * twice;
+        u[j] = u[0] * square;
+        r[j] = r[0] * (square * square);
     }
     sn_minus_one(w2, u, r, S);
     Increment<T> v[N];
     T pc, pd;  // of half the step
     POLHODE_UNROLL
     for (int j = 0; j < N; ++j) {
-        v[j].sigma = fma(k[j], S[j], k[j]);
-        const T sigma2 = v[j].sigma * v[j].sigma;
-        const T x = alpha * sigma2;
-        const T kx = beta * sigma2;
+        v[j].s = fma(x[j], S[j], x[j]);
+        const T s2 = v[j].s * v[j].s;
+        const T sn2 = alpha * s2;
+        const T k2sn2 = beta * s2;
         if (j == 0) {
-            pc = x * sqrt_complement(x);
-            pd = kx * sqrt_complement(kx);
+            pc = sn2 * sqrt_complement(sn2);
+            pd = k2sn2 * sqrt_complement(k2sn2);
             v[j].c = 1.0 - pc;
             v[j].d = 1.0 - pd;
         } else {
-            v[j].c = fma(-x, sqrt_complement(x), T(1.0));
-            v[j].d = fma(-kx, sqrt_complement(kx), T(1.0));
+            v[j].c = fma(-sn2, sqrt_complement(sn2), T(1.0));
+            v[j].d = fma(-k2sn2, sqrt_complement(k2sn2), T(1.0));
         }
     }
     constexpr int small_doublings = 3;
@@ -209,7 +213,7 @@ POLHODE_INLINE MomentumNodes<T, Pairs> momentum_nodes(const Inertia<T>& body,
     if (any_doubles) {
         far = J > double(small_doublings);
         any_far = any(far);
-        const T delta = fma(body.c1 * m.z, m.z, -(body.c2 * (m.x * m.x)));
+        const T delta = K * fma(P * m.z, m.z, -(R * (m.x * m.x)));
         for (int i = 1; any(J >= double(i)); ++i) {
             const mask_t<T> active = J >= double(i);
             for (int j = 0; j < N; ++j) {
@@ -217,7 +221,7 @@ POLHODE_INLINE MomentumNodes<T, Pairs> momentum_nodes(const Inertia<T>& body,
                 const Increment<T> w =
                     i <= small_doublings ? doubled<true>(alpha, beta, delta, v[j], new_pc, new_pd)
                                          : doubled<false>(alpha, beta, delta, v[j], new_pc, new_pd);
-                v[j] = {select(active, w.sigma, v[j].sigma),
+                v[j] = {select(active, w.s, v[j].s),
                         select(active, w.c, v[j].c),
                         select(active, w.d, v[j].d)};
                 if (j == 0) {
@@ -230,25 +234,26 @@ POLHODE_INLINE MomentumNodes<T, Pairs> momentum_nodes(const Inertia<T>& body,
 
     MomentumNodes<T, Pairs> nodes;
     {  // The middle, by increments.
-        const Addition<T> add = Addition<T>::of(body, m);
+        const Addition<T> add = Addition<T>::of(P, R, K, m);
         const T inverse_D = 1.0 / add.D(v[0], far, any_far);
-        const T sigma_m2 = v[0].sigma * m.y;
-        const T gamma = add.c1c2 * (sigma_m2 * sigma_m2);
+        const T s_m2 = v[0].s * m.y;
+        const T gamma = add.PR * (s_m2 * s_m2);
         const T pcd = fma(-pc, pd, pc + pd);
         const Vec3<T> even{m.x * (gamma - pc), m.y * (gamma - pcd), m.z * (gamma - pd)};
-        const Vec3<T> odd = add.odd(v[0], v[0].sigma * inverse_D);
+        const Vec3<T> odd = add.odd(v[0], v[0].s * inverse_D);
         nodes.middle = m + Vec3<T>{fma(even.x, inverse_D, odd.x),
                                    fma(even.y, inverse_D, odd.y),
                                    fma(even.z, inverse_D, odd.z)};
         if (any_far) nodes.middle = select<T>(far, inverse_D * add.even(v[0]) + odd, nodes.middle);
     }
-    const Addition<T> add = Addition<T>::of(body, nodes.middle);
-    nodes.change = add.odd(v[0], (v[0].sigma + v[0].sigma) / add.D(v[0], far, any_far));
+    const Addition<T> add = Addition<T>::of(P, R, K, nodes.middle);
+    nodes.change = add.odd(v[0], (v[0].s + v[0].s) / add.D(v[0], far, any_far));
     POLHODE_UNROLL
     for (int j = 0; j < Pairs; ++j) {
-        const T inverse_x = from_distance<T>(rule.pair(j + first), [](auto x) { return 1.0 / x; });
+        const T inverse_x =
+            from_distance<T>(rule.pair(j + first), [](auto node) { return 1.0 / node; });
         nodes.even[j] = add.even(v[j + 1]);
-        nodes.slope[j] = add.odd(v[j + 1], inverse_x * v[j + 1].sigma);
+        nodes.slope[j] = add.odd(v[j + 1], inverse_x * v[j + 1].s);
         nodes.D[j] = add.D(v[j + 1], far, any_far);
     }
     return nodes;

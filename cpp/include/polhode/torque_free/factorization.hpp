@@ -37,18 +37,18 @@ POLHODE_INLINE FreeStep<T> factorization_step(
     const auto nodes = momentum_nodes<Nodes / 2>(body, m, h, rule);
     const Vec3<T>& middle = nodes.middle;
     const T m2m2 = middle.y * middle.y;
-    const T d1_2 = fma(middle.x, middle.x, body.c1 * m2m2);  // [Gus10] Sec. 4.2
-    const T d3_2 = fma(middle.z, middle.z, body.c2 * m2m2);
-    const T side1 = body.c2 * (middle.x * middle.x);  // the larger of the two is circled
-    const T side3 = body.c1 * (middle.z * middle.z);
+    const T P = body.p * (body.I1 * body.inverse_I3);  // P, R, K of exact.hpp over the time I1
+    const T D1 = fma(body.k * middle.x, middle.x, P * m2m2);
+    const T D3 = fma(body.k * middle.z, middle.z, body.r * m2m2);
+    const T side1 = body.r * (middle.x * middle.x);  // the larger of the two is circled
+    const T side3 = P * (middle.z * middle.z);
     const mask_t<T> clear = abs(side1 - side3) > 0x1p-20 * (side1 + side3);
     const mask_t<T> beside = !clear;
-    const mask_t<T> swapped =
-        (clear & (side1 > side3)) | (beside & (body.c1 * d1_2 < body.c2 * d3_2));
+    const mask_t<T> swapped = (clear & (side1 > side3)) | (beside & (P * D1 < body.r * D3));
     const auto labels = Labels<T>::of(swapped, middle);
     const T size = norm(middle);
-    const T G = select(size == 0.0, T(1.0), size);                              // at rest psi = 0
-    const T energy_2 = fma(body.kappa, d1_2, (size * size) * body.inverse_I3);  // 2T
+    const T G = select(size == 0.0, T(1.0), size);  // at rest psi = 0
+    const T energy_2 = fma(D1, body.inverse_I1, (size * size) * body.inverse_I3);  // 2T
     const T g = G * select(swapped, body.inverse_I1, body.inverse_I3);
 
     T half_psi = 0.0;

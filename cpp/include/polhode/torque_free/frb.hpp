@@ -32,6 +32,54 @@
 POLHODE_NAMESPACE_BEGIN
 namespace torque_free {
 
+/// A body with the constants of the printed formulas,
+///
+///     c1 = I1 (I3 - I2) / (I2 (I3 - I1)),   c2 = I3 (I2 - I1) / (I2 (I3 - I1)),   c1 + c2 = 1
+///     kappa = (I3 - I1) / (I1 I3)
+///
+/// each from differences of moments ([Gus10] sets c2 = 1 - c1, which loses the smaller of the two).
+/// Limits: a sphere has c1 = c2 = 1/2, kappa = 0; a rod has c1 = 0, c2 = 1, kappa = 0.  They stay
+/// here: lambda, k and n are given by square roots and quotients of them, and dividing by sqrt(c1)
+/// and d1 is the published method, which the exact step does without.
+template <class T>
+struct PrintedInertia : Inertia<T> {
+    T c1, c2, kappa;
+
+    POLHODE_INLINE explicit PrintedInertia(const Inertia<T>& body) : Inertia<T>(body) {
+        const T d31 = body.I3 - body.I1;
+        const mask_t<T> sphere = d31 == 0.0;
+        const T inverse_d31 = 1.0 / d31;
+        c1 = (body.I1 * body.inverse_I2) * ((body.I3 - body.I2) * inverse_d31);
+        c2 = (body.I3 * body.inverse_I2) * ((body.I2 - body.I1) * inverse_d31);
+        c1 = select(sphere, T(0.5), c1);
+        c2 = select(sphere, T(0.5), select(body.rod, T(1.0), c2));
+        kappa = select(body.rod, T(0.0), (d31 * body.inverse_I1) * body.inverse_I3);
+    }
+};
+
+/// The labelling of the frame of the attitude, see `takes_second_labels`.
+template <class T>
+struct FrameLabel {
+    mask_t<T> swapped;  ///< (3, -2, 1)
+    T ny;               ///< c2 d3^2 along the new axes
+
+    POLHODE_INLINE FrameLabel(const PrintedInertia<T>& body, const Vec3<T>& m) {
+        const T m2m2 = m.y * m.y;
+        const T d1_2 = fma(m.x, m.x, body.c1 * m2m2);
+        const T d3_2 = fma(m.z, m.z, body.c2 * m2m2);
+        const T y1 = body.c1 * d1_2;
+        const T y3 = body.c2 * d3_2;
+        swapped = takes_second_labels(body, d1_2, d3_2, y1, y3, T(1.0));
+        ny = select(swapped, y1, y3);
+    }
+    /// Is the phase of a step h, h |m|/I1 and less, of so little effect that the step keeps its
+    /// digits without it?  Beside axis 3 of a body with excess; the angle is below 2^50 there.
+    POLHODE_INLINE mask_t<T> feels_no_phase(const PrintedInertia<T>& body, const T& h) const {
+        const T K = body.kappa * h;
+        return swapped & (body.excess > 0.0) & (ny * (K * K) < 0x1p100);
+    }
+};
+
 /// A labelling of the sorted axes: (1, 2, 3) as they are or as (3, -2, 1), then by a half turn
 /// about the first of them, if need be, so that a.z >= 0.  Free rotation keeps its form, with c1
 /// and c2 exchanged and kappa negative in the second labelling.
@@ -44,7 +92,7 @@ struct Labelled {
     T inverse_I3;
     T d1_2, d3_2;  ///< d1^2 = m1^2 + c1 m2^2, d3^2 = c2 m2^2 + m3^2, [CZ08] B13^2 and B31^2
 
-    POLHODE_INLINE Labelled(const Inertia<T>& body, const Vec3<T>& m, mask_t<T> swap)
+    POLHODE_INLINE Labelled(const PrintedInertia<T>& body, const Vec3<T>& m, mask_t<T> swap)
         : swapped(swap) {
         c1 = select(swapped, body.c2, body.c1);
         c2 = select(swapped, body.c1, body.c2);
@@ -231,7 +279,7 @@ namespace frb_detail {
 /// About which axis does m circulate?  True: about axis 1.  On the separatrix either will do, but a
 /// symmetric body takes the one with c1 > 0.
 template <class T>
-POLHODE_INLINE mask_t<T> circulates_about_1(const Inertia<T>& body, const Vec3<T>& m) {
+POLHODE_INLINE mask_t<T> circulates_about_1(const PrintedInertia<T>& body, const Vec3<T>& m) {
     const T side = fma(body.c1 * m.z, m.z, -(body.c2 * m.x * m.x));
     return (side < 0.0) | ((side == 0.0) & (body.c1 < body.c2));
 }
@@ -239,7 +287,7 @@ POLHODE_INLINE mask_t<T> circulates_about_1(const Inertia<T>& body, const Vec3<T
 
 /// EgellipX_step: the momentum at the end of the step  [CZ08] Sec. 3.2.
 template <class T>
-POLHODE_INLINE Circulation<T> egellip_step(const Inertia<T>& body,
+POLHODE_INLINE Circulation<T> egellip_step(const PrintedInertia<T>& body,
                                            const Vec3<T>& m,
                                            T h,
                                            mask_t<T> any_phase) {
@@ -357,12 +405,13 @@ POLHODE_INLINE T ellint_pi(const Modulus<T>& modulus, const Jacobi<T>& x, T scal
 /// where
 ///                    scale = 1/(sqrt(c1) d3) and n = -ny scale^2; scale is 0 where lambda h is
 template <class T, class ThirdKind>
-POLHODE_INLINE FreeStep<T> step_by_third_kind(const Inertia<T>& body,
+POLHODE_INLINE FreeStep<T> step_by_third_kind(const Inertia<T>& given,
                                               const Vec3<T>& m,
                                               T h,
                                               const ThirdKind& third_kind) {
     using namespace frb_detail;
     using Complex = frb_detail::Complex<T>;
+    const PrintedInertia<T> body(given);
     const T growth = (body.kappa * h) * m.y;
     const mask_t<T> lost =
         lost_beside_axis2(m.x, m.y, m.z, (body.c1 * body.c2) * (growth * growth));

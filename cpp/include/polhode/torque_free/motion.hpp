@@ -103,6 +103,13 @@ POLHODE_INLINE CompleteIntegrals<T> complete_integrals(T A, T B, T p, T a, T b) 
 
 }  // namespace motion_detail
 
+/// A power of two near 1/I1: the constants of a motion are those of `exact_detail::Motion` over the
+/// time 1/rate, so that no square of them leaves the range of numbers.
+template <class T>
+POLHODE_INLINE T motion_rate(const Inertia<T>& body) {
+    return max(power_of_two_below(body.inverse_I1), 0x1p-1022);
+}
+
 /// Regime, period and repetition of the motion of `body` that has momentum m at some time.
 ///
 /// @param body  the body
@@ -111,19 +118,20 @@ POLHODE_INLINE CompleteIntegrals<T> complete_integrals(T A, T B, T p, T a, T b) 
 ///
 /// PERMANENT and SPHERE are decided exactly.  SEPARATRIX is where the two terms of
 ///
-///     D = I3 (I2 - I1) m1^2 - I1 (I3 - I2) m3^2     (= I2 (I3 - I1) (c2 m1^2 - c1 m3^2))
+///     D = I3 (I2 - I1) m1^2 - I1 (I3 - I2) m3^2     (= I1 I2 I3 (R m1^2 - P m3^2))
 ///
 /// agree to 2 eps of their sum, which is the rounding error of D: four roundings a term.  Its sign
 /// is the side.  m2 is not in it, so a momentum near axis 2 loses nothing.
 ///
-///     tau = pi / (kappa agm(A, B)),   A^2 = max(c1 d3^2, c2 d1^2),   B^2 = |c2 m1^2 - c1 m3^2|
+///     tau = pi / agm(A, B),   A^2 = max(P D3, R D1),   B^2 = K |R m1^2 - P m3^2|
 ///     chi = |m| (tau/I3 + 2 N)
 ///
-/// with N of `complete_integrals`: p = d3, a = 1, b = c1 d3 about axis 3, p = d1, a = 0, b = c1 d1
-/// about axis 1: [CZ08] (16) over half a period, so combined that nothing is subtracted.  kappa,
-/// d1, d3 as in [Gus10] Sec. 4.2.  Where I3 is far above the other moments the body turns little
-/// about axis 3 in half a period, and chi is little more than the half turn that S takes back:
-/// there chi - pi, with p = sqrt(c1) |m|, a = 0, b = sqrt(c1) d1^2/|m| (DLMF 19.7.9).
+/// with P, R, K, D1, D3 of `exact_detail::Motion` over the unit of time and N of
+/// `complete_integrals`: p^2 = K D3, a = K, b = P p about axis 3, p^2 = K D1, a = 0, b = P p about
+/// axis 1: [CZ08] (16) over half a period, so combined that nothing is subtracted.  Where I3 is far
+/// above the other moments the body turns little about axis 3 in half a period, and chi is little
+/// more than the half turn that S takes back: there chi - pi, with p = sqrt(K P) |m|, a = 0,
+/// b = sqrt(K P) D1/|m| (DLMF 19.7.9).
 template <class T>
 POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>& m) {
     const T zero = 0.0;
@@ -141,9 +149,9 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
     const T inverse_m = power_of_two_reciprocal(unit_m);
     const T x1 = inverse_m * m1;
     const T x3 = inverse_m * m3;
-    const T D1 = ((unit * body.I3) * (unit * (I2 - body.I1))) * (x1 * x1);
-    const T D3 = ((unit * body.I1) * (unit * (body.I3 - I2))) * (x3 * x3);
-    const T D = D1 - D3;
+    const T side1 = ((unit * body.I3) * (unit * (I2 - body.I1))) * (x1 * x1);
+    const T side3 = ((unit * body.I1) * (unit * (body.I3 - I2))) * (x3 * x3);
+    const T D = side1 - side3;
 
     const mask_t<T> has1 = m.x != 0.0;
     const mask_t<T> has2 = m.y != 0.0;
@@ -151,14 +159,19 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
     const mask_t<T> has_moments = body.I1 != 0.0;  // not a rod
     const mask_t<T> moves = has_moments & ((unequal12 & has1 & has2) | (unequal13 & has1 & has3) |
                                            (unequal23 & has2 & has3));
-    const mask_t<T> separatrix = moves & (abs(D) <= 2 * epsilon_v<T> * (D1 + D3));
+    const mask_t<T> separatrix = moves & (abs(D) <= 2 * epsilon_v<T> * (side1 + side3));
     const mask_t<T> repeats = moves & !separatrix;
     const mask_t<T> axis1 = D > 0.0;
 
     const T m2m2 = m.y * m.y;
-    // The integrals in a unit near d1 or d3: about the axis of a symmetric body that is the
-    // momentum along the axis, of any size.
-    const T c = select(axis1, body.c1, body.c2);
+    const T rate = motion_rate(body);
+    const T h1 = power_of_two_reciprocal(rate) * body.inverse_I1;
+    const T P = body.p * (power_of_two_reciprocal(rate) * body.inverse_I3);
+    const T R = body.r * h1;
+    const T K = body.k * h1;
+    // The integrals in a unit near the larger term of D1 or D3: about the axis of a symmetric body
+    // that is the momentum along the axis, of any size.
+    const T c = select(axis1, P, R);
     const T along = select(axis1, m.x, m.z);
     const T across = select(c == 0.0, zero, m.y);
     const T unit_d =
@@ -166,20 +179,20 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
     const T inverse_d = power_of_two_reciprocal(unit_d);
     const T a1 = inverse_d * along;
     const T a2 = inverse_d * across;
-    const T d = sqrt(fma(a1, a1, c * (a2 * a2)));
-    const T A = sqrt(select(axis1, body.c2, body.c1)) * d;
-    const T B = (inverse_d * unit_m) * sqrt(abs(D) / ((unit * I2) * (unit * (body.I3 - body.I1))));
+    const T d = fma(K * a1, a1, c * (a2 * a2));
+    const T A = sqrt(select(axis1, R, P) * d);
+    const T B = (inverse_d * unit_m) * sqrt(K * (h1 * abs(D) / ((unit * I2) * (unit * body.I3))));
     const T one = 1.0;
     const T G = norm(m);
-    T p = d;
-    T a = select(axis1, zero, one);
-    T b = body.c1 * d;
+    T p = sqrt(K * d);
+    T a = select(axis1, zero, K);
+    T b = P * p;
     const mask_t<T> less_pi = repeats & motion_detail::leaves_out_half_turns(body.excess, axis1);
     if (any(less_pi)) {
-        const T root = sqrt(body.c1);
+        const T root = sqrt(K * P);
         p = select(less_pi, inverse_d * (root * G), p);
         a = select(less_pi, zero, a);
-        b = select(less_pi, inverse_d * (root * (fma(m.x, m.x, body.c1 * m2m2) / G)), b);
+        b = select(less_pi, inverse_d * (root * (fma(K * m.x, m.x, P * m2m2) / G)), b);
     }
     const auto integrals = motion_detail::complete_integrals(select(repeats, A, one),
                                                              select(repeats, B, one),
@@ -188,7 +201,7 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
                                                              select(repeats, b, one));
 
     constexpr double pi = 0x1.921fb54442d18p+1;
-    const T frequency = body.kappa * (unit_d * integrals.agm);
+    const T frequency = rate * (unit_d * integrals.agm);
     const T tau = pi / frequency;
     const T half_chi = G * fma(0.5 * tau, body.inverse_I3, inverse_d * integrals.third);
     const mask_t<T> returns = repeats & (tau < 0x1p1000);  // in a time that is a number
@@ -203,7 +216,7 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
     facts.repetition.inverse_half_period = select(returns, frequency * (1 / pi), zero);
     facts.repetition.half_chi = select(returns, half_chi, zero);
     facts.repetition.reach = select(separatrix,
-                                    motion_detail::separatrix_reach / (body.kappa * (unit_d * A)),
+                                    motion_detail::separatrix_reach / (rate * (unit_d * A)),
                                     select(moves, huge, zero));
     facts.repetition.half_rate =
         0.5 * select(separatrix, G / I2, select(moves, zero, spin * inverse_G));
@@ -219,7 +232,7 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
 
 /// The motion of `motion_facts` at time t: momentum and dq, q(t) = q0 dq, along the sorted axes.
 ///
-/// @param exact  exact_detail::Motion::of the same body and m
+/// @param exact  exact_detail::Motion::of the same body and m, over the time 1/rate
 /// @param m      momentum at time 0
 /// @param t      time, either sign
 /// @return       error at most 4 eps (1 + angle), angle = |t| |m/I|, plus four times what half an
@@ -229,6 +242,7 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
 ///               underflow.
 template <class T>
 POLHODE_INLINE FreeStep<T> motion_at(const exact_detail::Motion<T>& exact,
+                                     const T& rate,
                                      const Repetition<T>& repetition,
                                      const Vec3<T>& m,
                                      T t) {
@@ -243,15 +257,17 @@ POLHODE_INLINE FreeStep<T> motion_at(const exact_detail::Motion<T>& exact,
     const T r = max(-repetition.reach, min(repetition.reach, rest));  // NaN stays
     // On the separatrix the modulus is 1 for good: D within its rounding error, taken for what it
     // seems, would bring m back.
-    exact_detail::Motion<T> flow = exact;
     const mask_t<T> separatrix = repetition.on_separatrix();
+    exact_detail::Motion<T> flow = exact.over(r * rate);
     if (any(separatrix)) {
         const T both = 0.5 * (flow.alpha + flow.beta);
         flow.alpha = select(separatrix, both, flow.alpha);
         flow.beta = select(separatrix, both, flow.beta);
-        flow.delta = select(separatrix, T(0.0), flow.delta);
     }
-    FreeStep<T> step = exact_flow(flow, m, r);
+    FreeStep<T> step =
+        exact_flow(flow, m, [&](const exact_detail::Motion<T>& s) POLHODE_INLINE_LAMBDA {
+            return select(separatrix, T(0.0), s.delta());
+        });
     const mask_t<T> beyond = r != t;
     if (!any(beyond)) return step;
 
