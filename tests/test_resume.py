@@ -907,6 +907,34 @@ def test_a_full_disk_is_an_exception(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert not list(tmp_path.iterdir())
 
 
+def test_a_disk_that_fills_up_leaves_no_part_of_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    path = broken_off(tmp_path / "run")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        ph.resume(path)
+    monkeypatch.undo()
+    assert sorted(p.name for p in path.iterdir()) == FILES
+    assert_same(ph.resume(path), integrate())
+
+
+@pytest.mark.parametrize("name", ["m", "q"])
+def test_rows_in_the_order_of_fortran_do_not_fit(tmp_path: Path, name: str) -> None:
+    """Rows go to the disk one after another."""
+    path = broken_off(tmp_path / "run")
+    rows = np.load(path / f"{name}.npy")
+    np.save(path / f"{name}.npy", np.asfortranarray(rows))
+    for read in (ph.resume, ph.Trajectory.load):
+        with pytest.raises(ValueError, match=rf"{name}\.npy.*order.*Fortran"):
+            read(path)
+    np.save(path / f"{name}.npy", rows)
+    assert_same(ph.resume(path), integrate())
+
+
 def test_another_level_is_told(tmp_path: Path) -> None:
     path = broken_off(tmp_path / "run")
     content = json.loads((path / "run.json").read_text())
