@@ -1,7 +1,8 @@
 """Every error bound of the main tests of accuracy: limit, measured value, unit and reason.
 
 A test fails above the limit.  A run of whole files that passes fails all the same when the worst
-error of a bound has become four times smaller than `measured`: then the gain is recorded here.  The
+error of a bound has become four times smaller than `measured`: then the gain is recorded here (not
+for the rounding of one long run, which is one draw of a random sum).  The
 measured values are the larger of those at levels v3, whose bits v4 and scalar share, and v2, from
 
     python -m pytest --measured
@@ -36,6 +37,7 @@ class Bound:
     measured: float
     unit: str
     reason: str
+    one_draw: bool = False  # of a random sum: `measured` is the worst of several forms of the step
     seen: float | None = None  # the worst of this run
     file: str | None = None  # a bound belongs to one file, so that a run of it is the whole
 
@@ -49,13 +51,21 @@ class Bound:
         self.file = file
 
     def improved(self) -> bool:
-        return self.seen is not None and GAIN * self.seen < self.measured
+        return not self.one_draw and self.seen is not None and GAIN * self.seen < self.measured
 
 
-def bound(name: str, *, limit: float, measured: float, unit: str = "eps", reason: str) -> None:
+def bound(
+    name: str,
+    *,
+    limit: float,
+    measured: float,
+    unit: str = "eps",
+    reason: str,
+    one_draw: bool = False,
+) -> None:
     """Add a bound to the register."""
     assert name not in BOUNDS
-    BOUNDS[name] = Bound(name, limit, measured, unit, reason)
+    BOUNDS[name] = Bound(name, limit, measured, unit, reason, one_draw)
 
 
 def check(
@@ -113,7 +123,7 @@ bound(
 )
 bound("exact.half_way", limit=0.92, measured=0.613, unit=UNIT, reason="two methods, either rounds")
 bound(
-    "exact.long_run.energy", limit=0.81, measured=0.539, unit="sqrt(steps) 1e-16",
+    "exact.long_run.energy", limit=0.81, measured=0.713, unit="sqrt(steps) 1e-16",
     reason="rms of 64 bodies, relative; round-off without bias, else it would grow with the steps",
 )
 bound(
@@ -155,7 +165,7 @@ bound(
     reason="of |m| |omega|: m is rounded a few times against |m|, which energy feels through omega;"
     " for a thin rod that is much more than eps of the energy",
 )
-bound("laws.casimir", limit=6.9, measured=4.54, reason="of |m|^2: twice the rounding of m")
+bound("laws.casimir", limit=6.9, measured=5.2, reason="of |m|^2: twice the rounding of m")
 bound("laws.momentum_spatial", limit=4.9, measured=3.24, reason="of |m|: q enters twice, m once")
 bound(
     "laws.unit_norm", limit=4, measured=3.53,
@@ -182,18 +192,18 @@ bound("laws.exact", limit=2.5, measured=1.62, unit=UNIT, reason="hard states aga
 # 2.3e-12 at 500, 9e-14, 4.6e-12 at 1000.  Rounding adds: n = 30 t flows and kicks of eps/2 each
 # leave momentum and energy off by eps sqrt(n)/2 and, as the rates go with them, the angles by
 # eps sqrt(n) t / 2 or less: 2e-13, 7e-12, 2e-11, 2e-10.  The errors of rounding of one body are one
-# draw: with another frame in the exact step m at 1000 and 5000 was off by half of these figures.
+# draw: with other forms of the exact step m at 1000 and 5000 was off by a half and by a seventh.
 for _name, _limit, _measured in [
     ("m.50", 45, 30), ("m.500", 210, 140), ("m.1000", 440, 294), ("m.5000", 16000, 10700),
     ("q.50", 330, 218), ("q.500", 3300, 2200), ("q.1000", 6600, 4380), ("q.5000", 43000, 28500),
     ("energy", 30, 28.6),
 ]:
     bound(
-        f"heavy_top.{_name}", limit=_limit, measured=_measured, unit="1e-15",
+        f"heavy_top.{_name}", limit=_limit, measured=_measured, unit="1e-15", one_draw=True,
         reason="the error of the scheme and the rounding of its flows and kicks",
     )
 bound(
-    "heavy_top.vertical", limit=280, measured=186,
+    "heavy_top.vertical", limit=280, measured=186, one_draw=True,
     reason="of |m| |u|; 3e5 roundings, 0.3 eps each as a random sum; others in p, r and k",
 )
 bound(
