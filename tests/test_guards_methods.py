@@ -128,6 +128,44 @@ def test_a_root_of_negative_determinant_is_another(
     assert np.abs(np.diff(end, axis=0)).max() < 0.01
 
 
+@lost_bodies
+def test_nothing_is_taken_beyond_a_fold() -> None:
+    """The branch from no step ends in a fold, up to which the momentum moves like a square root:
+    steps a little longer have other roots alone."""
+    inertia = (0.7002923001254135, 0.7051350170497281, 0.7066205232544482)
+    m = (-0.0076746140048519805, 0.09080448617126374, -0.9958391665279335)
+    before, _ = ph.step(inertia, m, ONE, np.linspace(2.1, 2.22, 13), method="swc1")
+    moves = np.abs(np.diff(before, axis=0)).max(axis=1)
+    assert (moves[1:] > moves[:-1]).all()
+    assert moves[-1] > 4 * moves[0]
+    beyond, _ = ph.step(inertia, m, ONE, [2.25, 2.27, 2.29], method="swc1")
+    assert np.isnan(beyond).all()
+
+
+@lost_bodies
+def test_nothing_is_taken_beyond_a_fold_under_torque() -> None:
+    def ends(steps: Any) -> Array:
+        return np.array(
+            [
+                ph.integrate(
+                    (0.20164904609529427, 0.40226694935297325, 0.21393984851080736),
+                    (0.9525741321317749, 0.2917132692911173, -0.08663654721238614),
+                    (-1.76265954673972, 0.7528503411066155, -0.4266630364535586, 0.704936467287511),
+                    h,
+                    1,
+                    torque=ph.torques.HeavyTop([9.0, -12.0, 27.0], [0.3, 0.2, 0.9]),
+                    method="imid",
+                    splitting=None,
+                ).m[-1]
+                for h in steps
+            ]
+        )
+
+    moves = np.abs(np.diff(ends([0.245, 0.25, 0.255]), axis=0)).max(axis=1)
+    assert moves.max() < 0.03
+    assert np.isnan(ends([0.28, 0.29, 0.32, 0.325])).all()
+
+
 # --- Taylor methods ---
 
 
