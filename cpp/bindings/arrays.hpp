@@ -20,7 +20,7 @@
 
 namespace polhode::bindings {
 
-/// Contiguous and aligned, or made so.
+/// Contiguous and aligned; converted if necessary.
 using Doubles = pybind11::array_t<double,
                                   static_cast<int>(pybind11::array::c_style) |
                                       pybind11::detail::npy_api::NPY_ARRAY_ALIGNED_>;
@@ -42,10 +42,10 @@ struct Operand {
     std::ptrdiff_t core_stride(int i) const { return stride(batch_axes + i); }
 };
 
-/// True where the core can read `object` as it is: native doubles, aligned to whole doubles.
+/// True if the core can read `object` without conversion: native doubles, aligned to whole doubles.
 inline bool read_array(PyObject* object, int core_axes, Operand& operand) {
     if (!PyArray_Check(object)) return false;
-    // The Python layer looks at the masks of masked arrays and refuses those with units.
+    // The Python layer checks the masks of masked arrays and rejects arrays with units.
     if (!PyArray_CheckExact(object)) {
         for (const char* name : {"mask", "unit", "units"}) {
             if (PyObject_HasAttrString(object, name) != 0) return false;
@@ -77,8 +77,8 @@ inline bool read_number_or_array(PyObject* object, Operand& operand) {
     return read_array(object, 0, operand);
 }
 
-/// The values of a method's options, after one array of coefficients, which the tuple keeps alive,
-/// where they stand for the method.
+/// The values of a method's options.  If coefficients define the method, the first element is their
+/// array, which the tuple keeps alive.
 inline OptionValues read_options(const pybind11::tuple& values) {
     OptionValues options;
     std::size_t first = 0;
@@ -88,7 +88,7 @@ inline OptionValues read_options(const pybind11::tuple& values) {
             !PyArray_IS_C_CONTIGUOUS(coefficients.array)) {
             throw pybind11::value_error("coefficients that are no plain array");
         }
-        // Of a tableau: the number of stages s, then s^2 + 2 s numbers.
+        // A tableau is the number of stages s, then s^2 + 2 s numbers.
         const std::ptrdiff_t count = coefficients.length(0);
         const double stages = count > 0 ? coefficients.data[0] : 0.0;
         if (!(stages >= 1 && stages <= OptionValues::most_stages) ||
@@ -105,7 +105,7 @@ inline OptionValues read_options(const pybind11::tuple& values) {
     return options;
 }
 
-/// Index one past the highest double of the array, and of its lowest.
+/// The index of the lowest double of the array, and one past the highest.
 inline void memory_range(const Operand& operand, const double*& low, const double*& high) {
     low = high = operand.data;
     if (operand.array == nullptr) return;
@@ -127,8 +127,8 @@ inline bool may_overlap(const Operand& a, const Operand& b) {
     return low_a < high_b && low_b < high_a;
 }
 
-/// Do elements of the array share memory?  False for every view that slices and transposes make:
-/// there each stride steps over all that the axes with smaller strides reach.
+/// True if elements of the array share memory.  False for every view that slices and transposes
+/// produce: there each stride is greater than the extent of the axes with smaller strides.
 inline bool may_overlap_itself(PyArrayObject* array) {
     const int axes = PyArray_NDIM(array);
     if (PyArray_SIZE(array) == 0) return false;
@@ -156,7 +156,7 @@ inline bool same_layout(const Operand& a, const Operand& b) {
     return true;
 }
 
-/// NumPy's rule for the batch axes.  False where the shapes do not broadcast.
+/// NumPy's broadcasting rule for the batch axes.  False if the shapes do not broadcast.
 inline bool broadcast(const Operand* const* operands, int count, BatchShape& batch) {
     batch.arrays = count;
     batch.axes = 0;
@@ -181,7 +181,7 @@ inline bool broadcast(const Operand* const* operands, int count, BatchShape& bat
     return true;
 }
 
-/// Array `k` of the batch from body 0 of one row on.
+/// Array `k` of the batch, starting at body 0 of one row.
 inline MutableView view_of(const Operand& operand,
                            const BatchShape& batch,
                            int k,
@@ -202,7 +202,7 @@ inline pybind11::object new_array(const BatchShape& batch, const npy_intp* core,
     return pybind11::reinterpret_steal<pybind11::object>(array);
 }
 
-/// Does `operand` have exactly the shape of the batch (before it is arranged)?
+/// True if `operand` has exactly the shape of the batch (before it is arranged).
 inline bool has_shape_of(const Operand& operand, const BatchShape& batch) {
     if (operand.batch_axes != batch.axes || may_overlap_itself(operand.array)) {
         return false;

@@ -1,7 +1,6 @@
 #pragma once
 
-/// @file
-/// Work without the interpreter lock, and long work that Ctrl-C stops within a second.
+/// @file Work without the interpreter lock, and long work that Ctrl-C interrupts within a second.
 
 #include <algorithm>
 #include <atomic>
@@ -16,10 +15,10 @@
 
 namespace polhode::bindings {
 
-/// PyEval_RestoreThread for C++.  While the interpreter ends, Python 3.11 to 3.13 end a thread that
-/// asks for the lock by pthread_exit, which glibc makes an exception that no destructor may meet
-/// and no handler may end.  Such a thread waits for the end of the process, as Python 3.14 has it
-/// do.
+/// PyEval_RestoreThread for C++.  During shutdown of the interpreter, Python 3.11 to 3.13 call
+/// pthread_exit in a thread that requests the lock.  In glibc this is an exception that must not
+/// pass a destructor and that no handler may catch.  Here the thread waits for the end of the
+/// process instead, as in Python 3.14.
 inline void take_lock(PyThreadState* state) {
     try {
         PyEval_RestoreThread(state);
@@ -28,28 +27,29 @@ inline void take_lock(PyThreadState* state) {
     }
 }
 
-/// Looks for signals a tenth of a second after the last look, from inside of long work.
+/// Checks for signals during long work, a tenth of a second after the last check.
 class Watch {
   public:
     Watch() = default;
     Watch(const Watch&) = delete;
     Watch& operator=(const Watch&) = delete;
 
-    /// What iterations of the core ask; valid as long as this is.
+    /// The stop condition that iterations of the core check; valid during the lifetime of this
+    /// object.
     const StopRequest* request() const { return &request_; }
 
-    /// Calls work(idle) without the interpreter lock; idle() is for times in which this thread has
+    /// Calls work(idle) without the interpreter lock; work calls idle() while this thread has
     /// nothing to do.
     template <class Work>
     void unlocked(const Work& work) {
         const Unlocked release(state_);
         work([this] { stops(); });
     }
-    /// Throws what a signal handler raised when iterations asked.
+    /// Throws the exception that a signal handler raised during a check of the iterations.
     void check_asked() {
         if (stopped_.exchange(false)) throw pybind11::error_already_set();
     }
-    /// Throws what a signal handler raised or raises now.
+    /// Throws the exception that a signal handler raised before or raises now.
     void check() {
         check_asked();
         if (PyErr_CheckSignals() != 0) throw pybind11::error_already_set();
@@ -95,15 +95,16 @@ class Watch {
     std::atomic<bool> stopped_{false};
 };
 
-/// How many units of work (steps of bodies) there are from one look for Ctrl-C to the next: what
-/// takes about a tenth of a second, found out by the clock, since methods differ a hundredfold.
+/// The number of units of work (steps of bodies) between two checks for Ctrl-C.  It is adjusted by
+/// the clock to about a tenth of a second, since the cost of methods differs by a factor of a
+/// hundred.
 class Slice {
   public:
     std::ptrdiff_t units() const { return units_; }
     Watch& watch() { return watch_; }
 
     /// Calls work(begin, end) on shares of 0 ... count - 1 without the interpreter lock, `units` of
-    /// work for each element, then looks; throws KeyboardInterrupt.
+    /// work for each element, and checks for signals after each share; throws KeyboardInterrupt.
     template <class Work>
     void run(std::ptrdiff_t count,
              int threads,
@@ -122,7 +123,7 @@ class Slice {
         units_ = static_cast<std::ptrdiff_t>(std::clamp(growth * done, 1.0, most));
     }
 
-    /// The same in pieces, a slice each, that begin at multiples of `grain`.
+    /// The same in pieces of one slice each, which begin at multiples of `grain`.
     template <class Work>
     void run_in_pieces(std::ptrdiff_t count,
                        int threads,
@@ -144,7 +145,7 @@ class Slice {
 
   private:
     Watch watch_;
-    /// Less than half a second by any method, but for iterations that ask the watch.
+    /// Less than half a second for any method, except for iterations that check the watch.
     std::ptrdiff_t units_ = 400'000;
 };
 

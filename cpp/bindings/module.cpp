@@ -1,5 +1,5 @@
-/// @file
-/// The extension module polhode._core: registers the topics, holds no arithmetic and no policy.
+/// @file The extension module polhode._core: registers the topics.  It contains no arithmetic and
+/// no policy.
 
 #define POLHODE_IMPORTS_NUMPY
 #include "arrays.hpp"
@@ -25,13 +25,13 @@ bool is_main_interpreter() {
 
 }  // namespace
 
-// In another interpreter of Python 3.11 what pybind11 does before anything else waits for a lock
-// that its own thread has.  So its function gets another name, and ours looks first.
+// In a second interpreter of Python 3.11 the first action of pybind11 waits for a lock that its own
+// thread holds.  So its function gets another name, and our function checks first.
 #define PyInit__core pybind11_init_of_core
 extern "C" PyObject* PyInit__core();
 
 PYBIND11_MODULE(_core, module) {
-    // From Python 3.13 on the function above runs in the main interpreter always.
+    // From Python 3.13 on the function above always runs in the main interpreter.
     if (!is_main_interpreter()) throw py::error_already_set();
     if (_import_array() < 0) throw py::error_already_set();
     py::dict info;

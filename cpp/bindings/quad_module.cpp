@@ -1,9 +1,8 @@
-/// @file
-/// The extension module polhode._quad, behind polhode.quad and for tests: the number types other
-/// than double and pack.
+/// @file The extension module polhode._quad, behind polhode.quad and for tests: the number types
+/// other than double and packs.
 ///
-/// 34 digits cross to Python as pairs of doubles (high, low) along the last axis.  Everything is
-/// looked up by name; an unknown name is a KeyError.
+/// Numbers in quadruple precision are passed to Python as pairs of doubles (high, low) along the
+/// last axis.  Everything is looked up by name; an unknown name is a KeyError.
 
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
@@ -59,7 +58,7 @@ void put(double* a, py::ssize_t i, quad x) {
 }
 Vec3<quad> vec3(const double* a) { return {at(a, 0), at(a, 1), at(a, 2)}; }
 
-/// Ctrl-C is seen between pieces of work that take milliseconds.
+/// Ctrl-C is checked between pieces of work that take milliseconds.
 void look_for_signals(std::ptrdiff_t count) {
     if (count % 64 == 63 && PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
@@ -107,7 +106,7 @@ void for_each_unary(Visit visit) {
     visit("sqrt_complement", +[](T x) -> T { return polhode::torque_free::sqrt_complement(x); });
 }
 
-/// The same for two numbers.
+/// The same for functions of two numbers.
 template <class T, class Visit>
 void for_each_binary(Visit visit) {
 #define POLHODE_BINARY(name) visit(#name, +[](T x, T y) -> T { return name(x, y); })
@@ -133,7 +132,7 @@ void for_each_binary(Visit visit) {
     visit("sn_minus_one_c", +[](T u, T r) -> T { return tf::sn_minus_one_c(u, r); });
 }
 
-/// The same for three.
+/// The same for functions of three numbers.
 template <class T, class Visit>
 void for_each_ternary(Visit visit) {
     visit("fma", +[](T x, T y, T z) -> T { return fma(x, y, z); });
@@ -155,8 +154,8 @@ void for_each_ternary(Visit visit) {
         +[](T u, T r, T y) -> T { return tf::third_kind_minus_one_c(u, r, y); });
 }
 
-/// Applies the named function to rows of pairs.  Functions of polhode.elliptic always take the
-/// complement kc2 with the parameter k2.  Several results are a tuple.
+/// Applies the named function to rows of pairs.  Functions of polhode.elliptic always have the
+/// complement kc2 as an argument, in addition to the parameter k2.  Several results are a tuple.
 py::object evaluate(const std::string& name, const py::args& arguments) {
     std::vector<Pairs> x;
     for (const auto& argument : arguments) x.push_back(Pairs::ensure(argument));
@@ -214,7 +213,7 @@ py::dict as_dict(const polhode::OperationCount& count) {
     return d;
 }
 
-/// What the named function costs on `counted`, and its value.
+/// The operation counts of the named function on `counted`, and its value.
 py::tuple count(const std::string& name, double x, double y, double z) {
     polhode::OperationCount operations;
     counted value = 0.0;
@@ -250,11 +249,11 @@ Kernel kernel_of(const std::string& method) {
     return kernel;
 }
 
-/// n_steps of the named method in 34 digits, for one body or rows of them.
+/// n_steps of the named method in quadruple precision, for one body or an array of bodies.
 ///
 /// @param inertia,m  shape (3, 2) or (n, 3, 2)
 /// @param attitude   quaternions (4, 2) or (n, 4, 2), matrices (3, 3, 2) or (n, 3, 3, 2)
-/// @param h_high,h_low  a number for all, or one for each body
+/// @param h_high,h_low  one number for all bodies, or one for each body
 /// @return           momenta and attitudes at the end, shaped like those given
 py::tuple step(const std::string& method,
                const Pairs& inertia,
@@ -290,7 +289,7 @@ py::tuple step(const std::string& method,
         const py::ssize_t own = h_high.size() == 1 ? 0 : i;
         quad h(h_high.data()[own], h_low.data()[own]);
         int findings = polhode::all_valid;
-        Q.make_unit(h, findings);  // once more than needed: two polar steps leave 1e-20 of 1e-5
+        Q.make_unit(h, findings);  // one more iteration: two polar steps reduce 1e-5 to 1e-20
         for (std::ptrdiff_t n = 0; n < n_steps; ++n) {
             look_for_signals(n);
             Q.make_unit(h, findings);
@@ -311,9 +310,10 @@ py::tuple step(const std::string& method,
     return py::make_tuple(m_end, attitude_end);
 }
 
-/// n_steps of a splitting scheme around "exact" for a heavy top in 34 digits: momentum and
-/// quaternion at the end.  `stages` has shape (stages, 3, 2): 0 for a flow and 1 for a kick, the
-/// coefficient, and c of a modified potential; `top` holds the weight and where it acts.
+/// n_steps of a splitting scheme around "exact" for a heavy top in quadruple precision: momentum
+/// and quaternion at the end.  `stages` has shape (stages, 3, 2): 0 for a flow and 1 for a kick,
+/// the coefficient, and c of a modified potential; `top` contains the weight and its point of
+/// action.
 py::tuple heavy_top(const Pairs& stages,
                     const Pairs& inertia,
                     const Pairs& m,

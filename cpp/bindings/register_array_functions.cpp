@@ -19,7 +19,7 @@ namespace {
 
 /// NumPy keeps the address of the loop, so rows must stay where they are.
 void add_ufunc(py::module_& module, const polhode::dispatch::ArrayFunction& row) {
-    // All arguments and results are doubles; NumPy casts whatever else comes in.
+    // All arguments and results are doubles; NumPy casts all other types.
     static const char types[] = {NPY_DOUBLE,
                                  NPY_DOUBLE,
                                  NPY_DOUBLE,
@@ -48,10 +48,10 @@ void add_ufunc(py::module_& module, const polhode::dispatch::ArrayFunction& row)
     module.add_object(row.name, py::reinterpret_steal<py::object>(ufunc));
 }
 
-/// Gives a ufunc its text, which NumPy before 2.2 lets nobody do from Python.
+/// Sets the docstring of a ufunc, which is not possible from Python before NumPy 2.2.
 void describe(const py::object& ufunc, const std::string& text) {
     if (!PyObject_TypeCheck(ufunc.ptr(), &PyUFunc_Type)) throw py::type_error("not a ufunc");
-    auto* copy = new char[text.size() + 1];  // lives as long as the ufunc, which is for ever
+    auto* copy = new char[text.size() + 1];  // never freed, like the ufunc
     std::copy_n(text.c_str(), text.size() + 1, copy);
     reinterpret_cast<PyUFuncObject*>(ufunc.ptr())->doc = copy;
 }

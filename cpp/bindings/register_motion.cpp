@@ -11,15 +11,15 @@ namespace py = pybind11;
 namespace polhode::bindings {
 namespace {
 
-/// Bodies and times below which releasing the interpreter lock costs more than it gives.
+/// With fewer bodies and times, releasing the interpreter lock costs more time than it saves.
 constexpr std::ptrdiff_t few = 32;
-/// Threads take shares of whole packs at every level.
+/// The share of each thread consists of whole packs, at every level.
 constexpr std::ptrdiff_t grain = 64;
 
 enum Role { inertia_, m_, attitude_, repeated_, beyond_, t_, m_out_, attitude_out_, roles };
 
-/// Fills m_out and attitude_out, which have the shape of the batch.  False where an argument is not
-/// an aligned array of doubles of a fitting shape; then nothing has been written.
+/// Fills m_out and attitude_out, which have the shape of the batch.  False if an argument is not an
+/// aligned array of doubles with the right shape; then the outputs are unchanged.
 bool motion_at(py::handle inertia,
                py::handle m,
                py::handle attitude,

@@ -1,7 +1,7 @@
 /// @file
 /// Bodies with torque: polhode._core.integrate, the torque models and the list of splittings.
 ///
-/// Arrays come prepared by polhode.integrate: native doubles, C-contiguous, bodies along one axis.
+/// polhode.integrate prepares the arrays: native doubles, C-contiguous, bodies along one axis.
 
 #include <algorithm>
 #include <chrono>
@@ -24,7 +24,8 @@ namespace py = pybind11;
 namespace polhode::bindings {
 namespace {
 
-/// `bodies` vectors, quaternions or matrices one after another; one alone is shared by all bodies.
+/// `bodies` vectors, quaternions or matrices one after another; a single one is shared by all
+/// bodies.
 View rows(const Doubles& array, std::ptrdiff_t core, std::ptrdiff_t bodies) {
     if (array.size() == core) return {array.data(), 0, 1, 3};
     if (array.size() != core * bodies) throw py::value_error("arrays of the wrong size");
@@ -53,7 +54,7 @@ const TorqueModel& model(int index) {
 }
 
 /// A torque as Python describes it: (model, parameters), or (model, parameters, function, data,
-/// bounds, origins) with addresses as integers; 0 and empty arrays mean none.
+/// bounds, origins) with addresses as integers; 0 and empty arrays mean "not given".
 class Term {
   public:
     Term(const py::tuple& description, std::ptrdiff_t bodies)
@@ -113,8 +114,9 @@ MutableView columns_of(const DirectMethod& method, Doubles work, std::ptrdiff_t 
     return {work.mutable_data(), method.columns, 1, 3};
 }
 
-/// The stages of step `step` of a direct integrator: of each, when in the step it
-/// wants how many derivatives of the momentum, and how far it goes back where it is not done.
+/// The stages of step `step` of a direct integrator.  For each stage: the time in the step, the
+/// number of derivatives of the momentum that it needs, and the number of stages to go back while
+/// it is not done.
 py::list direct_stages(int row, std::ptrdiff_t step, const py::tuple& option_values) {
     const DirectMethod& method = direct_method(row);
     DirectStage made[DirectMethod::most_stages];
@@ -127,19 +129,19 @@ py::list direct_stages(int row, std::ptrdiff_t step, const py::tuple& option_val
     return stages;
 }
 
-/// The same numbers, not to be written to, nor to be made writeable.
+/// A view of the same numbers that is read-only and cannot be made writeable.
 py::object closed(const py::array& array) {
     return py::module_::import("numpy").attr("asarray")(py::memoryview(array).attr("toreadonly")());
 }
 
-/// A torque that Python evaluates: function(order, t, m, attitude) of the whole batch gives the
-/// derivative of that order of the momentum in space, seen from the bodies, or the W of a modified
+/// A torque that Python evaluates: function(order, t, m, attitude) of the whole batch returns the
+/// derivative of that order of the momentum in space, in the body frame, or the W of a modified
 /// potential; see TorqueArguments::order.  Its attribute `direct` may be a function (t, m,
-/// attitude) that is called in its place for order 1; what that returns, if it is not an aligned
-/// array of doubles of the shape of m, is converted or refused by the method `fitted`.
+/// attitude) that is called instead for order 1.  If its result is not an aligned array of doubles
+/// with the shape of m, the method `fitted` converts or rejects it.
 class Called {
   public:
-    /// @param step  number of the step at hand, for the note of an exception
+    /// @param step  number of the current step, for the note of an exception
     Called(const py::object& function,
            py::object m,
            py::object attitude,
@@ -181,7 +183,8 @@ class Called {
             }
         }
     }
-    /// An array of doubles of the shape of m; a note tells where an exception came.
+    /// An array of doubles with the shape of m.  A note is added to an exception with the place
+    /// where it occurred.
     py::object ask(const TorqueArguments& a) {
         try {
             PyObject* const m = momenta(a.m).ptr();
@@ -223,7 +226,7 @@ class Called {
         return PyArray_CheckExact(returned.ptr()) && read_array(returned.ptr(), 1, rows) &&
                PyArray_SAMESHAPE(rows.array, reinterpret_cast<PyArrayObject*>(m_.ptr()));
     }
-    /// Those of the state or of a stage.
+    /// The arrays of the state or of a stage.
     const py::object& momenta(const View& m) {
         if (m.data == m_.data()) return m_;
         if (stage_.is_none()) {
@@ -309,7 +312,7 @@ class Integration {
     Integration(const Integration&) = delete;
     Integration& operator=(const Integration&) = delete;
 
-    /// At most `n_steps` steps; where a torque calls back, not more than begin within `seconds`.
+    /// At most `n_steps` steps; if a torque calls back, only steps that begin within `seconds`.
     void run(std::ptrdiff_t first_step, std::ptrdiff_t n_steps, double seconds) {
         SplittingProblem& p = problem_;
         if (n_steps < 0 || first_step < 0 || first_step + n_steps > p.total_steps) {
@@ -320,8 +323,8 @@ class Integration {
         const auto run = dispatch::level().splitting->run;
         const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(p, begin, end); };
         constexpr std::ptrdiff_t block = SplittingProblem::block_bodies;
-        // polhode.integrate asks for as many steps as take a tenth of a second; one of a million
-        // bodies may take longer.
+        // polhode.integrate requests as many steps as take a tenth of a second; one step of a
+        // million bodies may take longer.
         if (p.caller != nullptr) {
             run_calling(n_steps, seconds);
             return;
@@ -338,7 +341,7 @@ class Integration {
     std::ptrdiff_t done() const { return done_; }
 
   private:
-    /// Step after step, so that an exception finds out how many are complete.
+    /// One step at a time, so that the number of complete steps is known after an exception.
     void run_calling(std::ptrdiff_t n_steps, double seconds) {
         using Clock = std::chrono::steady_clock;
         const auto end = Clock::now() + std::chrono::duration<double>(seconds);
@@ -357,7 +360,7 @@ class Integration {
     T value(const char* name) const {
         return given_[name].cast<T>();
     }
-    /// As it is, not converted: the core works in it.
+    /// Not converted: the core works directly in this array.
     Doubles array(const char* name) const {
         if (!py::isinstance<Doubles>(given_[name]) ||
             !PyArray_ISALIGNED(reinterpret_cast<PyArrayObject*>(given_[name].ptr()))) {
@@ -386,10 +389,10 @@ class Integration {
             sum_.push_back(called_.back().term());
         }
     }
-    /// What the driver wants done for all bodies between two calls of Python.
+    /// The work that the driver requests for all bodies between two calls of Python.
     static void share(void* self, std::ptrdiff_t count, Caller::Work work, const void* context) {
         auto& integration = *static_cast<Integration*>(self);
-        constexpr std::ptrdiff_t few = 32;  // done before the lock would have been released
+        constexpr std::ptrdiff_t few = 32;  // finished before the lock could be released
         if (count <= few) {
             work(context, 0, count);
             integration.slice_.watch().check_asked();

@@ -16,15 +16,16 @@ namespace py = pybind11;
 namespace polhode::bindings {
 namespace {
 
-/// Body-steps below which releasing the interpreter lock costs more than it gives.
+/// With fewer steps (number of bodies times steps), releasing the interpreter lock costs more time
+/// than it saves.
 constexpr std::ptrdiff_t few_steps = 32;
-/// Threads take shares of whole packs at every level.
+/// The share of each thread consists of whole packs, at every level.
 constexpr std::ptrdiff_t grain = 64;
 
 enum Role { inertia_, m_, attitude_, h_, m_out_, attitude_out_, carried_, roles };
 static_assert(roles <= BatchShape::max_arrays);
 
-/// Is the last core axis of an attitude a quaternion, or are the last two a matrix?
+/// Tells if an attitude is a quaternion (last core axis) or a matrix (last two).
 bool read_attitude(PyObject* object, Operand& operand, bool& matrix) {
     if (!read_array(object, 1, operand)) return false;
     matrix = operand.core_length(0) != 4;
@@ -40,7 +41,7 @@ std::ptrdiff_t integer(PyObject* object) {
     return value;
 }
 
-/// What a call of `step` gives, all but the first five with defaults.
+/// The arguments of a call of `step`; all except the first five have defaults.
 struct StepCall {
     static constexpr std::ptrdiff_t least = 5, most = 11;
     int method;
@@ -125,7 +126,8 @@ py::object step(const StepCall& call) {
     OptionValues options = row_of_method.info->complete(read_options(call.options));
     options.stop = slice.watch().request();
     const int correction = row_of_method.info->energy_correction(options);
-    // What steps carry with them besides m and attitude, for calls that are cut into slices.
+    // The data that are stored from step to step in addition to m and attitude, for calls that are
+    // divided into slices.
     const bool carries = n_steps > 1 && (correction != 0 || row_of_method.history > 0);
     py::object carried;
     if (carries) {
@@ -138,7 +140,8 @@ py::object step(const StepCall& call) {
     batch.arrange();
     const std::ptrdiff_t count = batch.size();
     if (count == 0) {
-        // No body, but maybe moments and attitudes, at which the Python layer looks.
+        // There is no body, but possibly there are moments and attitudes, which the Python layer
+        // validates.
         if (!checked) return py::none();
         return py::make_tuple(results[0], results[1]);
     }
@@ -185,7 +188,7 @@ py::object step(const StepCall& call) {
         });
         if (found != all_valid) findings |= found;
     };
-    // New arrays can be thrown away, so the step itself may do the looking (matrices it does not).
+    // New arrays can be discarded, so the step itself may validate its input (but not matrices).
     const bool looks_first = matrix || !fresh;
     if (n_steps <= few_steps / count) {
         if (looks_first && !checked) look(0, count);
@@ -196,9 +199,9 @@ py::object step(const StepCall& call) {
             slice.watch().unlocked(
                 [&](const auto& idle) { share_among_threads(count, threads, grain, look, idle); });
         }
-        // Many steps are done a slice at a time, each from what the one before it left in the
-        // outputs; of many bodies, one step is cut into pieces.  A pack takes its time for one body
-        // too.
+        // Many steps are divided into slices; each slice starts from the outputs of the slice
+        // before.  A step of many bodies is divided into pieces.  A pack with one body takes as
+        // long as a full pack.
         for (std::ptrdiff_t done = 0; !refused() && (done == 0 || done < n_steps); done += steps) {
             const std::ptrdiff_t few = slice.units() / std::max(count, grain / 4);
             steps = std::min(std::max<std::ptrdiff_t>(few, 1), n_steps - done);
@@ -223,7 +226,7 @@ py::object step(const StepCall& call) {
     return py::make_tuple(results[0], results[1]);
 }
 
-/// `step` as Python calls it, often for one body: without what pybind11 does at each call.
+/// `step` as Python calls it, often for one body: without the overhead of pybind11 in each call.
 PyObject* step_of_python(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
     try {
         if (count < StepCall::least) throw py::type_error("arguments of step");
@@ -286,7 +289,7 @@ py::tuple look_at_attitudes(const Doubles& attitude) {
 bool overlaps_itself(const py::array& array) {
     return may_overlap_itself(reinterpret_cast<PyArrayObject*>(array.ptr()));
 }
-/// Of aligned doubles; false for others.
+/// Requires aligned doubles; false for other arrays.
 bool same_elements(const py::array& a, const py::array& b) {
     Operand first, second;
     return read_array(a.ptr(), 0, first) && read_array(b.ptr(), 0, second) &&

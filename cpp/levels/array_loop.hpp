@@ -201,7 +201,7 @@ struct Loop {
                 scatter<false>(args, steps, to, first, count, buffer);
             }
         }
-        // Values blended away in a kernel leave floating-point flags that mean nothing.
+        // Lanes that a kernel computes and discards set floating-point flags without meaning.
         std::feclearexcept(FE_ALL_EXCEPT);
     }
 };

@@ -18,7 +18,7 @@ template <class T>
 struct Bodies {
     Inertia<T> body;
     Vec3<T> m;
-    T scale;         ///< of m; m t is a product that keeps
+    T scale;         ///< of m; m t does not change
     mask_t<T> sane;  ///< m is finite
 
     POLHODE_INLINE static Bodies of(const Vec3<T>& inertia, const Vec3<T>& m) {
@@ -56,7 +56,7 @@ void evaluate(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdi
     const auto count_at = [&](std::ptrdiff_t i) {
         return end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
     };
-    // One body at many times: its constants are worked out once.
+    // One body at many times: its constants are computed once.
     const bool shared = a.inertia.body == 0 && a.m.body == 0 && a.repeated.body == 0 &&
                         a.beyond.body == 0 && a.attitude.body == 0;
     Bodies<T> bodies;
@@ -76,7 +76,7 @@ void evaluate(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdi
         repetition = {repeated.x, repeated.y, repeated.z, beyond.x, beyond.y, beyond.z};
         start = batch::Attitude<T>::load(a.attitude, a.matrix, i, count);
         poison = select(bodies.sane, T(0.0), nan<T>());
-        int findings = all_valid;  // attitudes are looked at where the motion is made
+        int findings = all_valid;  // attitudes are validated when the motion is created
         start.make_unit(poison, findings);
     };
     load(begin, shared ? 1 : count_at(begin));

@@ -30,7 +30,7 @@ struct Turn {
         attitude.matrix = false;
         attitude.q = array_loop::quaternion(x);
         T h = x[4];
-        int findings = all_valid;  // zero quaternions were refused before
+        int findings = all_valid;  // zero quaternions were rejected before
         attitude.make_unit(h, findings);
         attitude.turn(magnus::turn<Order>(x + 5, h));
         array_loop::store(attitude.q, y);

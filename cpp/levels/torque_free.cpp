@@ -52,7 +52,7 @@ int look_at_attitude(const View& attitude, bool matrix, std::ptrdiff_t begin, st
                 (abs(dot(x, x) - 1.0) > tolerance) | (abs(dot(y, y) - 1.0) > tolerance) |
                 (abs(dot(z, z) - 1.0) > tolerance) | (abs(dot(x, y)) > tolerance) |
                 (abs(dot(x, z)) > tolerance) | (abs(dot(y, z)) > tolerance);
-            // What is not finite comes out NaN and is no error.
+            // A value that is not finite gives NaN, without an error.
             bad = bad | ((off | (dot(cross(x, y), z) < 0.0)) & is_finite(x) & is_finite(y) &
                          is_finite(z));
         } else {

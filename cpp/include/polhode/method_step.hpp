@@ -11,14 +11,15 @@
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
-// Vectors wider than the registers never cross a call: every function of them is inlined.
+// Vectors wider than the registers are never passed to a called function: all functions of them are
+// inlined.
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 
 POLHODE_NAMESPACE_BEGIN
 namespace batch {
 
-/// The object that steps: the kernel of a method with these values of its options, else with the
+/// The kernel of a method as an object, with these values of its options, or else with the
 /// defaults.
 template <class Method>
 POLHODE_INLINE constexpr auto kernel_of(const OptionValues& options) {
@@ -31,13 +32,13 @@ POLHODE_INLINE constexpr auto kernel_of(const OptionValues& options) {
 template <class Method>
 using KernelOf = decltype(kernel_of<Method>(OptionValues{}));
 
-/// What a kernel says of itself (methods.hpp), and what holds where it says nothing.
+/// The properties that a kernel declares (methods.hpp), and their defaults.
 template <class Kernel>
 inline constexpr bool in_user_axes = [] {
     if constexpr (requires { Kernel::user_axes; }) return Kernel::user_axes;
     return false;
 }();
-/// Numbers of its own that it carries from step to step; -1: it is no multistep method.
+/// The count of numbers that it stores from step to step; -1: it is no multistep method.
 template <class Kernel>
 inline constexpr int carried_numbers = [] {
     if constexpr (requires { Kernel::carried; }) return Kernel::carried;
@@ -45,20 +46,21 @@ inline constexpr int carried_numbers = [] {
 }();
 template <class Kernel>
 inline constexpr bool is_multistep = carried_numbers<Kernel> >= 0;
-/// How many steps it combines; 0: it is no multistep method.
+/// The number of steps that it combines; 0: it is no multistep method.
 template <class Kernel>
 constexpr int history_of() {
     if constexpr (is_multistep<Kernel>) return Kernel::starting + 1;
     return 0;
 }
-/// Whether a step may come out NaN for want of a root.
+/// True if a step may be NaN because its implicit equation has no solution.
 template <class Kernel>
 POLHODE_INLINE constexpr bool lacks_root(const Kernel& kernel) {
     if constexpr (requires { kernel.may_lack_root(); }) return kernel.may_lack_root();
     return false;
 }
 
-/// One step in the user's axes: they are sorted, unless the kernel says `user_axes`.
+/// One step in the user's axes.  The axes are sorted for the kernel, unless it declares
+/// `user_axes`.
 template <class Kernel, class T>
 POLHODE_INLINE FreeStep<T> advance_usual(const Kernel& kernel,
                                          const Inertia<T>& body,
@@ -73,23 +75,22 @@ POLHODE_INLINE FreeStep<T> advance_usual(const Kernel& kernel,
         return s;
     }
 }
-/// Whether every momentum is surely of a size that needs no unit: by its square, which costs less
-/// than the largest component.
+/// True if every momentum is certainly of a size that needs no unit.  This is judged by the square,
+/// which costs less than the largest component.
 template <class T>
 POLHODE_INLINE bool all_usual(const Vec3<T>& m) {
     const T square = dot(m, m);
     return all((square >= 0x1p-38) & (square <= 0x1p40));
 }
-/// The same in the user's units: powers of two are taken out of m, so that every finite m goes the
-/// same way bit for bit.
+/// The same in the user's units: powers of two are divided out of m, so that every finite m gives
+/// the same result bit for bit.
 template <class Kernel, class T>
 POLHODE_INLINE FreeStep<T> advance(const Kernel& kernel,
                                    const Inertia<T>& body,
                                    const Vec3<T>& m,
                                    T h) {
     const T largest = largest_component(m);
-    // Each body decides for itself: beside a large component a subnormal one would lose its last
-    // bits.
+    // Each body has its unit: next to a large component, a subnormal one would lose its last bits.
     const bool scales = any(!is_usual(largest));
     Vec3<T> scaled_m = m;
     T scaled_h = h;
@@ -103,8 +104,8 @@ POLHODE_INLINE FreeStep<T> advance(const Kernel& kernel,
     if (scales) s.m = unit * s.m;
     return s;
 }
-/// The same of a kernel that stands alone: of a multistep method a step as any but the first ones,
-/// of a body that has turned steadily.
+/// The same with a kernel outside a batch.  For a multistep method this is a step after the first
+/// ones, for a body that has turned at a constant rate.
 template <class Kernel, class T>
 FreeStep<T> single_step(const Kernel& kernel, const Inertia<T>& body, const Vec3<T>& m, T h) {
     if constexpr (is_multistep<Kernel>) {

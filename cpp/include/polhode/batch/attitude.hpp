@@ -12,7 +12,8 @@
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
-// Vectors wider than the registers never cross a call: every function of them is inlined.
+// Vectors wider than the registers are never passed to a called function: all functions of them are
+// inlined.
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 
@@ -71,9 +72,9 @@ struct Attitude {
         }
     }
 
-    /// Made unit, as every step begins: a q more than 4 eps off in |q|^2, a Q with an entry of
-    /// Q^T Q - 1 above 8 eps; what is nearer stays bit for bit.  h becomes NaN where the attitude
-    /// is not finite; zero quaternions are reported in `findings`.
+    /// Normalises the attitude at the start of a step: a q if |q|^2 differs from 1 by more than 4
+    /// eps, a Q if an entry of Q^T Q - 1 is above 8 eps.  Otherwise it stays the same bit for bit.
+    /// h becomes NaN where the attitude is not finite; zero quaternions are reported in `findings`.
     POLHODE_INLINE void make_unit(T& h, int& findings) {
         if (matrix) {
             const T off = orthogonality_defect(Q);
@@ -100,9 +101,9 @@ struct Attitude {
             q = kept_unit(q, unit_within);
         }
     }
-    /// What `make_unit` and `turn` make of quaternions that need at most a small correction of
-    /// their norm, by a blend: in most packs some lane needs it.  Other lanes, of which the mask
-    /// says no, are worth nothing.
+    /// The same results as `make_unit` and `turn` for quaternions that need at most a small
+    /// correction of the norm, with a blend: in most packs some lane needs the correction.  The
+    /// mask is false for all other lanes, whose results are meaningless.
     POLHODE_INLINE static mask_t<T> turn_near_unit(Quaternion<T>& q, const Quaternion<T>& dq) {
         const T excess = dot(q, q) - 1.0;
         q = kept_unit(q, unit_within) * dq;

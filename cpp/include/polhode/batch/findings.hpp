@@ -1,7 +1,6 @@
 #pragma once
 
-/// @file
-/// What is wrong with the bodies of a pack, or went wrong.
+/// @file Invalid data of the bodies of a pack, and failures during their steps.
 
 #include <cstddef>
 
@@ -13,14 +12,15 @@
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
-// Vectors wider than the registers never cross a call: every function of them is inlined.
+// Vectors wider than the registers are never passed to a called function: all functions of them are
+// inlined.
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 
 POLHODE_NAMESPACE_BEGIN
 namespace batch {
 
-/// What there is to say of the moments of one pack of bodies, see Finding.
+/// The findings for the moments of one pack of bodies, see Finding.
 template <class T>
 POLHODE_INLINE int look_at_moments(const Vec3<T>& I) {
     const T smallest = min(min(I.x, I.y), I.z);
@@ -35,7 +35,7 @@ POLHODE_INLINE int look_at_moments(const Vec3<T>& I) {
     return (any(rod & !ok) ? some_rod : all_valid) | (any(!(ok | rod)) ? some_invalid : all_valid);
 }
 
-/// Counts the bodies that became NaN though nothing they started from was, see StepArguments.
+/// Counts the bodies that became NaN from finite initial values, see StepArguments.
 template <class T>
 [[gnu::noinline]] void count_lost(const StepArguments& arguments,
                                   std::ptrdiff_t i,

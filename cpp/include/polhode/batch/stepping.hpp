@@ -17,14 +17,16 @@
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
-// Vectors wider than the registers never cross a call: every function of them is inlined.
+// Vectors wider than the registers are never passed to a called function: all functions of them are
+// inlined.
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 
 POLHODE_NAMESPACE_BEGIN
 namespace batch {
 
-/// What goes with a pack from step to step besides m and attitude, see StepArguments.
+/// The data of a pack that are stored from step to step, in addition to m and attitude, see
+/// StepArguments.
 template <class T, class Method>
 struct Carried {
     static constexpr int numbers = is_multistep<Method> ? carried_numbers<Method> : 0;
@@ -60,8 +62,8 @@ struct Carried {
     }
 };
 
-/// The constants of the bodies, pack after pack: those that an earlier look has left, or computed
-/// from the moments, in which case it also finds out about these.
+/// The constants of the bodies, pack after pack: stored by an earlier validation, or computed from
+/// the moments.  In the second case the moments are also validated.
 template <class T>
 class BodiesOfPacks {
   public:
@@ -116,10 +118,10 @@ POLHODE_INLINE FreeStep<T> advance(const CalledMethod<T>& called,
     return called.function(called.method, body, m, h);
 }
 
-/// n steps of bodies begin ... end - 1, of any kind and in any arrays.  Returns what it finds of
-/// moments and quaternions that are not allowed; the results of such bodies are worth nothing.
+/// n steps of bodies begin ... end - 1, of any kind and in any arrays.  Returns the findings for
+/// invalid moments and quaternions; the results for these bodies are meaningless.
 ///
-/// @tparam Method  one that carries numbers from step to step, or CalledMethod
+/// @tparam Method  a method that stores numbers from step to step, or CalledMethod
 template <class T, class Method>
 [[gnu::noinline]] int step_any(const Method& method,
                                const StepArguments& arguments,
@@ -179,7 +181,7 @@ template <class T, class Method>
     return findings | bodies.findings;
 }
 
-/// All steps but the first n, of bodies begin ... end - 1, by `step_any`.
+/// All steps except the first n, of bodies begin ... end - 1, by `step_any`.
 template <class T>
 [[gnu::noinline, gnu::cold]] int step_on(const CalledMethod<T>& method,
                                          StepArguments arguments,
@@ -194,7 +196,7 @@ template <class T>
     return step_any<T>(method, arguments, begin, end);
 }
 
-/// How momenta and quaternions lie: as rows of (N, C) arrays, as columns of (C, N) arrays.
+/// The layout of momenta and quaternions: rows of (N, C) arrays, or columns of (C, N) arrays.
 enum class Layout { rows, columns, other };
 
 inline Layout layout_of(const StepArguments& a) {
@@ -207,7 +209,7 @@ inline Layout layout_of(const StepArguments& a) {
     }
     return rows ? Layout::rows : columns ? Layout::columns : Layout::other;
 }
-/// A view that is known to lie so, of C components.
+/// A view of C components with this layout.
 template <Layout layout, int C, class AnyView>
 POLHODE_INLINE AnyView laid_out(AnyView v) {
     if constexpr (layout == Layout::rows) v.body = C, v.component = 1;
@@ -215,9 +217,9 @@ POLHODE_INLINE AnyView laid_out(AnyView v) {
     return v;
 }
 
-/// Steps of whole packs of bodies with quaternions, without correction of the energy: the loop that
-/// most calls run.  Where something is unusual, the size of a momentum, a quaternion to be
-/// normalised, or a result that is NaN, `step_any` goes on.
+/// Steps of whole packs of bodies with quaternions, without energy correction: the loop that most
+/// calls run.  In unusual cases `step_any` continues: an unusual size of a momentum, a quaternion
+/// that needs normalisation, or a NaN result.
 ///
 /// @tparam several  n steps, else one
 template <class T, Layout layout, bool several, class Method>
@@ -241,7 +243,7 @@ template <class T, Layout layout, bool several, class Method>
             if (!all_usual(m)) [[unlikely]]
                 break;
             const FreeStep<T> s = advance_usual(method, body, m, h);
-            // Loaded after the step, which leaves no register free.
+            // Loaded after the step, since the step uses all registers.
             if (n == 0) {
                 const View from = laid_out<layout, 4>(arguments.attitude);
                 attitude = Attitude<T>::load(from, false, i, lanes);
@@ -258,7 +260,7 @@ template <class T, Layout layout, bool several, class Method>
             attitude.store(laid_out<layout, 4>(arguments.attitude_out), i, lanes);
         }
         if (n < n_steps) [[unlikely]] {
-            // Where one pack is unusual from the start, its neighbours may be too.
+            // If one pack is unusual from the start, its neighbours may be unusual too.
             constexpr std::ptrdiff_t packs = 16 * lanes;
             if (n == 0) next = end - i < packs ? end : i + packs;
             findings |= step_on(called, arguments, n, i, next);
@@ -296,8 +298,8 @@ int step_by(const Method& method,
 }
 
 /// A kernel called through a pointer, so that all long ones share one loop over the arrays:
-/// compiling that loop takes longer than compiling most kernels, and next to them the call is
-/// nothing.
+/// compiling that loop takes longer than compiling most kernels, and compared with them the cost of
+/// the call is negligible.
 template <class T, bool in_axes_of_user>
 struct PointedKernel {
     static constexpr bool user_axes = in_axes_of_user;

@@ -7,7 +7,8 @@
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
-// Vectors wider than the registers never cross a call: every function of them is inlined.
+// Vectors wider than the registers are never passed to a called function: all functions of them are
+// inlined.
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 
@@ -51,8 +52,8 @@ POLHODE_INLINE void join3(double* p, const real_vector<8> (&c)[3]) {
     store_vector<8>(p + 8, POLHODE_SHUFFLE(b, c[2], 10, 1, 2, 11, 4, 5, 12, 7));
     store_vector<8>(p + 16, POLHODE_SHUFFLE(d, c[2], 0, 13, 2, 3, 14, 5, 6, 15));
 }
-/// Two pairs of doubles, one in each half of a register (a load of half a register is free of
-/// shuffles).
+/// Two pairs of doubles, one in each half of a register (a load of half a register needs no
+/// shuffle).
 POLHODE_INLINE real_vector<4> load_halves(const double* low, const double* high) {
     return POLHODE_SHUFFLE(load_vector<2>(low), load_vector<2>(high), 0, 1, 2, 3);
 }
@@ -142,10 +143,11 @@ POLHODE_INLINE void join4(double* p, const real_vector<2> (&c)[4]) {
 #undef POLHODE_SHUFFLE
 
 /// W matrices of nine doubles one after another -> nine components, and back.  The rows of the
-/// matrices are 3 W vectors: split once into columns, and each column once more into rows.
+/// matrices are 3 W vectors.  They are split into columns, and then each column is split into rows.
 ///
-/// @param columns  room in between, the caller's: GCC 12 gives such arrays of two calls that are
-///                 inlined one place at -O2, and reads the first after it has written the second
+/// @param columns  temporary memory, provided by the caller.  For local arrays, GCC 12 at -O2 uses
+///                 the same memory in two inlined calls, and reads the first array after it has
+///                 written the second
 template <int W>
 POLHODE_INLINE void split9(const double* p, real_vector<W> (&c)[9], double (&columns)[3][3 * W]) {
     for (int g = 0; g < 3; ++g) {
@@ -169,7 +171,7 @@ POLHODE_INLINE void join9(double* p, const real_vector<W> (&c)[9], double (&colu
         real_vector<W> part[3];
         for (int k = 0; k < 3; ++k) {
             const double* column = columns[k] + W * g;
-            // join3 stores by halves: a load of more would have to wait for both.
+            // join3 stores by halves: a wider load would have to wait for both.
             if constexpr (W == 4) part[k] = load_halves(column, column + 2);
             if constexpr (W != 4) part[k] = load_vector<W>(column);
         }

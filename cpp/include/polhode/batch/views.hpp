@@ -12,7 +12,8 @@
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
-// Vectors wider than the registers never cross a call: every function of them is inlined.
+// Vectors wider than the registers are never passed to a called function: all functions of them are
+// inlined.
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 
@@ -26,7 +27,8 @@ POLHODE_INLINE std::ptrdiff_t offset(std::ptrdiff_t component, std::ptrdiff_t ro
     return k * component;
 }
 
-/// Components of bodies i ... i + count - 1, one body a lane; lanes past them repeat the last body.
+/// Components of bodies i ... i + count - 1, one body per lane; the lanes after the last body
+/// repeat it.
 template <int C>
 POLHODE_INLINE void load(const View& v, std::ptrdiff_t i, int, double (&out)[C]) {
     const double* p = v.data + i * v.body;

@@ -17,14 +17,14 @@ namespace polhode {
 /// Bodies of a block, or of a whole batch, as a stage sees them.
 struct DirectArguments {
     View inertia;
-    const void* bodies;  ///< Inertia<T> pack after pack, as in StepArguments; null: to be computed
+    const void* bodies;  ///< Inertia<T> pack after pack, as in StepArguments; null: compute them
     MutableView m;       ///< momentum, body frame
     MutableView attitude;
     bool matrix;  ///< attitude is (3, 3), else a quaternion
     /// At the state that the last stage left, in the body frame: the torque, which is L' of the
     /// momentum L in space; then L'', L''' ..., three components each, as many as the stage needs.
     View torque;
-    /// Numbers that the method keeps from step to step, per body; 0 before the first step.
+    /// Numbers that the method stores from step to step, per body; 0 before the first step.
     MutableView work;
     double h;
     std::ptrdiff_t step;  ///< number of the step, from 0
@@ -60,9 +60,10 @@ struct DirectMethod {
     int columns;      ///< of DirectArguments::work
     int derivatives;  ///< of L, the most that a stage needs
     int given;        ///< how many of them it needs where L(t) itself is given
-    /// The stages of step number n, either a list of its own or written to `room` of `most_stages`.
+    /// The stages of step number n, either a constant list or one written to `room` of
+    /// `most_stages`.
     DirectStages (*stages)(std::ptrdiff_t n, const OptionValues& options, DirectStage* room);
-    const double* data = nullptr;  ///< OptionValues::data where none is given
+    const double* data = nullptr;  ///< OptionValues::data if the options give no data
 };
 
 }  // namespace polhode

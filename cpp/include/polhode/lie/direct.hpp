@@ -26,23 +26,23 @@ enum Column : int {
     tried_column = start_column + 3,   ///< the last f
     before_column = tried_column + 3,  ///< the f before, and F(f) - f of it
     defect_column = before_column + 3,
-    slope_column = defect_column + 3,  ///< inverse of the derivative of F(f) - f, as far as known
-    root_column = slope_column + 9,    ///< f and that inverse where the path has come to
+    slope_column = defect_column + 3,  ///< estimated inverse of the derivative of F(f) - f
+    root_column = slope_column + 9,    ///< f and that inverse at the last point of the path
     root_slope_column = root_column + 3,
-    path_column = root_slope_column + 9,  ///< how far that is, from 0 to 1; -1: tried at once
+    path_column = root_slope_column + 9,  ///< that fraction of the path, 0 to 1; -1: direct try
     part_column = path_column + 1,        ///< what is tried next
     fresh_column = part_column + 1,       ///< 1: no defect there yet
-    probe_column = fresh_column + 1,      ///< which difference at the root is asked for; 0: none
+    probe_column = fresh_column + 1,      ///< which difference at the root is needed; 0: nothing
     exact_column = probe_column + 1,      ///< 1: the derivative at the root is one by differences
     count_column = exact_column + 1,      ///< see `part_counted`; -1: the step is done
     columns = count_column + 1
 };
 /// Parts of a path under torque.
 inline constexpr double longest_part = 0x1p-3, shortest_part = 0x1p-30;
-/// How often F is asked for in a step at most; what is not found then is lost.
+/// The most evaluations of F in a step.  After that the search for a solution fails.
 inline constexpr double most_times = 1000.0;
 
-/// A 3 by 3 matrix by rows, of numbers that a body keeps.
+/// A 3 by 3 matrix, row by row, stored in the columns of a body.
 template <class T>
 struct Rows {
     Vec3<T> row[3];
@@ -87,7 +87,7 @@ struct Rows {
     }
 };
 
-/// One step for given torques, compiled once.
+/// One step for given torques.  It is compiled only once.
 template <class T>
 [[gnu::noinline]] ImplicitStep<T> given_step(Scheme scheme,
                                              const Vec3<T>& inverse,
@@ -99,7 +99,7 @@ template <class T>
     return implicit_step(scheme, inverse, m, h, f0, f, stop);
 }
 
-/// The torque at the start is there: to the end, or to where it is wanted next.
+/// Uses the torque at the start: goes to the end, or to the next point where the torque is needed.
 template <class T>
 [[gnu::noinline]] void begin(direct::Bodies<T>& b, Scheme scheme) {
     b.begin();
@@ -121,14 +121,14 @@ template <class T>
         b.leave(to.dq, to.m);
         return;
     }
-    // The torque of space, at both ends.
+    // The torque in the space frame, at both ends.
     const T one(1.0);
     const Vec3<T> rate = b.h() * b.body.inverse;
     const T work = 0.5 * (dot(times(rate, b.m), f) + dot(times(rate, to.m), seen_from(to.dq, f)));
     b.leave_or_end(to.dq, to.m, one != one, one == one, work);
 }
 
-/// The work of a step: the middle by itself, both ends by the trapezoidal rule.
+/// The work of a step: from the torque at the middle, or from both ends by the trapezoidal rule.
 template <class T>
 POLHODE_INLINE T work_of(Scheme scheme,
                          const Vec3<T>& rate,
@@ -140,7 +140,7 @@ POLHODE_INLINE T work_of(Scheme scheme,
     return 0.5 * (dot(times(rate, m), start) + dot(times(rate, s.end.m), f));
 }
 
-/// The torque at the middle or the end is there.
+/// Uses the torque at the middle or the end.
 template <class T>
 [[gnu::noinline]] bool repeat(direct::Bodies<T>& b, Scheme scheme) {
     using polhode::select;
@@ -159,7 +159,7 @@ template <class T>
     const Rows<T> root_H = Rows<T>::load(b, root_slope_column);
     Rows<T> H = Rows<T>::load(b, slope_column);
 
-    // As impulses, whose squares stay in the range of numbers.
+    // As impulses: their squares do not overflow or underflow.
     const Vec3<T> f_before = b.vector(before_column), defect_before = b.vector(defect_column);
     const Vec3<T> now = h * defect, before = h * defect_before;
     const T size = max(largest_component(m), largest_component(h * F));
@@ -176,17 +176,18 @@ template <class T>
             H.row[k] = select<T>(probe == k + 1.0, column, H.row[k]);
         }
         H = Rows<T>::chosen(known, H.inverse_of_columns(), H);
-        // Beside the root there may be none for a given torque.
+        // Next to the root, the step for a given torque may have no solution.
         known = known & is_finite(H.row[0]) & is_finite(H.row[1]) & is_finite(H.row[2]);
     }
 
-    // Not from what is mostly rounding.
+    // Not if the differences are mostly rounding errors.
     const mask_t<T> tells = (!fresh) & (!probes) & (largest_component(before) > 0x1p-30 * size);
     H = H.updated(tells, h * (tried - f_before), now - before);
 
-    // To a few rounding units of the torque, which is as well as its attitude is known; the
-    // step itself is then nearer.  A steep torque magnifies the rounding of the attitude: it comes
-    // no nearer then, and the f before is the answer.
+    // Converged to a few rounding units of the torque; the attitude is not known better.  The step
+    // itself is then more accurate.  A torque that changes fast with the attitude magnifies the
+    // rounding errors of the attitude.  Then the iteration does not improve f further, and the
+    // result is the f before.
     const mask_t<T> exact = largest_component(now) <= 8 * epsilon_v<T> * size;
     const T nearer = dot(now, now), than = dot(before, before);
     const mask_t<T> there = (!fresh) & (largest_component(before) <= 0x1p-36 * size);
@@ -196,9 +197,10 @@ template <class T>
     const mask_t<T> stalled = there & (!exact) & (!halved) & (differenced | !follows);
     const Vec3<T> answer = select<T>(exact, F, f_before);
 
-    // A determinant that is far from that of the last root tells of a fold between.
+    // If the determinant is far from that of the last root, there is a fold between the two.
     const mask_t<T> folds = follows & !((root_H.determinant() / H.determinant()) > 0.25);
-    // Near by: the impulse differs from that of the torque at the start by a quarter at most.
+    // A root is near if the impulse differs from that of the torque at the start by a quarter at
+    // most.
     const Vec3<T> first = h * start, moved = h * answer - first;
     const mask_t<T> near =
         largest_component(moved) <= 0.25 * max(largest_component(m), largest_component(first));
@@ -208,8 +210,8 @@ template <class T>
     const mask_t<T> fails = (!probes) & ((found & (!settled)) | (!(found | converges)));
     const mask_t<T> goes_on = !(settled | fails | probes);
 
-    // Where a root is found, the next part.  Where none is: first of all the path, then the
-    // derivative at its last root, then a shorter part.
+    // If a root is found, the next part follows.  If not, first the path is followed, then the
+    // derivative at its last root is computed, then the part is shortened.
     const mask_t<T> begins = fails & !follows;
     const mask_t<T> wants = fails & follows & !differenced;
     const mask_t<T> halves = fails & follows & !wants;
@@ -219,7 +221,7 @@ template <class T>
     new_part = select(halves, 0.5 * part, select(begins, T(longest_part), new_part));
     const T new_probe = select(wants, T(1.0), select(probes & (probe < 3.0), probe + 1.0, T(0.0)));
     const mask_t<T> differs = new_probe > 0.0;
-    // A body without a state or a torque has no step either.
+    // A body whose state or torque is NaN has no step either.
     const mask_t<T> lost =
         (!arrived) & ((!(is_finite(m) & is_finite(start))) | (new_part < shortest_part) |
                       (times >= most_times) | has_most_parts(times));

@@ -1,10 +1,10 @@
 #pragma once
 
-/// @file
-/// Krysl's implicit methods for a body with torque, [Krysl07]: one kernel, the method is data.
+/// @file Krysl's implicit methods for a body with torque, [Krysl07]: one kernel for all methods,
+/// which are described by data.
 ///
 /// With omega = m / I, f the torque, s = h/2, subscripts 0 and 1 for the start and the end of the
-/// step, and all equations as they are after the mending of misprints (REFERENCES.md):
+/// step, and with the misprints of the equations corrected (REFERENCES.md):
 ///
 ///     trap       m1 = m0 + s (m0 x w0 + f0 + m1 x w1 + f1)       R1 = R0 exp(s w0) exp(s w1)
 ///     imid       mb = m0 + s (mb x wb + fb), m1 = 2 mb - m0      R1 = R0 exp(h wb)
@@ -19,9 +19,10 @@
 ///                in the rates: m1 = m0 + h (m x w + f) at the old or the new end
 ///
 /// (R1 = R0 exp(P) where not given.)  fb is the torque at the middle, R0 exp(h wb/2) or R0 exp(P/2)
-/// and time t + s.  What is implicit in the momentum is one quadratic equation, what is implicit in
-/// a rotation vector is another; both are solved by Newton's iteration for torques that are known.
-/// Roots are not unique: the right one is connected with that of h = 0.
+/// and time t + s.  Methods that are implicit in the momentum solve a quadratic equation, methods
+/// that are implicit in a rotation vector solve another equation.  Both are solved by Newton's
+/// iteration for known torques.  An equation can have several solutions.  The right one is
+/// connected to the solution at h = 0.
 
 #include "polhode/inertia.hpp"
 #include "polhode/lie/newton.hpp"
@@ -47,7 +48,7 @@ enum class Scheme : int {
     bbtrapwd
 };
 
-/// Where a scheme evaluates the torque besides at the start.
+/// Where a scheme evaluates the torque, in addition to the start.
 constexpr bool wants_torque_at_middle(Scheme s) {
     return s == Scheme::imid || s == Scheme::imidm || s == Scheme::swc1;
 }
@@ -81,12 +82,13 @@ struct Turn {
         t.versine = 0.5 * (t.half.sin * t.half.sin);
         return t;
     }
-    /// exp(-z) p - p: what the turn changes, so that short turns lose no digit of p.
+    /// exp(-z) p - p: only the change, so that short turns lose no digit of p.
     POLHODE_INLINE Vec3<T> change(const Vec3<T>& z, const Vec3<T>& p) const {
         const Vec3<T> zp = cross(z, p);
         return versine * cross(z, zp) - sine * zp;
     }
-    /// (1 - sin/theta)/theta^2; loses digits for short turns, good enough for derivatives.
+    /// (1 - sin/theta)/theta^2; loses digits for short turns, but is accurate enough for
+    /// derivatives.
     POLHODE_INLINE T third() const {
         using polhode::select;
         const mask_t<T> short_ = y < small;
@@ -96,7 +98,7 @@ struct Turn {
 };
 
 /// D = dexp^-1(-z): D v = v + z x v/2 + e z x (z x v), e = (1 - (theta/2) cot(theta/2))/theta^2,
-/// [Krysl07] eq. (9) and its inverse; singular at a whole turn.
+/// [Krysl07] eq. (9) and its inverse; singular at a turn by 2 pi.
 template <class T>
 struct DexpInverse {
     T e, de_dy;
@@ -125,7 +127,7 @@ POLHODE_INLINE Vec3<T> turned_back(const Vec3<T>& z, const Vec3<T>& p) {
     return p + Turn<T>::of(z).change(z, p);
 }
 
-/// x = base + slope + x x I^-1 x s, all that is implicit in the momentum.
+/// x = base + slope + x x I^-1 x s, the implicit equation for the momentum.
 template <class T>
 struct Quadratic {
     Vec3<T> base, slope;  ///< slope: for the whole of s
@@ -146,7 +148,7 @@ struct Quadratic {
     }
 };
 
-/// z = s D(z) I^-1 (exp(-z) p + exp(-z/2) w + r) + d, all that is implicit in a rotation vector;
+/// z = s D(z) I^-1 (exp(-z) p + exp(-z/2) w + r) + d, the implicit equation for a rotation vector;
 /// D = dexp^-1(-z) or 1; p = exp(-y) (m + k).
 template <class T>
 struct Exponential {
@@ -246,15 +248,15 @@ struct Exponential {
     }
 };
 
-/// Where a root was found, and how many parts of the step were tried on the way.
+/// The root that was found, and the number of parts of the step that were tried.
 template <class T>
 struct Followed {
     mask_t<T> found;
     T tried;
 };
 
-/// The root that is connected with that of h = 0: followed over parts of the step, each from the
-/// root before.
+/// The root that is connected to the root at h = 0.  It is followed over parts of the step; each
+/// part starts from the root before.
 template <class T, class Problem>
 [[gnu::noinline]] Followed<T> follow(const Problem& problem,
                                      const mask_t<T>& wanted,
@@ -288,7 +290,7 @@ POLHODE_INLINE Followed<T> solve(const Problem& problem,
     mask_t<T> found = newton<T>(problem, size < short_step, direct_shrink, x).found;
     T tried(0.0);
     const Vec3<T> moved = x - first;
-    // A root near by, where contraction makes it the only one.
+    // A root near the first guess.  If the iteration contracts, it is the only one.
     found = found & (dot(moved, moved) <= near_by * dot(first, first));
     mask_t<T> far = (!found) & (size < endless);
     if (any(far)) {
@@ -308,12 +310,12 @@ POLHODE_INLINE Followed<T> solve(const Problem& problem,
 
 }  // namespace detail
 
-/// What a step of one of the schemes comes to, for given torques.
+/// The result of a step of one of the schemes, for given torques.
 template <class T>
 struct ImplicitStep {
     FreeStep<T> end;
-    FreeStep<T> middle;  ///< where schemes of the middle want the torque
-    T tried;             ///< parts of the step on the way to the root; 0: it was taken at once
+    FreeStep<T> middle;  ///< where midpoint schemes evaluate the torque
+    T tried;             ///< parts of the step that were tried; 0: the direct solution converged
 };
 
 /// One step.
@@ -321,11 +323,11 @@ struct ImplicitStep {
 /// @param inverse  1/I, along any axes
 /// @param m        momentum along these axes, size about 1
 /// @param f0       torque at the start
-/// @param f        torque at the middle or the end; the step is as implicit in it as the caller
-///                 repeats it
-/// @param stop     asked on long ways to a root
-/// @return         NaN where there is no root that is connected with that of h = 0, or none was
-///                 found in `most_parts` parts
+/// @param f        torque at the middle or the end.  It is held fixed; the caller iterates until it
+///                 converges
+/// @param stop     checked during long searches for a root
+/// @return         NaN where no root is connected to the root at h = 0, or where it was not found
+///                 within `most_parts` parts
 template <class T>
 POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
                                              const Vec3<T>& inverse,

@@ -10,7 +10,7 @@
 ///     m_k = exp(-P_k) (m0 + h sum_j a_kj F_j),   F_j = exp(P_j) f_j
 ///
 /// and the same with b in place of a_k for the end of the step, so that the momentum in space is
-/// kept without a torque.  The method has the order of its tableau.
+/// conserved without a torque.  The method has the order of its tableau.
 
 #include <memory>
 
@@ -20,7 +20,7 @@
 POLHODE_NAMESPACE_BEGIN
 namespace lie {
 
-/// A Butcher tableau, as numbers one after another: s, a (s rows of s), b, c.
+/// A Butcher tableau, as one array of numbers: s, a (s rows of s), b, c.
 struct Tableau {
     static constexpr int most_explicit = OptionValues::most_stages,
                          most_implicit = OptionValues::most_implicit_stages;
@@ -78,7 +78,8 @@ POLHODE_INLINE Vec3<T> weighted(const double* weight, const Vec3<T>* v, int n) {
 }
 
 /// The stages K_j of an implicit tableau for given momenta L_j = m0 + h sum a_jl F_l.
-/// @tparam Known  number of stages, so that loops over them unroll; 0: what the tableau has
+/// @tparam Known  number of stages, so that the compiler unrolls loops over them; 0: read from the
+///                tableau
 template <class T, int Known>
 struct ImplicitStages {
     static constexpr int most = Known > 0 ? Known : Tableau::most_implicit;
@@ -92,7 +93,7 @@ struct ImplicitStages {
 
     POLHODE_INLINE int stages() const { return Known > 0 ? Known : tableau.stages; }
     POLHODE_INLINE Vec3<T> at_rest(int j) const { return times(a, L[j]); }
-    /// How far the slopes at rest are from solving the equations, squared.
+    /// The squared defect of the equations for zero slopes.
     POLHODE_INLINE T defect_at_rest() const {
         Vec3<T> K[most];
         for (int j = 0; j < stages(); ++j) K[j] = at_rest(j);
@@ -176,8 +177,8 @@ struct ImplicitStages {
         return root;
     }
 
-    /// As solve() in implicit.hpp: the root near by of a short step, else the one that is connected
-    /// with that of h = 0.
+    /// As solve() in implicit.hpp: for a short step the root near the first guess, else the root
+    /// that is connected to the root at h = 0.
     Followed<T> solve(const mask_t<T>& wanted, Vec3<T>* K) const {
         using polhode::select;
         if (is_stopped(stop)) return {mask_t<T>(wanted & !wanted), T(0.0)};
@@ -218,7 +219,7 @@ struct ImplicitStages {
     }
 };
 
-/// Compiled once.
+/// Compiled only once.
 template <class T>
 [[gnu::noinline]] Followed<T> solve_stages(const Tableau& tableau,
                                            const Vec3<T>& a,
@@ -241,7 +242,7 @@ struct MuntheKaas {
     const StopRequest* stop = nullptr;
     constexpr bool may_lack_root() const { return Tableau::of(tableau).implicit; }
 
-    /// Of the tableau in the options, else of this one.
+    /// Uses the tableau of the options if there is one, else this one.
     static constexpr MuntheKaas of(const double* tableau, const OptionValues& options) {
         return {options.data != nullptr ? options.data : tableau, options.stop};
     }
@@ -276,9 +277,9 @@ struct MuntheKaas {
     }
 };
 
-// Under torque.  An explicit method asks for the torque in one stage after another.  An implicit
-// one solves for the rotations with the torques that are known, asks for the torques there, and so
-// on until they change no more.
+// Under torque.  An explicit method evaluates the torque in one stage after another.  An implicit
+// method solves for the rotations with the known torques, evaluates the torques there, and repeats
+// this until they no longer change.
 
 namespace munthe_kaas {
 
@@ -333,7 +334,7 @@ struct Explicit {
     }
 };
 
-/// The rotations for the torques that are known.
+/// The rotations for the known torques.
 template <class T>
 struct Solution {
     Vec3<T> K[Tableau::most_implicit];
@@ -377,7 +378,7 @@ struct Begin {
     }
 };
 
-/// The torque of stage j is there, the number of the stage in the list less 1.
+/// Uses the torque of stage j; j is the number of the stage in the list minus 1.
 struct Repeat {
     static constexpr int most_times = 200;
 
@@ -406,7 +407,7 @@ struct Repeat {
             b.leave(p, seen_from(p, m + detail::weighted(t.row(j + 1), F, s)), done_before);
             return true;
         }
-        // To a few rounding units of the impulse, which is as well as its attitude is known.
+        // Converged to a few rounding units of the impulse; the attitude is not known better.
         T change(0.0), size = largest_component(m);
         for (int l = 0; l < s; ++l) {
             const Vec3<T> found = b.vector(found_force(l));
@@ -453,7 +454,7 @@ inline DirectStages stages(std::ptrdiff_t, const OptionValues& options, DirectSt
 constexpr DirectMethod under_torque(const double* data, int columns = 0) {
     return {columns > 0 ? columns : munthe_kaas::columns(Tableau::of(data)), 1, 1, stages, data};
 }
-/// Of any tableau.
+/// For any tableau.
 constexpr int most_columns = explicit_slope(Tableau::most_explicit);
 static_assert(implicit_slope(Tableau::most_implicit) <= most_columns && most_columns <= 96);
 static_assert(Tableau::most_explicit <= DirectMethod::most_stages &&

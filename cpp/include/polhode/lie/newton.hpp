@@ -1,7 +1,7 @@
 #pragma once
 
-/// @file
-/// Newton's iteration for a rotation vector or a momentum, on packs: lanes stop one by one.
+/// @file Newton's iteration for a rotation vector or a momentum, on packs.  Each lane stops on its
+/// own criterion.
 
 #include "polhode/batch_arguments.hpp"
 #include "polhode/mat3.hpp"
@@ -17,36 +17,37 @@ struct Linearised {
     Vec3<T> row[3];
 };
 
-/// Where a root was found, and the determinant of the derivative there.
+/// The root that was found, and the determinant of the derivative there.
 template <class T>
 struct Root {
     mask_t<T> found;
     T determinant;
 };
 
-/// Newton's iterations at most, and the correction |d| that is the last: below sqrt(eps)/16 |x|,
-/// for the next would be below eps.
+/// The most iterations of Newton's method, and its stopping criterion: a correction |d| below
+/// sqrt(eps)/16 |x| is the last, since the next would be below eps.
 inline constexpr int most_iterations = 24;
 template <class T>
 inline constexpr double last_correction = epsilon_v<T> * 0x1p-8;  ///< of the squares
 
-/// A step is short where the rotation is below `short_step` radians; there a root is taken at once
-/// if corrections shrink by `direct_shrink` or more (squares) and the root is within a quarter of
-/// the first guess, `near_by` (squares).  Steps from `endless` on have none.
+/// A step is short where the rotation is below `short_step` radians; there a root is accepted
+/// directly if corrections shrink by `direct_shrink` or more (squares) and the root is within a
+/// quarter of the first guess, `near_by` (squares).  Steps of `endless` radians or more have no
+/// solution.
 inline constexpr double short_step = 1.5, direct_shrink = 1.0 / 16.0, near_by = 1.0 / 16.0,
                         endless = 0x1p40;
-/// Parts of a step that are tried on the way to a root at most: what is not found then is lost.  Of
-/// random bodies that turn by 1000 radians in a step, roots that were found took up to 18,485.
+/// The most parts of a step that are tried.  After that the search for a root fails.  For random
+/// bodies that turn by 1000 radians in a step, the roots that were found needed up to 18,485 parts.
 inline constexpr double most_parts = 0x1p16;
-/// A step under torque is solved again and again.  One number counts how often, and behind the
-/// point the parts tried in all of it, of which 2^19 are the most.
+/// A step under torque is solved repeatedly.  One number holds two counters: its integer part
+/// counts the solutions, its fraction counts all parts that were tried, at most 2^19.
 inline constexpr double part_counted = 0x1p-21, most_counted = 0x1p-2;
 template <class T>
 POLHODE_INLINE mask_t<T> has_most_parts(const T& count) {
     return count - rint(count) >= most_counted;
 }
-/// A guess whose defect is below this, relative and squared, is a root: that of a body which turns
-/// about its momentum, as long as the step may be.
+/// A guess whose relative squared defect is below this is a root.  This is the case for a body that
+/// turns about its momentum, for a step of any length.
 template <class T>
 inline constexpr double no_defect = 0x1p12 * (epsilon_v<T> * epsilon_v<T>);
 
@@ -54,10 +55,10 @@ inline constexpr double no_defect = 0x1p12 * (epsilon_v<T> * epsilon_v<T>);
 ///
 /// @param problem  problem.at(x) is a Linearised<T>
 /// @param shrink   |d|^2 <= shrink |d before|^2 for corrections d one after another
-/// @return         where it has come to an end with corrections that shrink from the first on, so
-///                 that the root is the one next to x, and with a positive determinant, as on
-///                 every root that is connected with that of a step of length 0, where the
-///                 derivative is 1
+/// @return         where the iteration converged, all corrections shrank from the first on (so the
+///                 root is the one next to x), and the determinant is positive.  The determinant is
+///                 positive at every root that is connected to the root of a step of length 0,
+///                 where the derivative is 1
 template <class T, class Problem>
 POLHODE_INLINE Root<T> newton(const Problem& problem,
                               const mask_t<T>& wanted,
@@ -89,16 +90,16 @@ POLHODE_INLINE bool is_stopped(const StopRequest* stop) {
     return stop != nullptr && stop->asked(stop->context);
 }
 
-/// How far a root has been followed, from 0 to 1; lanes go their own way.
+/// The fraction of the path along which a root has been followed, from 0 to 1, per lane.
 template <class T>
 struct PathLength {
     static constexpr double shrink = 1.0 / 64.0, shortest = 0x1p-30;
-    T done, part;  ///< the part is what is tried next
+    T done, part;  ///< `part` is tried next
     T longest, determinant;
     T tried;  ///< parts so far
     mask_t<T> busy, arrived;
 
-    /// @param size  of the whole: of what turns, in radians
+    /// @param size  of the whole step: the rotation in radians
     POLHODE_INLINE PathLength(const mask_t<T>& wanted, const T& size)
         : done(0.0),
           longest(max(T(0x1p-8), min(T(0x1p-3), 0.5 / size))),
@@ -108,10 +109,11 @@ struct PathLength {
           arrived(wanted & !wanted) {
         part = longest;
     }
-    /// Goes on to a root at done + part, where there is one next to the last one; a
-    /// determinant that is far from the last one tells of a fold between, where the path ends.
+    /// Advances to a root at done + part, if there is one next to the last root.  If the
+    /// determinant is far from the last one, there is a fold between the two, and the path ends
+    /// there.
     ///
-    /// @return  where it went on
+    /// @return  the lanes that advanced
     POLHODE_INLINE mask_t<T> next(const Root<T>& root) {
         using polhode::select;
         const T ratio = root.determinant / determinant;

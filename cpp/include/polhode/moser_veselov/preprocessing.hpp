@@ -66,13 +66,13 @@ template <class T>
 }  // namespace detail
 
 /// @param p   half of the order, 1 ... table::largest_half_order
-/// @param a   h / I_j, which keeps everything of size h |m| / I1 whatever the units
+/// @param a   h / I_j, so that all numbers are of size h |m| / I1 in any units
 /// @param C   |m|^2 / 2
 /// @param H   h times the energy
 ///
 /// The functions are symmetric in the moments.  In the elementary symmetric functions e1, e2, e3 of
-/// the 1/I_j they are polynomials ([Vil13] Table 1 has the same in power sums), in which h^{2k} or
-/// h^{2k+1} is shared out exactly when every 1/I_j and H takes one h.
+/// the 1/I_j they are polynomials ([Vil13] Table 1 has the same in power sums), If every 1/I_j and
+/// H is multiplied by h, this accounts exactly for the factor h^{2k} or h^{2k+1}.
 template <class T>
 POLHODE_INLINE Preprocessing<T> preprocessing(int p, const Vec3<T>& a, const T& C, const T& H) {
     const auto of = [](double n, double d) { return ratio<T>(n, d); };

@@ -1,9 +1,8 @@
 #pragma once
 
-/// @file
-/// The discrete Moser-Veselov algorithm (RATTLE for a free body) on quaternions, order 2 [Vil13]
-/// Algorithm 3; preprocessed, of any even order to 18 [Vil13] Algorithm 4; and the implicit
-/// midpoint rule [Vil13] Remark 4.  One kernel: the order is data.
+/// @file The discrete Moser-Veselov algorithm (RATTLE for a free body) on quaternions, order 2
+/// [Vil13] Algorithm 3; preprocessed, of any even order to 18 [Vil13] Algorithm 4; and the implicit
+/// midpoint rule [Vil13] Remark 4.  One kernel for all orders; the order is a number.
 ///
 ///     Y = alpha m + Y x e,   e_j = b_j Y_j,   b_j = h / (2 I~_j),   alpha = 1 + |e|^2      (14)
 ///     m' = m + (2 / alpha) Y x e,   dq = (1, e) / sqrt(alpha)                              (15),
@@ -12,8 +11,9 @@
 /// (14) is quadratic: F(Y - d) = F(Y) - J d + B(d, d) has no further terms.
 ///
 /// On a principal axis it reads sin theta = h |m| / I~_j with e = tan(theta/2): there are two
-/// roots, theta and pi - theta, which meet at a quarter turn.  Newton's iteration finds the one it
-/// is started near, so it is started near the true attitude; a root that is not near it is refused.
+/// roots, theta and pi - theta, which meet at a quarter turn.  Newton's iteration finds the root
+/// near its start, so it starts near the true attitude.  A root that is not near the true attitude
+/// is rejected.
 
 #include "polhode/inertia.hpp"
 #include "polhode/mat3.hpp"
@@ -25,7 +25,7 @@ namespace moser_veselov {
 
 namespace detail {
 
-/// Where the step will end, roughly: Y and an attitude (w, v) of any norm.
+/// An estimate of the end of the step: Y and an attitude (w, v) of any norm.
 template <class T>
 struct Guess {
     Vec3<T> Y;
@@ -97,7 +97,7 @@ template <class T>
         y = sum.plus(1.0 / 6.0, d);
     }
     const T size = fma(y.w, y.w, dot(y.v, y.v));
-    // alpha = 1/w^2; short of a half turn by 0.06 it is no longer told apart.
+    // alpha = 1/w^2; within 0.06 of a half turn it is no longer accurate.
     const T alpha = size / max(y.w * y.w, T(0x1p-10) * size);
     return {(0.5 * alpha) * (m + y.m), y.w, y.v};
 }
@@ -113,13 +113,14 @@ struct Kernel {
 
     /// One step of a free body.
     ///
-    /// @param body, m, h  as of every step, in sorted axes
+    /// @param as in every step, in sorted axes
     /// @return            NaN where h |m| / I1 >= pi (not the midpoint rule), and where Newton's
     ///                    iteration finds no root or one further than 0.15 rad (orders below 8: 0.6
-    ///                    rad) from the true attitude.  Energy, |m| and the spatial momentum are
-    ///                    kept to rounding by every root.  The midpoint rule always has one, which
-    ///                    is found up to h |m| / I1 = 3; beyond, for 1e-3 of bodies at 5 and most
-    ///                    at 30, it is not, or another is
+    ///                    rad) from the true attitude.  Every root conserves energy, |m| and the
+    ///                    spatial momentum to rounding errors.  The midpoint rule always has a
+    ///                    root, which is found up to h |m| / I1 = 3.  For longer steps it may not
+    ///                    be found, or another root may be: for 1e-3 of bodies at 5 and for most at
+    ///                    30
     template <class T>
     POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
         using polhode::select;
@@ -141,11 +142,11 @@ struct Kernel {
         Vec3<T> Y = detail::guess_short(a, m, with_alpha);
         const T hw2 = (a.x * a.x) * twice_C;
         const mask_t<T> allowed = hw2 < (midpoint ? 0x1p60 : pi_squared);
-        // From 1 on order 2 may have no root near the path, but others.
+        // From 1 on, order 2 may have no root near the true path, only other roots.
         const double longest = half_order > 1 || midpoint ? short_hw : 1.0 + 4.0 * epsilon_v<T>;
         const mask_t<T> is_long = allowed & (hw2 > longest * longest);
         const bool any_long = any(is_long);
-        detail::Guess<T> guess{};  // used where any_long alone
+        detail::Guess<T> guess{};  // used only if any_long
         if (any_long) {
             guess = detail::guess_long(a, m);
             Vec3<T> far = guess.Y;
@@ -177,7 +178,7 @@ struct Kernel {
             const auto J = Cofactors<T>::of(J1, J2, J3);
             const T inverse_determinant = 1.0 / J.determinant;
             const Vec3<T> d = J.solve(inverse_determinant, F);
-            // B(d, d), all that is left of F after the first correction.
+            // B(d, d), the remainder of F after the first correction.
             const Vec3<T> bd{b.x * d.x, b.y * d.y, b.z * d.z};
             const T dd = with_alpha * dot(bd, bd);
             const Vec3<T> B{-fma(dd, m.x, (D.x * d.y) * d.z),

@@ -4,8 +4,8 @@
 /// The two multistep methods of [Buss01] Sec. 3: Adams-Bashforth-Moulton on rotation vectors, and
 /// the explicit method of Simo and Wong (gamma = 1, beta = 0).
 ///
-/// Numbers that they carry from step to step are in the body frame.  They make their first steps by
-/// a one-step method.  All steps must be equal.
+/// The numbers that they store from step to step are in the body frame.  A one-step method makes
+/// their first steps.  All steps must have the same length.
 
 #include "polhode/direct/bodies.hpp"
 #include "polhode/method_info.hpp"
@@ -16,8 +16,8 @@ namespace multistep {
 
 /// Values of the option `start`.
 enum Start : int {
-    by_rk4 = 0,  ///< one step of the classical Runge-Kutta method each
-    as_buss = 1  ///< of first order, inferred from the numbers of [Buss01], which does not say
+    by_rk4 = 0,  ///< each by one step of the classical Runge-Kutta method
+    as_buss = 1  ///< of first order; inferred from the results of [Buss01], which does not state it
 };
 
 inline constexpr Option start_option{
@@ -43,7 +43,7 @@ POLHODE_INLINE FreeStep<T> first_order(const Vec3<T>& inverse, const Vec3<T>& m,
     return s;
 }
 
-/// First-order steps in place of one step of the start.
+/// The number of first-order steps that replace one step of the start.
 constexpr int abam_substeps = 5;
 
 /// (55 a - 59 b + 37 c - 9 d) / 24.
@@ -59,12 +59,13 @@ POLHODE_INLINE X moulton(const X& a, const X& b, const X& c, const X& d, const T
     return ((9.0 * s) * a + (19.0 * s) * b) + (s * d - (5.0 * s) * c);
 }
 
-/// Angular velocities of space, now and at the three steps before, are averaged into a rotation
-/// vector; predicted by Bashforth's, corrected by Moulton's formula, and taken anew at the end.
-/// The velocity of the predicted attitude goes to space by that attitude.  Order 2.
+/// The angular velocities in space, now and at the three steps before, are averaged into a rotation
+/// vector.  It is predicted by Bashforth's formula and corrected by Moulton's formula.  The
+/// velocity is evaluated again at the end.  The predicted attitude transforms its velocity to the
+/// space frame.  Order 2.
 struct Abam {
     static constexpr int starting = 3;  ///< first steps, made by another method
-    static constexpr int carried = 9;   ///< omega of space one, two, three steps ago
+    static constexpr int carried = 9;   ///< omega in space one, two, three steps ago
     static constexpr bool user_axes = true;
     Start start = by_rk4;
 
@@ -83,7 +84,7 @@ struct Abam {
         const Quaternion<T> dq = turn_by(moulton(w, w0, w1, w2, h));
         return {seen_from(dq, m), dq};
     }
-    /// After the step from m that turned by dq.
+    /// Updates the history after the step from m, which turned the body by dq.
     template <class T>
     POLHODE_INLINE static void carry(const Inertia<T>& body,
                                      const Vec3<T>& m,
@@ -97,8 +98,8 @@ struct Abam {
     }
 };
 
-/// exp(h (nu_i + (h/2) a_i)), a_i = (nu_i - nu_{i-1}) / h, nu = J^-1 m in the body.  [Buss01]'s
-/// figures leave out the 1/h and so show a method of order 1; this one has order 2.
+/// exp(h (nu_i + (h/2) a_i)), a_i = (nu_i - nu_{i-1}) / h, nu = J^-1 m in the body frame.  The
+/// figures of [Buss01] leave out the 1/h and so show a method of order 1; this method has order 2.
 struct SimoWong {
     static constexpr int starting = 1;  ///< first steps, made by another method
     static constexpr int carried = 3;   ///< nu one step ago
@@ -145,7 +146,8 @@ enum AbamColumn : int {
     after_abam = turn_now + 4
 };
 
-/// What the next steps look back at.  s is the step from the state kept in the columns `_now`.
+/// Updates the history for the next steps.  s is the step from the state stored in the columns
+/// `_now`.
 template <class T>
 POLHODE_INLINE void carry_abam(const direct::Bodies<T>& b, const Quaternion<T>& dq) {
     for (int k = 0; k < 2; ++k) {
@@ -200,7 +202,7 @@ struct AbamCorrect {
         carry_abam(b, b.end_at(dq, l, moulton(power[0], power[1], power[2], power[3], T(1.0))));
     }
 };
-/// keep_now() of a state that no stage has begun with.
+/// keep_now() for a state at which no stage has begun.
 template <class T>
 POLHODE_INLINE void keep_first(direct::Bodies<T>& b) {
     const Vec3<T> m = b.m;
@@ -221,7 +223,7 @@ struct AbamRk4 {
     }
 };
 constexpr int substep_columns = after_abam;  // momentum and work of the substeps
-/// First-order substep k of n, which tells `end` of the whole.
+/// First-order substep k of n.  The last one calls `end` for the whole step.
 template <int n, int k, class T, class End>
 POLHODE_INLINE void substep(direct::Bodies<T>& b, const End& end) {
     if constexpr (k == 0) b.begin();
@@ -272,7 +274,8 @@ inline constexpr DirectStage abam_first[] = {{direct::stage<AbamFirst<0>>, 0.0, 
                                              {direct::stage<AbamFirst<4>>, 0.8, 1}};
 inline constexpr DirectStages abam_starts[] = {{abam_rk4, 4}, {abam_first, 5}};
 
-/// Columns of SimoWong: nu one step ago; of the step at hand the torque, the power at its start.
+/// Columns of SimoWong: nu one step ago; for the current step the torque and the power at its
+/// start.
 enum SimoWongColumn : int {
     nu_column = direct::first_free_column,
     nu_now = nu_column + 3,
@@ -281,7 +284,8 @@ enum SimoWongColumn : int {
     sw_turn = sw_momentum + 3,
     after_simo_wong = sw_turn + 4
 };
-/// L at the end by the trapezoidal rule, of the torque there at a momentum predicted by Euler's.
+/// L at the end by the trapezoidal rule.  The torque there is evaluated at a momentum that Euler's
+/// method predicts.
 struct SimoWongPredict {
     template <class T>
     static void run(direct::Bodies<T>& b) {
@@ -325,10 +329,10 @@ inline constexpr DirectStage simo_wong_rk4[] = {{direct::stage<SimoWongRk4<0>>, 
                                                 {direct::stage<SimoWongRk4<1>>, 0.5, 1},
                                                 {direct::stage<SimoWongRk4<2>>, 0.5, 1},
                                                 {direct::stage<SimoWongRk4<3>>, 1.0, 1}};
-/// The first-order step is the method's own with nu_{-1} = nu_0.
+/// The first-order step is the method itself with nu_{-1} = nu_0.
 inline constexpr DirectStages simo_wong_starts[] = {{simo_wong_rk4, 4}, {simo_wong_stages, 2}};
 
-/// The stages of step n, of which the first are those of the start.
+/// The stages of step n.  For the first steps they are those of the start.
 template <class Kernel, const auto& starts, const auto& stages>
 DirectStages stages_of(std::ptrdiff_t n, const OptionValues& options, DirectStage* room) {
     return n < Kernel::starting ? starts[start_of(options)]

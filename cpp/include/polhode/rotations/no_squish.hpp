@@ -11,17 +11,18 @@ namespace rotations {
 /// Five turns of the quaternion q and its conjugate momentum p = 2 q (0, m) in the plane of q and
 /// P_k q = q e_k:
 ///
-///     zeta = p . (P_k q) h / (4 I_k),   q -> q cos zeta + P_k q sin zeta,   p likewise,
+///     zeta = p . (P_k q) h / (4 I_k),   q -> q cos zeta + P_k q sin zeta,   the same for p,
 ///
-/// about the axes a, b, c, b, a = 3, 2, 1, 2, 3 over h/2, h/2, h, h/2, h/2.  Since m_k is half of
-/// p . (P_k q), this is the three-rotation splitting with m carried along as p: the same map, other
-/// roundings.  p/2 stands for p here.
+/// about the axes a, b, c, b, a = 3, 2, 1, 2, 3 over h/2, h/2, h, h/2, h/2.  Since m_k is half of p
+/// . (P_k q), this is the three-rotation splitting with p in the place of m: the same map with
+/// other rounding errors.  In the code, p means p/2.
 struct NoSquish {
     NamedAxes axes;
 
     static constexpr bool user_axes = true;
 
-    /// One step of a free body, from q = 1; body, m, h as of every step, in the user's axes.
+    /// One step of a free body, from q = 1; body, m and h have the same meaning as in every step;
+    /// the axes are the user's.
     template <class T>
     POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
         const Vec3<T> n = axes.components(m);

@@ -8,7 +8,7 @@
 POLHODE_NAMESPACE_BEGIN
 namespace rotations {
 
-/// H = S + R with the axes a, b, c in the places of [Vil13]'s 1, 2, 3:
+/// H = S + R, with the axes a, b, c where [Vil13] has 1, 2, 3:
 ///
 ///     S = (m_a^2 + m_b^2)/(2 I_b) + m_c^2/(2 I_c),   R = (1/I_a - 1/I_b) m_a^2/2
 ///     step = R(h/2) S(h) R(h/2)
@@ -17,23 +17,25 @@ namespace rotations {
 /// h m/I_b about m as it is at its start and then by beta h about c, beta = (1/I_c - 1/I_b) m_c.
 /// ([Vil13] prints alpha = m_1/I_1 and leaves m_3 out of beta.)
 ///
-/// Order 2, symmetric, symplectic; |m| and the spatial momentum are kept to rounding.  The error is
-/// proportional to (1/I_a - 1/I_b)(1/I_c - 1/I_b): exact for I_a = I_b and for I_b = I_c.  By
-/// default b is the axis of the middle moment and a the one whose 1/I differs more from it, the
-/// better choice for every body ([Vil13]'s own, the least moment, but for discs).
+/// Order 2, symmetric, symplectic; |m| and the spatial momentum are conserved to rounding errors.
+/// The error is proportional to (1/I_a - 1/I_b)(1/I_c - 1/I_b): exact for I_a = I_b and for I_b =
+/// I_c.  By default b is the axis of the middle moment and a the one whose 1/I differs more from
+/// it, the better choice for every body.  ([Vil13] chooses the axis of the least moment, except for
+/// discs.)
 struct SymmetricRotation {
     NamedAxes axes;
     bool best_axes = true;
 
     static constexpr bool user_axes = true;
 
-    /// Options: axes, by default the best ones.
+    /// Options: axes; by default the best ones.
     static constexpr SymmetricRotation of(const OptionValues& options) {
         if (options.value[0] == 0) return {};
         return {NamedAxes::of(options.value[0]), false};
     }
 
-    /// One step of a free body; body, m, h as of every step, in the user's axes.
+    /// One step of a free body; body, m and h have the same meaning as in every step; the axes are
+    /// the user's.
     template <class T>
     POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
         using polhode::select;
@@ -60,7 +62,7 @@ struct SymmetricRotation {
             rate_c = ((moments.y - moments.z) * inverse.z) * inverse_b;
         }
         if (body.any_rod) {
-            // A sphere of the rod's moment: m stands still.
+            // A sphere with the rod's moment: m is constant in the body frame.
             inverse_b = select(body.rod, body.inverse_I3, inverse_b);
             rate_a = select(body.rod, T(0.0), rate_a);
             rate_c = select(body.rod, T(0.0), rate_c);

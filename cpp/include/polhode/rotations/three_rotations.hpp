@@ -35,13 +35,15 @@ POLHODE_INLINE SinCos<T> joined(const SinCos<T>& a, const SinCos<T>& b) {
 ///
 ///     R_a(h/2) R_b(h/2) R_c(h) R_b(h/2) R_a(h/2)
 ///
-/// Order 2, symmetric, symplectic; |m| and the spatial momentum are kept to rounding.  The order of
-/// the axes makes errors of 1 to 100: the axis of the least moment belongs outside (a), next to it
-/// the middle one unless it is near the least.
+/// Order 2, symmetric, symplectic; |m| and the spatial momentum are conserved to rounding errors.
+/// The order of the axes changes the error by a factor of up to 100.  The axis of the least moment
+/// should be the outer one (a), and b the axis of the middle moment unless that moment is near the
+/// least.
 ///
-/// With `fourth` three such steps of x0 h, x1 h, x0 h, x0 = 1/(2 - 2^(1/3)), x1 = 1 - 2 x0; turns
-/// about a that meet are one, which leaves 13.  Order 4.  With `cayley` (half_turn) the angles of
-/// turns that meet do not add up to that of one: they stay two, or the order would be 2.
+/// With `fourth` three such steps of x0 h, x1 h, x0 h, x0 = 1/(2 - 2^(1/3)), x1 = 1 - 2 x0;
+/// successive turns about a are combined, which leaves 13 turns.  Order 4.  With `cayley`
+/// (half_turn) the angles of successive turns do not add up to the angle of one turn.  Then they
+/// are not combined, since the order would be 2.
 struct ThreeRotations {
     NamedAxes axes;
     bool fourth = false;
@@ -54,7 +56,8 @@ struct ThreeRotations {
         return {NamedAxes::of(options.value[0]), fourth, options.value[1] != 0};
     }
 
-    /// One step of a free body; body, m, h as of every step, in the user's axes.
+    /// One step of a free body; body, m and h have the same meaning as in every step; the axes are
+    /// the user's.
     template <class T>
     POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
         const T half_h = 0.5 * h;

@@ -1,11 +1,10 @@
 #pragma once
 
-/// @file
-/// Turns about one axis of the body, of which the methods of rotations/ are made.
+/// @file Turns about one axis of the body.  The methods of rotations/ are composed of them.
 ///
-/// With H = m_j^2 / (2 I_j) alone the body turns about its axis j by theta = h m_j / I_j for good
-/// ([Vil13] "Three rotation splitting"): m turns back by theta in the body frame, q goes to
-/// q (cos theta/2 + e_j sin theta/2).
+/// If H is only m_j^2 / (2 I_j), the body turns about its axis j by theta = h m_j / I_j ([Vil13]
+/// "Three rotation splitting"): m turns back by theta in the body frame, q goes to q (cos theta/2 +
+/// e_j sin theta/2).
 
 #include "polhode/batch_arguments.hpp"
 #include "polhode/inertia.hpp"
@@ -15,7 +14,7 @@
 POLHODE_NAMESPACE_BEGIN
 namespace rotations {
 
-/// The option that names axes, as three digits; 0: none.
+/// The option that names axes, as three digits; 0: not given.
 constexpr Option axes_option(int digits) {
     return {"axes",
             "axes",
@@ -24,10 +23,10 @@ constexpr Option axes_option(int digits) {
             "the body axes about which the step turns, outer, next and middle one"};
 }
 
-/// The body axes a, b, c (0, 1 or 2 each) in the places of x, y, z.
+/// The body axes a, b, c (0, 1 or 2 each) that are used as x, y, z.
 ///
-/// For an odd permutation the third is turned round, so that x, y, z stay right-handed and free
-/// rotation goes over into itself.
+/// For an odd permutation the sign of the third is changed.  Then x, y, z stay right-handed and the
+/// equations of free rotation keep their form.
 struct NamedAxes {
     int a = 0;
     int b = 1;
@@ -53,7 +52,7 @@ struct NamedAxes {
         if (odd()) r.z = -r.z;
         return r;
     }
-    /// And back.
+    /// The inverse: back to the body's axes.
     template <class T>
     POLHODE_INLINE Vec3<T> in_body(const Vec3<T>& v) const {
         T of_axis[3];
@@ -72,21 +71,22 @@ struct NamedAxes {
 inline constexpr Option cayley_option{
     "cayley", "choice", 0, "False True", "turn by 2 atan(angle/2) in place of the angle"};
 
-/// sin and cos of half the angle of a turn; with `cayley` of the angle whose tangent that is
-/// ([Buss01] Sec. 3): sin theta = t/(1 + t^2/4), cos theta = (1 - t^2/4)/(1 + t^2/4) with t in the
-/// place of theta.  A turn all the same, of an angle too short by t^3/12.
+/// sin and cos of half the angle of a turn.  With `cayley`, half the angle t/2 is replaced by the
+/// angle whose tangent is t/2 ([Buss01] Sec. 3): sin theta = t/(1 + t^2/4), cos theta = (1 -
+/// t^2/4)/(1 + t^2/4) with t in the place of theta.  The result is still a rotation, but its angle
+/// is too small by t^3/12.
 template <class T>
 POLHODE_INLINE SinCos<T> half_turn(T half_angle, bool cayley) {
     if (!cayley) return sincos(half_angle);
-    // Past 2^500 it is a half turn; a NaN comes through.
+    // Above 2^500 it is a half turn; a NaN stays NaN.
     const T u = max(T(-0x1p500), min(T(0x1p500), half_angle));
     const T c = 1.0 / sqrt(fma(u, u, 1.0));
     return {u * c, c};
 }
 
 /// m after a turn by theta about an axis; m_a and m_b are its components along the two axes that
-/// follow in the cyclic order.  In the small change, so that no digit of m is lost in short steps:
-/// cos theta = 1 - 2 s^2, sin theta = 2 s c.
+/// follow in the cyclic order.  The small change is added, so that no digit of m is lost in short
+/// steps: cos theta = 1 - 2 s^2, sin theta = 2 s c.
 template <class T>
 POLHODE_INLINE void turn_momentum(T& m_a, T& m_b, const SinCos<T>& half) {
     const T twice = half.sin + half.sin;
@@ -122,10 +122,11 @@ POLHODE_INLINE void turn_z(FreeStep<T>& s, const SinCos<T>& half) {
     turn_quaternion(s.dq.w, s.dq.z, s.dq.x, s.dq.y, half);
 }
 
-/// Rods turn about m for good: s where a body is a rod, see Inertia.
+/// Rods turn about m, which is exact: returns s where a body is a rod, see Inertia.
 ///
-/// A rod's limit of a splitting does not exist, since the turn about it is 0/0; the turn about m is
-/// what a sphere of the rod's moment does, and what every method of the family converges to.
+/// For a rod, a splitting has no limit, since the turn about the rod is 0/0.  The turn about m is
+/// the motion of a sphere with the rod's moment, and the limit to which every method of the family
+/// converges for h -> 0.
 template <class T>
 POLHODE_INLINE void turn_rods(const Inertia<T>& body, const Vec3<T>& m, T h, FreeStep<T>& s) {
     if (!body.any_rod) return;

@@ -24,14 +24,14 @@ namespace splitting {
 namespace detail {
 
 inline constexpr std::ptrdiff_t block_bodies = SplittingProblem::block_bodies;
-/// From one column to the next: a cache line more than a block, so that no two columns lie a
-/// multiple of 4096 bytes apart and a load never waits for a store to another column.
+/// The distance from one column to the next is a block plus a cache line.  Then the distance of two
+/// columns is never a multiple of 4096 bytes, and a load never waits for a store to another column.
 inline constexpr std::ptrdiff_t column = block_bodies + 8;
 
-/// Numbers of its own that a method which takes the torque may have.
+/// The most columns that a direct integrator may have.
 inline constexpr int most_columns = 96;
 
-/// From one layout of `components` numbers a body to another.
+/// Copies from one layout of `components` numbers per body to another.
 inline void copy(const View& from, const MutableView& to, int components, std::ptrdiff_t count) {
     for (int k = 0; k < components; ++k) {
         const double* source = from.data + k * from.component;
@@ -44,17 +44,18 @@ inline void copy(const View& from, const MutableView& to, int components, std::p
     }
 }
 
-/// What a block works in.
+/// The memory in which a block works.
 template <class T = batch_real>
 struct alignas(64) Room {
     double data[Caller::numbers + 3 + 3 + 9 + most_columns][column];
     Inertia<T> bodies[block_bodies / lanes_v<T>];
 };
 
-/// One block on its way through time.
+/// The integration of one block.
 ///
-/// @tparam Whole  the block is the whole batch: its torque calls back.  It works on the arrays of
-///                the problem, body by body; others are copied into a room, component by component
+/// @tparam Whole  the block is the whole batch, since its torque calls back.  It works directly on
+///                the arrays of the problem, body by body.  Other blocks are copied into a `Room`,
+///                component by component
 template <bool Whole, class T = batch_real>
 class Block {
   public:
@@ -87,7 +88,7 @@ class Block {
         } else {
             m_ = columns(3), lost_ = columns(3), attitude_ = columns(9);
             own_ = columns(most_columns);
-            // Whole packs: what is past the last body repeats it.
+            // Whole packs: lanes after the last body repeat it.
             padded_ = (count_ + lanes_v<T> - 1) / lanes_v<T> * lanes_v<T>;
             for_each_part([this](const MutableView& from, const MutableView& to, int components) {
                 copy(from, to, components, count_);
@@ -96,7 +97,7 @@ class Block {
                     for (std::ptrdiff_t i = count_; i < padded_; ++i) x[i] = x[count_ - 1];
                 }
             });
-            // The constants of the bodies, once for all flows.
+            // The constants of the bodies, computed once for all flows.
             for (std::ptrdiff_t i = 0; i < (shared ? 1 : padded_); i += lanes_v<T>) {
                 const std::ptrdiff_t left = shared ? 1 : count_ - i;
                 const int count = left < lanes_v<T> ? static_cast<int>(left) : lanes_v<T>;
@@ -136,7 +137,7 @@ class Block {
                 if (stage.kind == Stage::flow) {
                     flow(stage.coefficient * h);
                     elapsed += stage.coefficient;
-                    // The end of a step is the start of the next, to the last bit.
+                    // The end of a step is the start of the next, bit for bit.
                     now = k == last_flow_ ? t_end : t + elapsed * h;
                 } else if (p.term_count > 0) {
                     kick(stage, h, now);
@@ -160,14 +161,14 @@ class Block {
     }
 
   private:
-    // Where the numbers lie.
+    // The arrays and their layouts.
 
     MutableView columns(int count) {
         double* first = next_;
         next_ += count * length_;
         return {first, 1, length_, 3 * length_};
     }
-    /// One vector a body, as those of the state.
+    /// One vector per body, with the layout of the state.
     MutableView vector() {
         MutableView v = columns(3);
         if (Whole) v.body = 3, v.component = 1, v.row = 3;
@@ -177,7 +178,7 @@ class Block {
         for (std::ptrdiff_t i = 0; i < components * length_; ++i) v.data[i] = value;
     }
     /// Calls visit(arrays of the problem from this block on, those of the block, components) for
-    /// all that goes from step to step.
+    /// all data that are stored from step to step.
     template <class Visit>
     void for_each_part(const Visit& visit) {
         const auto part = [&](MutableView outside, const MutableView& inside, int components) {
@@ -190,7 +191,7 @@ class Block {
         if (problem_.direct != nullptr) part(problem_.work, own_, problem_.direct->columns);
     }
 
-    /// Calls visit(first body, how many) for pack after pack.
+    /// Calls visit(first body, number of bodies) for each pack.
     template <class Visit>
     POLHODE_INLINE void for_each_pack(const Visit& visit) const {
         for (std::ptrdiff_t i = 0; i < padded_; i += lanes_v<T>) {
@@ -228,7 +229,8 @@ class Block {
         }
     }
 
-    // What calls back was summed by NumPy, two roundings a product, and keeps its bits.
+    // For a torque that calls back, no fused multiply-add: the results stay bit for bit those of
+    // NumPy's sums, with two roundings per product.
 
     /// a + s b.
     POLHODE_INLINE static Vec3<T> plus(const Vec3<T>& a, const T& s, const Vec3<T>& b) {
@@ -240,7 +242,8 @@ class Block {
         return dot(a, b);
     }
 
-    /// As every flow begins; kicks come before the first.
+    /// The same normalisation as at the start of every flow, because kicks come before the first
+    /// flow.
     void make_unit() {
         for_each_pack([this](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
             T h(0.0);
@@ -299,8 +302,8 @@ class Block {
         }
         if (a.add) note_lost(m, out);
     }
-    /// Marks the bodies whose vector the torque took from `before`, finite, to `after`, which is
-    /// not.
+    /// Marks the bodies whose vector the torque changed from `before`, which is finite, to `after`,
+    /// which is not finite.
     void note_lost(const View& before, const View& after) const {
         for_each_pack([&](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
             const Vec3<T> v = batch::load_vec3<T>(after, i, n);
@@ -330,8 +333,8 @@ class Block {
             kick_rk4(stage.coefficient * h, t);
             return;
         }
-        // Two kicks with no flow between them see the same torque: the last of a step and the first
-        // of the next cost one.
+        // Two kicks with no flow between them have the same torque.  So the last kick of a step and
+        // the first of the next need only one evaluation.
         if (!torque_is_current_ || (depends_on_t_ && t != torque_time_)) {
             torque(t, m_, torque_);
             torque_is_current_ = true;
@@ -344,7 +347,8 @@ class Block {
         }
     }
 
-    /// m -= c h^3 W, W = 2 (f x v - Df[Q hat(v)]), v = I^-1 f the rotation that f would start.
+    /// m -= c h^3 W, W = 2 (f x v - Df[Q hat(v)]), v = I^-1 f is the angular acceleration that f
+    /// causes.
     void modified_kick(double ch3, double t) {
         if (const TorqueFunction modified = problem_.terms[0].model->modified) {
             TorqueArguments a = arguments(t, m_, derivative_);
@@ -363,8 +367,8 @@ class Block {
         });
     }
 
-    /// Df[Q hat(v)], v = I^-1 x: `work_` = v, `derivative_` = the rate of the torque, seen from the
-    /// body, while it turns with v; of terms that have one.
+    /// Df[Q hat(v)], v = I^-1 x: `work_` = v, `derivative_` = the rate of the torque in the body
+    /// frame while the body turns at v, for terms that have one.
     void derivative_along(const View& x, double t) {
         for_each_pack([&](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
             const Vec3<T> v = times(inverse_inertia(i, n), batch::load_vec3<T>(x, i, n));
@@ -415,7 +419,7 @@ class Block {
         take_given_momentum(t_end);
         torque_is_current_ = false;
     }
-    /// m at time t where the momentum in space is given.
+    /// Sets m at time t from the given momentum in space.
     void take_given_momentum(double t) const {
         if (problem_.term_count != 1) return;
         if (const TorqueFunction given = problem_.terms[0].model->given) {
@@ -425,8 +429,8 @@ class Block {
             given(a, 0, padded_);
         }
     }
-    /// L' and, where wanted, L'' = f' + omega x f, in the body frame; models have no more, terms
-    /// whose momentum is given have.
+    /// L' and, where needed, L'' = f' + omega x f, in the body frame.  Models have no higher
+    /// derivatives; terms whose momentum is given have them.
     void momentum_derivatives(int wanted, double t) {
         int given_terms = 0;
         for (int i = 0; i < problem_.term_count; ++i) {
@@ -462,17 +466,17 @@ class Block {
             batch::store_vec3<T>(to, i, n, rate);
         });
     }
-    /// Number k + 1 of them.
+    /// Derivative number k + 1.
     MutableView momentum_derivative(int k) const {
         MutableView v = derivatives_;
         v.data += 3 * k * length_;
         return v;
     }
 
-    // Compensation.  Each flow and each kick rounds m, and the energy walks away from that of the
-    // scheme by chance.  With m goes `lost_`, what rounding took from it, below half an ulp: the
-    // momentum is m + lost.  A kick adds to both; a flow moves m alone, and what it changes of the
-    // energy, which it should keep, is set right at the end of the step.
+    // Compensation.  Each flow and each kick rounds m, and the energy drifts from that of the
+    // scheme in a random walk.  `lost_` stores the rounding error of m, below half an ulp: the
+    // momentum is m + lost.  A kick adds to both.  A flow moves only m.  It should conserve the
+    // energy; its energy error is corrected at the end of the step.
 
     /// m += factor x.
     void add_to_m(double factor, const View& x) {
@@ -480,7 +484,7 @@ class Block {
             return batch::load_vec3<T>(x, i, n);
         });
     }
-    /// The same with a function that gives x of a pack.
+    /// The same with a function that returns x of a pack.
     template <class Vector>
     void add_each_to_m(double factor, const Vector& x) {
         const T s(factor);
@@ -499,8 +503,8 @@ class Block {
         batch::store_vec3<T>(m_, i, n, whole);
         batch::store_vec3<T>(lost_, i, n, lost - (whole - m));
     }
-    /// What the flow from `before_` to `m_` gave to twice the energy of m + lost, by differences:
-    /// (m' - m) . I^-1 (m' + m + 2 lost).
+    /// The change of twice the energy of m + lost by the flow from `before_` to `m_`, by
+    /// differences: (m' - m) . I^-1 (m' + m + 2 lost).
     void note_gain() {
         for_each_pack([&](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
             const Vec3<T> old = batch::load_vec3<T>(before_, i, n);
@@ -522,14 +526,15 @@ class Block {
             const Vec3<T> w = times(inverse, m);
             const T gain = batch::load_scalar<T>(gain_, i, n);
             const T factor = -0.5 * gain / inner(w, w);
-            // More than rounding is none: m at rest, or so small that products of it underflow.
+            // Anything larger is no rounding error: m is zero, or so small that its products
+            // underflow.
             const T relative = abs(factor) * max(max(inverse.x, inverse.y), inverse.z);
             const T f = select(relative <= 0x1p-40, factor, T(0.0));
             store_with_lost(i, n, m, plus(lost, f, w));
         });
     }
 
-    /// m' = f(t, m) for the time s at fixed attitude: one classical Runge-Kutta step.
+    /// m' = f(t, m) over the time s at fixed attitude: one classical Runge-Kutta step.
     void kick_rk4(double s, double t) {
         const MutableView f = torque_, stage = work_, total = derivative_;
         for (int k = 0; k < 4; ++k) {
@@ -565,7 +570,7 @@ class Block {
 
     const SplittingProblem& problem_;
     std::ptrdiff_t begin_, count_, padded_;
-    double* next_;           ///< numbers that are free
+    double* next_;           ///< free memory
     std::ptrdiff_t length_;  ///< from one column to the next
     int last_flow_ = -1;
     bool depends_on_t_ = false, depends_on_m_ = false;
@@ -574,7 +579,7 @@ class Block {
     double torque_time_ = 0;
     MutableView m_, attitude_, lost_, own_, torque_, work_, derivative_, before_, gain_;
     MutableView derivatives_;
-    const Inertia<T>* bodies_;  ///< null: to be computed
+    const Inertia<T>* bodies_;  ///< null: they must be computed
     Inertia<T> shared_;
 };
 

@@ -3,9 +3,9 @@
 /// @file
 /// Taylor methods under torque.
 ///
-/// [Buss01] has the momentum L(t) of space given.  Where the torque is a function of the attitude
-/// instead, L' ... L^(N-1) are those of the start of the step, and L at its end comes from values
-/// at both ends by the formula of Hermite, of the order of the method or above.
+/// In [Buss01] the momentum L(t) in space is given.  If instead the torque is a function of the
+/// attitude, L' ... L^(N-1) are evaluated at the start of the step.  L at its end follows from
+/// values at both ends by Hermite's formula, whose order is that of the method or higher.
 
 #include "polhode/direct/bodies.hpp"
 #include "polhode/taylor/rotation.hpp"
@@ -13,16 +13,16 @@
 POLHODE_NAMESPACE_BEGIN
 namespace taylor {
 
-/// Derivatives of L that the method takes, the torque included; at least the torque itself.
+/// The number of derivatives of L that the method uses, the torque included; at least the torque.
 constexpr int momentum_derivatives(int kind) {
     return derivatives(kind) < 1 ? 1 : derivatives(kind);
 }
 
-/// Derivatives of the angular velocity, seen from the body, each times the power of h that makes
-/// an angle of it, so that none leaves the range of numbers.
+/// Derivatives of the angular velocity in the body frame.  Each is multiplied by the power of h
+/// that makes it an angle, so that it does not overflow or underflow.
 ///
-/// m' = m x nu + A_1, where A_j, the j-th derivative of L seen from the body, changes by
-/// A_j' = A_{j+1} + A_j x nu; with A_0 = m.
+/// m' = m x nu + A_1, where A_j, the j-th derivative of L in the body frame, changes by A_j' =
+/// A_{j+1} + A_j x nu; with A_0 = m.
 template <int Kind, class T>
 struct Series {
     static constexpr int n = derivatives(Kind);
@@ -34,7 +34,7 @@ struct Series {
                                     const Vec3<T> (&A)[momentum_derivatives(Kind) + 1]) {
         Series s;
         const Vec3<T> rate = h * inverse;
-        // d[j][k]: the k-th derivative of A_j; those of one order after another.
+        // d[j][k]: the k-th derivative of A_j, computed in increasing order.
         Vec3<T> d[n + 1][n + 1];
         for (int j = 0; j <= n; ++j) d[j][0] = A[j];
         s.nu[0] = times(rate, A[0]);
@@ -67,14 +67,14 @@ struct Ends {
     static constexpr int used = momentum_derivatives(Kind) < 3 ? momentum_derivatives(Kind) : 3;
     Vec3<T> L[used + 1];  ///< m, h L' ... h^3 L'''
 
-    /// Power P = omega . L' and its derivatives, h P, h^2 P' ...; omega' = J^-1 (m x omega + L')
-    /// seen from the body.
+    /// Power P = omega . L' and its derivatives, h P, h^2 P' ...; omega' = J^-1 (m x omega + L') in
+    /// the body frame.
     POLHODE_INLINE void power(const Vec3<T>& inverse, const T& h, T (&p)[3]) const {
         const Vec3<T> rate = h * inverse;
         const Vec3<T> omega = times(inverse, L[0]), w = times(rate, L[0]);
         p[0] = dot(omega, L[1]);
         if constexpr (used >= 2) {
-            // Scalars change as seen from the body.
+            // The rate of a scalar is that in the body frame.
             const Vec3<T> m1 = cross(L[0], w) + L[1];
             const Vec3<T> omega1 = times(inverse, m1);
             const Vec3<T> A1 = L[2] + cross(L[1], w);
@@ -83,7 +83,7 @@ struct Ends {
                 const Vec3<T> w1 = times(rate, m1);
                 const Vec3<T> m2 = cross(m1, w) + cross(L[0], w1) + A1;
                 const Vec3<T> omega2 = times(inverse, m2);
-                const Vec3<T> A2 = L[3] + cross(L[2], w);  // derivative of L'' seen from the body
+                const Vec3<T> A2 = L[3] + cross(L[2], w);  // derivative of L'' in the body frame
                 const Vec3<T> A1d = A2 + cross(A1, w) + cross(L[1], w1);
                 p[2] = dot(omega2, L[1]) + 2.0 * dot(omega1, A1) + dot(omega, A1d);
             }
@@ -123,7 +123,7 @@ struct Predict {
         POLHODE_UNROLL
         for (int k = n - 1; k >= 0; --k) l = sum(A[k], ratio<T>(1, k + 1), l);
         if constexpr (Kind == 1) {
-            // The torque of space, at both ends.
+            // The torque in the space frame, at both ends.
             const Vec3<T> end = times(b.body.inverse, seen_from(p, l));
             const T work =
                 0.5 * (dot(times(b.body.inverse, A[0]), A[1]) + dot(end, seen_from(p, A[1])));

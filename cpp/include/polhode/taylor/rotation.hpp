@@ -1,13 +1,13 @@
 #pragma once
 
-/// @file
-/// Taylor methods in the Lie algebra, [Buss01] Sec. 2 and 5: one rotation a step, R <- exp(h Z) R,
-/// Z a polynomial of h in the angular velocity W of space and its derivatives.
+/// @file Taylor methods in the Lie algebra, [Buss01] Sec. 2 and 5: one rotation a step, R <- exp(h
+/// Z) R, Z a polynomial in h, in the angular velocity W in space and in its derivatives.
 ///
-/// Seen from the body at the start of the step.  There the velocity nu = J^-1 m and its derivatives
-/// are at hand, and R <- R exp(h Z).  Truncated after any power of h, Z is the same vector whether
-/// it is written in W and its derivatives or in nu and its own: from one to the other every bracket
-/// [a, b] = a x b changes its sign.  Brackets nest to the right, [a, b, c] = [a, [b, c]].
+/// The code works in the body frame at the start of the step.  There the velocity nu = J^-1 m and
+/// its derivatives are known, and R <- R exp(h Z).  Truncated after any power of h, Z is the same
+/// vector in terms of W and its derivatives and in terms of nu and its derivatives.  The only
+/// difference is the sign of every bracket [a, b] = a x b.  Brackets nest to the right: [a, b, c] =
+/// [a, [b, c]].
 
 #include "polhode/inertia.hpp"
 #include "polhode/rotation_step.hpp"
@@ -16,18 +16,19 @@
 POLHODE_NAMESPACE_BEGIN
 namespace taylor {
 
-/// Which polynomial.  The first six are the orders.
+/// The number of the polynomial.  For the first six it is the order.
 enum Kind : int { second_augmented = 7, third_false = 8 };
-/// How many derivatives of the velocity it takes.
+/// The number of derivatives of the velocity that the polynomial uses.
 constexpr int derivatives(int kind) {
     return kind == second_augmented ? 1 : kind == third_false ? 2 : kind - 1;
 }
 
 /// h Z.
 ///
-/// @param v  h^(k+1) times the k-th derivative of nu along the axes of the body, k = 0 ...
-/// Method: the expansion of [Buss01] Sec. 5 with the dots that its print lost: the derivatives in a
-/// bracket of the coefficient of h^k, each counted one more, make k + 1.
+/// @param v  h^(k+1) times the k-th derivative of nu along the axes of the body, k = 0 ...  Method:
+/// the expansion of [Buss01] Sec. 5, with the dots (derivatives) that are missing in print.  In
+/// each bracket of the coefficient of h^k, the orders of the derivatives plus one each add up to k
+/// + 1.
 template <int Kind, class T>
 POLHODE_INLINE Vec3<T> rotation(const Vec3<T> (&v)[derivatives(Kind) + 1]) {
     if constexpr (Kind == 1) {
@@ -44,8 +45,8 @@ POLHODE_INLINE Vec3<T> rotation(const Vec3<T> (&v)[derivatives(Kind) + 1]) {
             const Vec3<T> w2 = v[2] - v10;
             z = sum(z, ratio<T>(1, 6), w2);
             if constexpr (Kind == third_false) return z;
-            // h^2/12 [W' + h/3 W'', W]; the part with W'' is beyond the order and lessens the
-            // drift.
+            // h^2/12 [W' + h/3 W'', W]; the part with W'' is of higher order than the method and
+            // reduces the drift.
             return sum(z, ratio<T>(1, 12), cross(sum(v[1], ratio<T>(1, 3), w2), v[0]));
         } else {
             z = sum(z, ratio<T>(1, 6), v[2]);
@@ -94,7 +95,7 @@ POLHODE_INLINE FreeStep<T> free_step(const Inertia<T>& body, const Vec3<T>& m, T
     v[0] = times(inverse, m);
     POLHODE_UNROLL
     for (int k = 0; k < n; ++k) {
-        // d^k/dt^k of (m2 m3, m1 m3, m1 m2); the terms j and k - j are alike.
+        // d^k/dt^k of (m2 m3, m1 m3, m1 m2); the terms j and k - j have the same form.
         Vec3<T> s{T(0.0), T(0.0), T(0.0)};
         POLHODE_UNROLL
         for (int j = 0; j <= k; ++j) {

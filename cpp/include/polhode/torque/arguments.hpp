@@ -64,8 +64,8 @@ struct TorqueArguments {
     std::ptrdiff_t bodies =
         0;                ///< 0, or how many of the arrays are bodies: the rest repeat the last
     double duration = 0;  ///< of `kick`
-    /// Of a torque that calls back: of the derivative of the momentum in space that it gives, the
-    /// torque is the first; -1: of `modified`.
+    /// For a torque that calls back: the order of the derivative of the momentum in space that it
+    /// returns.  The torque is order 1; -1 means `modified`.
     int order = 1;
 };
 
@@ -74,7 +74,7 @@ using TorqueFunction = void (*)(const TorqueArguments& arguments,
                                 std::ptrdiff_t begin,
                                 std::ptrdiff_t end);
 
-/// One row per model.  A function that the model does not have is null.
+/// One row per model.  If the model does not have a function, its pointer is null.
 struct TorqueModel {
     const TorqueInfo* info;
     TorqueFunction torque;

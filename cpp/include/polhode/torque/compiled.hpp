@@ -12,7 +12,7 @@ namespace torque {
 /// Arrays stored component by component are passed directly, others are copied to columns.  With
 /// parameters the function uses other body axes: a vector v in its axes is A^T v in these.
 ///
-/// @param parameters  none, or A (row by row) and its quaternion
+/// @param parameters  empty, or A (row by row) and its quaternion
 namespace compiled {
 
 inline constexpr int parameters = 13;
@@ -59,7 +59,7 @@ struct Scratch {
             attitude[0][b] = q.w, attitude[1][b] = q.x, attitude[2][b] = q.y, attitude[3][b] = q.z;
         }
     }
-    /// The torque of body b back.
+    /// Copies the torque of body b back.
     void from_function(std::ptrdiff_t b, const double (&p)[parameters]) {
         const Vec3<double> f{torque[0][b], torque[1][b], torque[2][b]};
         for (int k = 0; k < 3; ++k) torque[k][b] = dot({p[k], p[3 + k], p[6 + k]}, f);

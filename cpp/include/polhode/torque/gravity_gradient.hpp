@@ -10,11 +10,11 @@ namespace torque {
 ///
 ///     torque = 3 n^2 r x I r,   r = Q^T (p cos n t + w sin n t),   potential (3/2) n^2 r . I r
 ///
-/// r the direction from the planet's centre, n the mean motion.  The part of the potential that no
-/// attitude changes, -n^2 trace(I)/2, is left out.
+/// r the direction from the planet's centre, n the mean motion.  The part of the potential that
+/// does not depend on the attitude, -n^2 trace(I)/2, is left out.
 ///
 /// @param parameters  3 n^2 I (xx, yy, zz, yz, xz, xy), p and w (space frame, orthonormal), n
-/// Error: a few eps 3 n^2 |I|, plus what n t loses as a double, eps |n t|.
+/// Error: a few eps 3 n^2 |I|, plus the rounding error of n t, eps |n t|.
 struct GravityGradient {
     static constexpr int parameters = 13;
     static constexpr TorqueInfo info{"gravity_gradient", parameters, true, false, true, true};

@@ -11,9 +11,10 @@
 ///     template <class T> static auto prepare(p, s);
 ///     template <class T, class Frame> static Vec3<T> kick(p, t, prepared, m, frame);
 ///
-/// p the parameters of a body, `derivative` the rate of the torque while the body turns at v; it
-/// and the potential where the row of facts says so; `kick`, the exact flow of m' = torque for the
-/// time s, of a torque that depends on m.  A new model is one file and one row.
+/// p are the parameters of a body.  `derivative` is the rate of the torque while the body turns at
+/// v.  It and the potential exist if the row of facts declares them.  `kick` is the exact flow of
+/// m' = torque over the time s, for a torque that depends on m.  A new model is one file and one
+/// row.
 
 #include "polhode/torque/compiled.hpp"
 #include "polhode/torque/gravity_gradient.hpp"
@@ -28,7 +29,7 @@ namespace torque {
 
 namespace detail {
 
-/// The code of a torque is short: one register at a time, without spills.
+/// The code of a torque is short: it works on one register at a time, without spills.
 template <class T>
 struct one_register {
     using type = T;
@@ -47,7 +48,7 @@ POLHODE_INLINE void put(const TorqueArguments& a, std::ptrdiff_t i, int count, V
     batch::store_vec3(a.out, i, count, value);
 }
 
-// Loops over at least one body: parameters that all share are loaded before.
+// Loops over at least one body: parameters shared by all bodies are loaded before.
 
 template <class M, bool Matrix, class T>
 void torque_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {

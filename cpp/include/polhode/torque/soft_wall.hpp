@@ -6,14 +6,14 @@
 POLHODE_NAMESPACE_BEGIN
 namespace torque {
 
-/// A charge in the body and one below it in space, with a soft wall between them.
+/// A charge in the body and a charge fixed in space below it, with a soft wall between them.
 ///
 ///     V = c/r - (b/10) r^-10,   r = d + z,   z = u . axis,   u = Q^T e3
 ///     torque = V' u x axis,   V' = -c r^-2 + b r^-11
 ///
-/// @param parameters  c, b, d, axis (body frame)
-/// Error: 16 eps |V'|, plus what r loses as a sum, eps d V''.  [Krysl07] Sec. 5.4, where c = 1, b =
-/// 0.01, d = 1.1, axis = e3 (the reading of its figures; its words have the other sign).
+/// @param parameters  c, b, d, axis (body frame) Error: 16 eps |V'|, plus the effect of rounding
+/// the sum r, eps d V''.  [Krysl07] Sec. 5.4, where c = 1, b = 0.01, d = 1.1, axis = e3 (as in its
+/// figures; its text has the opposite sign).
 struct SoftWall {
     static constexpr int parameters = 6;
     static constexpr TorqueInfo info{"soft_wall", parameters, false, false, true, true};

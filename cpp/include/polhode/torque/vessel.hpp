@@ -41,10 +41,10 @@ struct Restoring {
 
 namespace detail {
 
-/// m' = f - k m for the time s: m <- decay m + weight f, decay = e^(-k s), weight = s phi(-k s),
+/// m' = f - k m over the time s: m <- decay m + weight f, decay = e^(-k s), weight = s phi(-k s),
 /// phi(z) = (e^z - 1)/z.
 ///
-/// Error: a few eps of |m| + |s f|, for k = 0 too, where [Gus10] takes another formula.
+/// Error: a few eps of |m| + |s f|, also for k = 0, where [Gus10] uses another formula.
 template <class T>
 struct Damping {
     Vec3<T> decay, weight;
@@ -77,7 +77,7 @@ struct Damping {
         const Exponential<T> e = exponential(z);
         const mask_t<T> still = z == 0.0;
         const T phi = select(still, T(1.0), e.expm1 / select(still, T(1.0), z));
-        // Beyond, e^z overflows or underflows, and the result of `exponential` is meaningless.
+        // Beyond this, e^z overflows or underflows, and the result of `exponential` is meaningless.
         const mask_t<T> beyond = z > 709.0;
         decay = select(beyond, nan<T>(), e.exp);
         growth = select(beyond, nan<T>(), select(still, T(0.0), e.expm1));

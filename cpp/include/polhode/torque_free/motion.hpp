@@ -1,8 +1,7 @@
 #pragma once
 
-/// @file
-/// Free rotation at any time: the exact step for the rest of a half period, and what whole half
-/// periods do, in closed form.
+/// @file Free rotation at any time: whole half periods in closed form, and the exact step for the
+/// remainder.
 ///
 /// Half a period tau takes m to S m, S the half turn about the axis that m circles (the axis of
 /// dn), and free rotation commutes with S.  With s the quaternion of that half turn,
@@ -10,12 +9,12 @@
 ///     m(t) = S^n m(r),    q(t) = q0 y^n dq(r) s^n,      t = n tau + r,  |r| <= tau/2,
 ///
 /// where m(r), dq(r) are the exact step from m0, and y is a turn by chi about m0: the momentum is
-/// fixed in space, so after tau the body differs from S by a turn about it only.  s^2 = -1 and n
-/// chi is not reduced by whole turns, so q is the end of the continuous path from q0.  Where chi is
-/// pi and little more, y^n = y'^n u^n with y' the turn by chi - pi and u the half turn about m0:
-/// u^2 s^2 = 1, and one u and one s are left where n is odd.
+/// fixed in space, so after tau the attitude differs from S only by a turn about the momentum.  s^2
+/// = -1 and n chi is not reduced modulo 2 pi, so q is the end of the continuous path from q0.
+/// Where chi is slightly above pi, y^n = y'^n u^n with y' the turn by chi - pi and u the half turn
+/// about m0: u^2 s^2 = 1, and for odd n one u and one s remain.
 ///
-/// A time of any length costs what a step of a quarter period does, and two turns.
+/// The cost does not depend on the time: a step of a quarter period and two turns.
 
 #include "polhode/scalar/constants.hpp"
 #include "polhode/torque_free/exact.hpp"
@@ -28,18 +27,18 @@ enum class Regime : int {
     axis1 = 1,       ///< circles the axis of the least moment
     separatrix = 2,  ///< goes from one end of the axis of the middle moment to the other
     axis3 = 3,       ///< circles the axis of the greatest moment
-    permanent = 4,   ///< stands still: on an axis, zero, across a symmetric body's axis, a rod
-    sphere = 5,      ///< stands still: all moments are equal
+    permanent = 4,   ///< constant: on an axis, zero, across a symmetric body's axis, a rod
+    sphere = 5,      ///< constant: all moments are equal
 };
 
-/// What a motion repeats.
+/// The repetition of a motion.
 template <class T>
 struct Repetition {
-    T half_period;          ///< tau; 0 where nothing is repeated
-    T inverse_half_period;  ///< 1/tau; 0 where nothing is repeated
-    T half_chi;             ///< chi/2; 0 where nothing is repeated
-    T reach;                ///< the exact step is taken over this time at most;
-    T half_rate;            ///< beyond it the body turns about m, at twice this rate
+    T half_period;          ///< tau; 0 if the motion is not repeated
+    T inverse_half_period;  ///< 1/tau; 0 if the motion is not repeated
+    T half_chi;             ///< chi/2; 0 if the motion is not repeated
+    T reach;                ///< the longest time of the exact step;
+    T half_rate;            ///< after it the body turns about m, at twice this rate
     T circles_axis1;        ///< 1 where m circles axis 1, else 0
 
     POLHODE_INLINE mask_t<T> on_separatrix() const { return (reach > 0.0) & (reach < 0x1p1000); }
@@ -49,17 +48,18 @@ struct Repetition {
 template <class T>
 struct MotionFacts {
     Repetition<T> repetition;
-    T period;  ///< of m, 2 tau; infinite where m stands still or does not return
+    T period;  ///< of m, 2 tau; infinite where m is constant or does not return
     T regime;  ///< a `Regime` as a number; AXIS3 where m is not finite
 };
 
 namespace motion_detail {
 
-/// lambda t after which a motion on the separatrix is taken to be on axis 2, a constant of the
-/// format: sech is 1e-130 there, and its fourth power is still a normal number.
+/// After this value of lambda t a motion on the separatrix is treated as rotation about axis 2.  It
+/// is a constant of the number format: sech is 1e-130 there, and its fourth power is still a normal
+/// number.
 inline constexpr double separatrix_reach = 300;
 
-/// Is chi of a motion chi - pi?
+/// True if chi - pi is stored in the place of chi.
 template <class T>
 POLHODE_INLINE mask_t<T> leaves_out_half_turns(const T& excess, const mask_t<T>& circles_axis1) {
     return (excess > 0.0) & !circles_axis1;
@@ -76,12 +76,12 @@ struct CompleteIntegrals {
 ///     integral over 0 ... pi/2 of (a A^2 cos^2 + b p sin^2)
 ///                                 / ((A^2 cos^2 + p^2 sin^2) sqrt(A^2 cos^2 + B^2 sin^2))
 ///
-/// for A, B, p > 0 and a, b >= 0, relative error a few eps: Bulirsch's cel [Bul69], homogeneous and
-/// with means for sums.  All terms are positive.  The error of the last line is that of A - B
-/// squared; at most 14 rounds for B/A > 1e-300.
+/// for A, B, p > 0 and a, b >= 0, with a relative error of a few eps: Bulirsch's cel [Bul69], in
+/// homogeneous form and with means instead of sums.  All terms are positive.  The error of the last
+/// line is of the size of (A - B)^2; at most 14 iterations for B/A > 1e-300.
 template <class T>
 POLHODE_INLINE CompleteIntegrals<T> complete_integrals(T A, T B, T p, T a, T b) {
-    mask_t<T> active = A == A;  // NaN: nothing to wait for
+    mask_t<T> active = A == A;  // NaN: no iteration
     while (any(active)) {
         const T AB = A * B;
         const T inverse_p = 1.0 / p;
@@ -104,7 +104,7 @@ POLHODE_INLINE CompleteIntegrals<T> complete_integrals(T A, T B, T p, T a, T b) 
 }  // namespace motion_detail
 
 /// A power of two near 1/I1: the constants of a motion are those of `exact_detail::Motion` over the
-/// time 1/rate, so that no square of them leaves the range of numbers.
+/// time 1/rate, so that their squares do not overflow or underflow.
 template <class T>
 POLHODE_INLINE T motion_rate(const Inertia<T>& body) {
     return max(power_of_two_below(body.inverse_I1), 0x1p-1022);
@@ -121,17 +121,17 @@ POLHODE_INLINE T motion_rate(const Inertia<T>& body) {
 ///     D = I3 (I2 - I1) m1^2 - I1 (I3 - I2) m3^2     (= I1 I2 I3 (R m1^2 - P m3^2))
 ///
 /// agree to 2 eps of their sum, which is the rounding error of D: four roundings a term.  Its sign
-/// is the side.  m2 is not in it, so a momentum near axis 2 loses nothing.
+/// is the side.  m2 does not occur in it, so a momentum near axis 2 loses no digits.
 ///
 ///     tau = pi / agm(A, B),   A^2 = max(P D3, R D1),   B^2 = K |R m1^2 - P m3^2|
 ///     chi = |m| (tau/I3 + 2 N)
 ///
 /// with P, R, K, D1, D3 of `exact_detail::Motion` over the unit of time and N of
 /// `complete_integrals`: p^2 = K D3, a = K, b = P p about axis 3, p^2 = K D1, a = 0, b = P p about
-/// axis 1: [CZ08] (16) over half a period, so combined that nothing is subtracted.  Where I3 is far
-/// above the other moments the body turns little about axis 3 in half a period, and chi is little
-/// more than the half turn that S takes back: there chi - pi, with p = sqrt(K P) |m|, a = 0,
-/// b = sqrt(K P) D1/|m| (DLMF 19.7.9).
+/// axis 1: [CZ08] (16) over half a period, combined so that there is no subtraction.  Where I3 is
+/// much greater than the other moments, the body turns little about axis 3 in half a period, and
+/// chi is slightly above the half turn that S undoes: there chi - pi, with p = sqrt(K P) |m|, a =
+/// 0, b = sqrt(K P) D1/|m| (DLMF 19.7.9).
 template <class T>
 POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>& m) {
     const T zero = 0.0;
@@ -204,10 +204,10 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
     const T frequency = rate * (unit_d * integrals.agm);
     const T tau = pi / frequency;
     const T half_chi = G * fma(0.5 * tau, body.inverse_I3, inverse_d * integrals.third);
-    const mask_t<T> returns = repeats & (tau < 0x1p1000);  // in a time that is a number
+    const mask_t<T> returns = repeats & (tau < 0x1p1000);  // in a finite time
 
-    // Standing still: a turn about m at |omega| = 2 energy/|m|.  On the separatrix the step is good
-    // until sech^2 is nothing; from there m is on axis 2.
+    // If m is constant: a turn about m at |omega| = 2 energy/|m|.  On the separatrix the step is
+    // accurate until sech^2 is negligible; after that m is on axis 2.
     const T inverse_G = select(G == 0.0, zero, 1.0 / G);
     const T spin = fma(m.x * m.x, body.inverse_I1, fma(m.z * m.z, body.inverse_I3, m2m2 / I2));
     const T huge = 0x1p1000;
@@ -234,12 +234,12 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
 ///
 /// @param exact  exact_detail::Motion::of the same body and m, over the time 1/rate
 /// @param m      momentum at time 0
-/// @param t      time, either sign
-/// @return       error at most 4 eps (1 + angle), angle = |t| |m/I|, plus four times what half an
-///               ulp of the input does (tests/test_motion.py).  NaN where t or a constant is not
+/// @param t      time, of either sign
+/// @return       error at most 4 eps (1 + angle), angle = |t| |m/I|, plus four times the effect of
+///               half an ulp of the input (tests/test_motion.py).  NaN where t or a constant is not
 ///               finite, beyond 2^50 half periods, and where the body has turned by 2^51; also a
-///               quarter period after m was less than 1e-135 |m| off axis 2, but not on it: squares
-///               underflow.
+///               quarter period after m was less than 1e-135 |m| away from axis 2, but not on it,
+///               since squares underflow.
 template <class T>
 POLHODE_INLINE FreeStep<T> motion_at(const exact_detail::Motion<T>& exact,
                                      const T& rate,
@@ -255,8 +255,8 @@ POLHODE_INLINE FreeStep<T> motion_at(const exact_detail::Motion<T>& exact,
     }
     const T rest = fma(-n, repetition.half_period, t);
     const T r = max(-repetition.reach, min(repetition.reach, rest));  // NaN stays
-    // On the separatrix the modulus is 1 for good: D within its rounding error, taken for what it
-    // seems, would bring m back.
+    // On the separatrix the modulus is exactly 1.  With the computed D, which is only rounding
+    // error, m would come back.
     const mask_t<T> separatrix = repetition.on_separatrix();
     exact_detail::Motion<T> flow = exact.over(r * rate);
     if (any(separatrix)) {
