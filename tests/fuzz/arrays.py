@@ -186,6 +186,9 @@ def empty_like(
     elif not kind.hasobject and chance(rng, 0.15):
         record = int(rng.integers(1, 2 * kind.itemsize))  # a field of a packed record
     lengths = [max(1, shape[a]) * abs(int(steps[a])) for a in order]
+    if prod(lengths) > 1 << 24:  # many axes, each with gaps
+        steps = np.sign(steps)
+        lengths = [max(1, shape[a]) for a in order]
     count = prod(lengths)
     offset = int(rng.integers(1, 16)) if chance(rng, 0.15) else 0
     width = kind.itemsize + record
