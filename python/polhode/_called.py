@@ -1,4 +1,4 @@
-"""Torques that the core calls back for."""
+"""Torques for which the core calls back."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Called:
     ``called(order, t, m, attitude)`` is in the body frame. Order 1 is the torque, the first
     derivative of the angular momentum in space; other orders from 0 are the other derivatives of a
     given momentum, and order -1 is the W of a modified potential. The core calls the function of a
-    `Function`, `direct`, itself, and `fitted` where that returned anything but an array of doubles
-    of the right shape.
+    `Function`, `direct`, without this object. It calls `fitted` if the result is not an array of
+    doubles of the right shape.
     """
 
     def __init__(self, run: Run, term: Torque) -> None:
@@ -34,7 +34,8 @@ class Called:
         self.has_modified = term.has_modified
         self.is_given = term.gives_momentum and run.direct
         if self.is_given:
-            # Difference of m from L, a constant vector of the space frame, set in the first step.
+            # The difference of m and L, a constant vector in the space frame, set in the first
+            # step.
             self.offset = run.extra.setdefault("offset", np.zeros_like(run.m))
             self.begun = run.done > 0
 
@@ -47,7 +48,7 @@ class Called:
         return self.term.modified(t, attitude, m.shape)
 
     def fitted(self, value: ArrayLike | None) -> Array:
-        """What `direct` returned, as doubles of the right shape."""
+        """The result of `direct`, as doubles of the right shape."""
         return exactly("torque", value, self.shape)
 
     def _given(self, order: int, t: float, m: Array, attitude: Array) -> Array:

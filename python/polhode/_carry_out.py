@@ -25,12 +25,13 @@ SLICE = 0.1
 
 
 def carry_out(saved: Saved, progress: bool, callback: Callback | None) -> Trajectory:
-    """Do what is left of a run."""
+    """Do the remaining steps of a run."""
     run = saved.run
     integration = _in_core(run, saved)
     calls = not all(term.in_core for term in run.terms)
-    # Steps of one call of the core, which looks at the clock itself where torques are in Python. A
-    # stored run that an exception cuts goes on from the state before the call: then one step.
+    # The number of steps in one call of the core. The core checks the clock if torques are in
+    # Python. A stored run continues from the state before the call after an exception: then it is
+    # one step.
     flows = max(len(run.scheme.a), 1) * max(run.m.size // 3, 16)
     size = max(1, 100_000 // flows)
     if calls:
@@ -62,7 +63,7 @@ def carry_out(saved: Saved, progress: bool, callback: Callback | None) -> Trajec
                     _call(callback, run, saved)
     except BaseException as error:
         trajectory = saved.rescue()
-        if not isinstance(error, Exception):  # Ctrl-C, which comes anywhere
+        if not isinstance(error, Exception):  # Ctrl-C, at any place
             now = run.step(run.done)[1] if run.done < run.count else float(saved.t[-1])
             note(error, f"after {run.done} steps of the integration, at t = {now}")
         with contextlib.suppress(Exception):  # an exception may refuse attributes
@@ -129,7 +130,7 @@ def _bar(progress: bool, count: int, done: int) -> Any:
 
 
 class _NoBar:
-    # No generator: its context manager sets attributes of an exception, and some allow none.
+    # Not a generator: its context manager sets attributes of an exception, which some do not allow.
     def __enter__(self) -> Self:
         return self
 

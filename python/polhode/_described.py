@@ -25,7 +25,7 @@ def describe_splitting(scheme: Splitting) -> dict[str, Any]:
 
 
 def read_splitting(content: dict[str, Any]) -> Splitting:
-    """The splitting that `describe_splitting` described."""
+    """The splitting from the output of `describe_splitting`."""
     known = {field.name for field in fields(Splitting)}
     values = {name: value for name, value in content.items() if name in known}
     for name in ("invariants", "generalised_order"):
@@ -35,7 +35,7 @@ def read_splitting(content: dict[str, Any]) -> Splitting:
 
 
 class Absent(Torque):
-    """Stands for a user-defined torque that `Trajectory.load` or `resume` was not given."""
+    """The placeholder for a user-defined torque that `Trajectory.load` or `resume` did not get."""
 
     def __init__(self, content: dict[str, Any]) -> None:
         self._function = content["function"]
@@ -65,7 +65,7 @@ class Absent(Torque):
 
 
 def _arguments(term: Torque) -> dict[str, Any] | None:
-    """What a torque's constructor is called with; None where it cannot be stored.
+    """The arguments of a torque's constructor; None if they cannot be stored.
 
     A piecewise polynomial is several entries here, "values.c" and so on.
     """
@@ -88,7 +88,7 @@ def _arguments(term: Torque) -> dict[str, Any] | None:
 
 
 def _made(kind: type[Torque], arguments: dict[str, Any]) -> Torque:
-    """The torque with the arguments that `_arguments` gave."""
+    """The torque with the arguments that `_arguments` returned."""
     whole = {name: value for name, value in arguments.items() if "." not in name}
     for name in {name.partition(".")[0] for name in arguments if "." in name}:
         parts = {part.name: arguments[f"{name}.{part.name}"] for part in fields(Piecewise)}
@@ -99,8 +99,8 @@ def _made(kind: type[Torque], arguments: dict[str, Any]) -> Torque:
 def describe_torques(terms: Sequence[Torque]) -> tuple[list[Any], dict[str, NDArray[Any]]]:
     """Terms of a torque as JSON, and the arrays that belong to them.
 
-    A model is its class and the arguments of its constructor.  Of any other torque there is only a
-    record: it has to be given again.
+    A model is its class and the arguments of its constructor.  For any other torque only a record
+    is stored, and the torque must be given again.
     """
     content: list[Any] = []
     arrays: dict[str, NDArray[Any]] = {}
@@ -128,7 +128,7 @@ def describe_torques(terms: Sequence[Torque]) -> tuple[list[Any], dict[str, NDAr
 
 
 def read_torques(content: list[Any], arrays: dict[str, NDArray[Any]]) -> list[Torque | None]:
-    """The terms that `describe_torques` described; None for what was not stored."""
+    """The terms from the output of `describe_torques`; None for a term that was not stored."""
     return [
         None if "function" in item else _model(i, item, arrays) for i, item in enumerate(content)
     ]
@@ -137,10 +137,10 @@ def read_torques(content: list[Any], arrays: dict[str, NDArray[Any]]) -> list[To
 def fill_in(
     path: Path, content: list[Any], stored: list[Torque | None], given: Sequence[Torque]
 ) -> tuple[list[Torque], list[str]]:
-    """All terms, and why they may be others than those of the start.
+    """All terms, and the reasons why they may differ from those of the start.
 
-    What was not stored is taken from `given`, the whole torque or what was not stored of it; or
-    `Absent` takes the place.
+    Terms that were not stored come from `given`, which is the whole torque or only these terms.
+    Without `given`, `Absent` replaces them.
     """
     missing = stored.count(None)
     if given and len(given) == len(stored) != missing:
@@ -165,7 +165,7 @@ def fill_in(
             terms.append(Absent(item))
             continue
         if term.depends_on_m is None:
-            term = term.known(item["depends_on_m"])  # as the run found it at its start
+            term = term.known(item["depends_on_m"])  # as determined at the start of the run
         terms.append(term)
         if bool(term.depends_on_m) != item["depends_on_m"]:
             raise ValueError(
@@ -197,7 +197,7 @@ def _model(i: int, item: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Tor
 
 
 def _same_model(old: Torque, new: Torque) -> bool:
-    """Whether the arguments of both are equal; `old` is a model that was stored."""
+    """True if the arguments of both are equal; `old` is a stored model."""
     if type(old) is not type(new):
         return False
     a, b = _arguments(old), _arguments(new)
@@ -207,6 +207,6 @@ def _same_model(old: Torque, new: Torque) -> bool:
 
 
 def _equal(a: Any, b: Any) -> bool:
-    """Equal shapes and values; outside of its pieces a polynomial may be NaN."""
+    """True for equal shapes and values. A polynomial may be NaN outside of its pieces."""
     numbers = np.asarray(a).dtype.kind == "f" and np.asarray(b).dtype.kind == "f"
     return np.array_equal(a, b, equal_nan=numbers)

@@ -1,6 +1,6 @@
-"""What can be told of a user-defined torque, so that a run goes on with the one it began with.
+"""The record of a user-defined torque, so that a run continues with the torque of its start.
 
-A torque that is not stored is given once more to `resume`.  Its record in run.json, all of it text:
+A torque that is not stored must be passed to `resume` again. Its record in run.json is all text:
 
 ======  =======================================================================================
 kind    the class of the torque
@@ -10,9 +10,9 @@ fixed   defaults, closure, parameters, names of compiled functions
 loose   what a function may change while a run goes on: globals, arrays, attributes
 ======  =======================================================================================
 
-Another `kind`, `code` or `fixed` is another torque.  Another `loose` may be one.  Objects of any
-other kind (lists, classes, modules) are not looked at, nor into arrays above 64 MB, nor at a
-potential, which moves nothing.
+If `kind`, `code` or `fixed` differ, it is another torque. If `loose` differs, it may be another
+torque. The record does not include objects of any other kind (lists, classes, modules), the
+contents of arrays above 64 MB, or a potential, which does not change the motion.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ import numpy as np
 from polhode.torques import Torque
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
-#: Bytes of the largest array that is looked into.
+#: Bytes of the largest array whose contents are compared.
 _LARGEST = 2**26
 _ASSIGNS = ("STORE_DEREF", "DELETE_DEREF", "STORE_GLOBAL", "DELETE_GLOBAL")
 
@@ -52,7 +52,7 @@ def fingerprint(term: Torque) -> dict[str, Any]:
 
 
 def differences(old: dict[str, Any] | None, new: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """What makes `new` another torque than `old`, and what leaves it open."""
+    """The differences that make `new` another torque than `old`, and those that leave it open."""
     if old is None:
         return [], ["version 0.1.0 kept no record of it"]
     if old["kind"] != new["kind"]:
@@ -82,19 +82,19 @@ def _unequal(old: dict[str, str], new: dict[str, str]) -> list[str]:
 
 
 class Record:
-    """The record of a torque, to which its parts add themselves.
+    """The record of a torque, to which each part adds its entries.
 
     Attributes
     ----------
     code, fixed, loose : dict of str
-        As in the head of this file: what is where.
+        See the head of this file: place -> content.
     """
 
     def __init__(self) -> None:
         self.code: dict[str, str] = {}
         self.fixed: dict[str, str] = {}
         self.loose: dict[str, str] = {}
-        self._seen: list[object] = []  # functions; they recur in closures and globals
+        self._seen: list[object] = []  # functions; closures and globals repeat them
 
     def term(self, where: str, term: Torque) -> None:
         """A torque."""
@@ -205,11 +205,11 @@ def _is_ours(kind: type) -> bool:
 
 
 def _of_plain(value: Any) -> str | None:
-    """Numbers, text and tuples of them, so that equal values are equal texts."""
+    """Numbers, text and tuples of them; equal values give equal texts."""
     if isinstance(value, _PLAIN):
         try:
             text = repr(value.item() if isinstance(value, np.generic) else value)
-        except ValueError:  # Python writes integers up to 4300 digits only
+        except ValueError:  # Python writes integers only up to 4300 digits
             return None
     elif isinstance(value, tuple):
         parts = [_of_plain(part) for part in value]
@@ -230,7 +230,7 @@ def _of_array(array: np.ndarray[Any, Any]) -> str:
 
 
 def _of_code(code: types.CodeType, doc: str | None = None) -> str:
-    """A hash of what the code does, wherever it stands and however its variables are called."""
+    """A hash of the operations of the code, independent of its place and of variable names."""
     constants = [
         constant
         for k, constant in enumerate(code.co_consts)
@@ -257,7 +257,7 @@ def _of_constant(constant: Any) -> str:
 
 
 def _names(code: types.CodeType) -> tuple[set[str], set[str]]:
-    """Names that the code assigns outside of itself, and global ones that it reads."""
+    """Nonlocal and global names that the code assigns, and global names that it reads."""
     assigned, read = set(), set()
     for part in _nested(code):
         for instruction in dis.get_instructions(part):

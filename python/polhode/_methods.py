@@ -28,7 +28,7 @@ class Method:
         Quantities that it conserves to rounding, with the default options: "energy", "casimir"
         (|m|^2/2), "momentum_spatial" (Q m).
     symmetric : bool
-        Whether a step of -h inverts a step of h. For implicit methods: in steps so short that the
+        Whether a step of -h inverts a step of h. For implicit methods: for steps so short that the
         solution is unique.
     options : dict
         Names and defaults of its options.
@@ -68,7 +68,7 @@ _METHODS = [
     )
     for row, options in zip(_ROWS, _OPTIONS, strict=True)
 ]
-#: The row of methods that `rkmk` makes, which has no name for users.
+#: The row for methods made by `rkmk`, which has no public name.
 _MADE = "rkmk"
 _INDEX = {method.name: i for i, method in enumerate(_METHODS) if method.name != _MADE}
 _MADE_ROW = [method.name for method in _METHODS].index(_MADE)
@@ -102,13 +102,13 @@ def row_of_name(name: str) -> int:
 
 
 def history(row: int) -> int:
-    """Least number of steps that the method in this row makes."""
+    """The least number of steps of the method in this row."""
     return _METHODS[row].history
 
 
 def corrects_energy(row: int, values: tuple[Any, ...]) -> bool:
-    """Whether the energy is corrected with these values of the options."""
-    own = zip(reversed(_OPTIONS[row]), reversed(values), strict=False)  # behind coefficients
+    """True if the energy is corrected with these values of the options."""
+    own = zip(reversed(_OPTIONS[row]), reversed(values), strict=False)  # after coefficients
     return any(
         option.name == "energy_correction" and isinstance(value, float) and value != 0
         for option, value in own
@@ -116,14 +116,14 @@ def corrects_energy(row: int, values: tuple[Any, ...]) -> bool:
 
 
 def unknown_name(what: str, name: object, known: list[str]) -> ValueError:
-    """The error for a name that is not in a list, with the nearest that are."""
+    """The error for a name that is not in a list, with the most similar names of the list."""
     near = difflib.get_close_matches(str(name).lower(), known, n=3, cutoff=0.4)
     hint = f"; did you mean {', '.join(map(repr, near))}?" if near else f"; known: {known}"
     return ValueError(f"unknown {what} {name!r}{hint}")
 
 
 def direct_facts(row: int) -> dict[str, Any]:
-    """What the core says of this row; refuses one that does not take a torque itself."""
+    """The core's data of this row; raises an error unless it is a direct integrator."""
     facts: dict[str, Any] = _ROWS[row]
     if not facts["takes_torque"]:
         known = [method.name for method in methods() if method.takes_torque]
@@ -135,12 +135,12 @@ def direct_facts(row: int) -> dict[str, Any]:
 
 
 def may_lack_root(row: int, values: tuple[Any, ...]) -> bool:
-    """Whether the method, with these values of its options, solves equations without a root."""
+    """True if, with these options, the method solves equations that may have no solution."""
     return is_implicit(values[0]) if row == _MADE_ROW else bool(_ROWS[row]["may_lack_root"])
 
 
 def levels_to_the_user() -> int:
-    """The `stacklevel` of a warning by the caller that names the code which called polhode."""
+    """The `stacklevel` with which a warning of the caller names the code that called polhode."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] == "polhode":
         level, frame = level + 1, frame.f_back
@@ -148,9 +148,9 @@ def levels_to_the_user() -> int:
 
 
 def warn_of_lost(row: int, lost: int, by_torque: int = 0, *, implicit: bool = True) -> None:
-    """One warning a call for the bodies that became NaN by a step, or by a torque.
+    """One warning per call for the bodies that became NaN in a step, or because of a torque.
 
-    `implicit`: the method may lack a root; else steps were too long.
+    `implicit`: a step of the method may have no solution; else the steps were too long.
     """
     reasons = []
     if by_torque:
@@ -173,7 +173,7 @@ def _bodies(count: int) -> str:
 
 
 def method_index(method: str | MuntheKaas, options: dict[str, Any]) -> int:
-    """Row of a method in the core's list; refuses unknown names and options."""
+    """Row of a method in the core's list; raises an error for unknown names and options."""
     name = _MADE if isinstance(method, MuntheKaas) else method
     try:
         row = _MADE_ROW if isinstance(method, MuntheKaas) else _INDEX[method]
@@ -190,9 +190,9 @@ def method_index(method: str | MuntheKaas, options: dict[str, Any]) -> int:
 def option_values(
     row: int, options: dict[str, Any], method: str | MuntheKaas = ""
 ) -> tuple[Any, ...]:
-    """All options of a method as the core takes them; () where none is given.
+    """All options of a method in the form of the core; () if no option is given.
 
-    Of one that `rkmk` made, its coefficients first.
+    For a method made by `rkmk`, the coefficients come first.
     """
     made = (method._coefficients(),) if isinstance(method, MuntheKaas) else ()
     return (*made, *_options.values(_OPTIONS[row], options, _METHODS[row].name))

@@ -1,4 +1,4 @@
-"""Options of methods, read from the core: their values are checked here and become numbers there.
+"""Options of methods, read from the core: values are checked here and passed on as numbers.
 
 A new kind of option is a class here, named in `_KINDS`.
 """
@@ -21,7 +21,7 @@ import numpy as np
 class Option:
     """An option of a method: any number.
 
-    `standard` is the default as the core takes it, `choices` are in Python's notation.
+    `standard` is the default in the form of the core, `choices` are in Python's notation.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Option:
         return self.standard
 
     def checked(self, value: Any, method: str) -> Any:
-        """A value that was given, or the error of it."""
+        """Checks a given value: returns it or raises an error."""
         if not isinstance(value, numbers.Real | np.bool_):
             raise TypeError(
                 f"option {self.name!r} of method {method!r} must be a float, not {value!r}"
@@ -46,12 +46,12 @@ class Option:
             return math.inf
 
     def number(self, value: Any) -> float:
-        """A checked value as the core takes it."""
+        """A checked value in the form of the core."""
         return float(value)
 
 
 class Choice(Option):
-    """One of several; the core takes the place in the list."""
+    """One of several choices; for the core it is the index in the list."""
 
     @property
     def default(self) -> bool | str:
@@ -74,7 +74,7 @@ class Choice(Option):
 
 
 class Axes(Option):
-    """A permutation of (1, 2, 3), None where that is the default; the core takes three digits."""
+    """A permutation of (1, 2, 3), or None if that is the default; the core uses three digits."""
 
     @property
     def default(self) -> tuple[int, ...] | None:
@@ -110,7 +110,7 @@ def read(rows: list[tuple[str, str, float, str, str]]) -> tuple[Option, ...]:
 
 
 def values(options: tuple[Option, ...], given: dict[str, Any], method: str) -> tuple[float, ...]:
-    """All options as the core takes them; () where none is given, which are the defaults."""
+    """All options in the form of the core; () means the defaults, if no option is given."""
     if not given:
         return ()
     chosen = {
@@ -124,7 +124,7 @@ def values(options: tuple[Option, ...], given: dict[str, Any], method: str) -> t
 
 
 def _check_together(chosen: dict[str, Any]) -> None:
-    """Refuse values that do not fit each other."""
+    """Raise an error for values that contradict each other."""
     if "c0" in chosen:  # the frame of the factorization method, [Gus10] eq. (36)
         square = chosen["c0"] * chosen["c0"] + chosen["c3"] * chosen["c3"]
         if not math.isclose(square, 0.5, rel_tol=1e-12):

@@ -39,7 +39,7 @@ def prepare(
 ) -> Run:
     """Check the arguments of `integrate`.
 
-    A `Frame` in place of `inertia` says that attitudes and torques are in the axes of its body.
+    A `Frame` in place of `inertia` means that attitudes and torques are in the axes of its body.
     """
     frame = inertia if isinstance(inertia, Frame) else None
     if isinstance(inertia, Frame):
@@ -122,7 +122,7 @@ def _whole(operand: Operand, shape: tuple[int, ...]) -> Array:
 
 
 def _check_history(row: int, count: int, h: ArrayLike) -> None:
-    """A multistep method needs as many steps as its history, all alike."""
+    """A multistep method needs at least as many steps as its history, all of equal length."""
     if count < history(row):
         raise ValueError(
             f"method {method_name(row)!r} has a history of {history(row)} steps and needs n_steps "
@@ -158,7 +158,7 @@ def _check_scheme(scheme: Splitting, terms: Sequence[Torque], compensated: bool)
 
 
 def _check_span(run: Run) -> None:
-    """Refuse a run that asks a torque for times at which it is not given."""
+    """Raise an error if a run needs a torque at times at which it is not given."""
     spans = {i: term.span for i, term in enumerate(run.terms) if term.span is not None}
     if not spans or run.count == 0:
         return
@@ -169,7 +169,7 @@ def _check_span(run: Run) -> None:
     for i, (first, last) in spans.items():
         slack = 8 * np.spacing(max(abs(first), abs(last)))  # times t0 + n h are rounded
         early, late = visited[0] < first - slack, visited[1] > last + slack
-        if run.terms[i].held:  # beyond both data and run only a scheme asks
+        if run.terms[i].held:  # only schemes need times outside both
             early &= whole[0] >= first - slack
             late &= whole[1] <= last + slack
         if early or late:
@@ -182,7 +182,7 @@ def _check_span(run: Run) -> None:
 
 
 def _offsets(run: Run) -> list[float]:
-    """When a step asks for the torque, in units of h from its start."""
+    """The times at which a step evaluates the torque, in units of h from its start."""
     if not run.direct:
         return run.scheme.kick_times()
     stages = [stage for n in (0, 2**31) for stage in _core.direct_stages(run.row, n, run.options)]

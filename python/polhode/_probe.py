@@ -11,11 +11,11 @@ from polhode._arrays import ZERO_MOMENT, Array, closed
 from polhode._methods import levels_to_the_user
 from polhode.torques import Torque
 
-#: Answers that differ by less than this part of the larger differ by rounding.
+#: Results whose difference is below this fraction of the larger one differ only by rounding.
 ROUNDING = 1e-12
 #: Directions of the two momenta: no component is equal, none is zero.
 DIRECTIONS = np.array([[0.64, -0.48, 0.6], [-0.48, 0.6, 0.64]])
-#: Angle of a step, in radians, that the second momentum stands for at least.
+#: The least angle of a step, in radians, with the second momentum.
 TURN = 0.1
 
 
@@ -28,7 +28,7 @@ def with_known_dependence(
     q: Array,
     h: Array,
 ) -> list[Torque]:
-    """`given`, where it is known of every torque whether it depends on m.
+    """Returns `given` if it is known for every torque whether it depends on m.
 
     `terms` are the same torques in the axes of `inertia`, `m` and `q`, the state at time t. Those
     with depends_on_m = None are called with other momenta.
@@ -45,8 +45,8 @@ def with_known_dependence(
 def _momenta(inertia: Array, m: Array, h: Array) -> list[Array]:
     """Two other momenta of every body: one of the size of m, and a larger one.
 
-    The larger one rotates the body by at least `TURN` radians in a step, so that bodies that begin
-    at rest serve as well as others.
+    The larger one rotates the body by at least `TURN` radians in a step, so that the test also
+    works for bodies at rest.
     """
     lengths = np.abs(h[np.isfinite(h) & (h != 0)])
     length = lengths.max() if lengths.size else 1.0
@@ -55,7 +55,7 @@ def _momenta(inertia: Array, m: Array, h: Array) -> list[Array]:
         size = np.abs(m).max(axis=-1, keepdims=True)
         size = np.where(np.isfinite(size) & (size > 0), size, turning)
         sizes = size, np.maximum(2 * size, turning)
-    # About the axis of a rod there is no momentum.
+    # The momentum about the axis of a rod is zero.
     turns = inertia > ZERO_MOMENT * inertia.max(axis=-1, keepdims=True)
     largest = np.finfo(np.float64).max
     return [
@@ -68,7 +68,7 @@ def _depends(
     term: Torque, shown: Torque, t: float, m: Array, momenta: Sequence[Array], q: Array
 ) -> bool:
     def ask(momentum: Array) -> Array:
-        # A function may give back the same array at each call.
+        # A function may return the same array in each call.
         with np.errstate(all="ignore"):
             return np.array(term.torque(t, closed(momentum), closed(q)))
 
@@ -98,7 +98,7 @@ def _depends(
 
 
 def _differ(a: Array, b: Array) -> bool:
-    """By more than rounding, in any body?"""
+    """True if they differ by more than rounding, for any body."""
     with np.errstate(invalid="ignore", over="ignore"):
         size = np.maximum(np.abs(a), np.abs(b)).max(axis=-1, keepdims=True)
         alike = (a == b) | (np.isnan(a) & np.isnan(b)) | (np.abs(a - b) <= ROUNDING * size)

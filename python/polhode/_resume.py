@@ -28,18 +28,18 @@ def resume(
     progress: bool = False,
     callback: Callback | None = None,
 ) -> Trajectory:
-    """Go on with an integration that `integrate(save_to=path)` began and did not finish.
+    """Continue an integration that `integrate(save_to=path)` began and did not finish.
 
     Parameters
     ----------
     path : path
         The directory that was `save_to`.
     torque : None, model, callable or list of these, optional
-        Models and their parameters are stored. What is not, functions in Python and compiled ones,
-        is given here once more: alone, or the whole torque as it was. It is compared with the one
-        that the run began with, see Notes.
+        Models and their parameters are stored. Python functions and compiled functions are not
+        stored and must be given here again: either only these, or the whole torque as before. The
+        torque is compared with that of the start of the run, see Notes.
     threads : int, optional
-        Number of threads; None as before.
+        Number of threads; None: the same as before.
     progress : bool, optional
         Show a progress bar (tqdm).
     callback : callable, optional
@@ -49,44 +49,45 @@ def resume(
     -------
     Trajectory
         The whole trajectory, from the start, as `integrate` would have returned it: the same bits
-        at the same instruction-set level. Its arrays are read-only memmaps. Of a finished run,
-        what it gave; `torque` is then only needed for its potential.
+        at the same instruction-set level. Its arrays are read-only memmaps. For a finished run, its
+        result; `torque` is then only needed for its potential.
 
     Raises
     ------
     FileNotFoundError
         If there is nothing under `path`.
     BlockingIOError
-        If another process or thread is integrating this run. The system ends its lock with the
-        process, however that ends; on NFS it holds between machines only where the lock service
-        of the server runs, and some file systems have none.
+        If another process or thread is integrating this run. The system releases the lock when the
+        process ends for any reason. On NFS the lock is valid between machines only if the lock
+        service of the server runs. Some file systems have no locks.
     ValueError
-        If what is there is damaged, of several runs or no integration of polhode (the message names
-        the file), or if a torque has to be given and was not, or another one was.
+        If the files are damaged, belong to several runs or are no integration of polhode (the
+        message names the file), or if a required torque is missing or is another torque.
 
     Warns
     -----
     RuntimeWarning
-        If another instruction-set level is in use than at the start, with other last bits, or
-        another version of polhode.
+        If the instruction-set level is not that of the start, so that the last bits differ, or if
+        the version of polhode is not that of the start.
     UserWarning
-        If it cannot be told whether the torque is that of the start.
+        If it cannot be determined whether the torque is that of the start.
 
     Notes
     -----
-    A run writes down how far it is every 0.2 s, less often where that would take more than a
-    twentieth of its time, and when it ends in an exception; a run that is killed loses what came
-    after. `Trajectory.load` looks at the states so far without going on, even while the run does.
+    A run records its progress every 0.2 s, and when it ends with an exception. It records less
+    often if that would take more than a twentieth of its time. A run that is killed loses the steps
+    after the last record. `Trajectory.load` reads the states so far without continuing the run,
+    even while it is running.
 
     The checksums of all files are compared first, which reads the saved rows once.
 
-    Of a Python function the bytecode, constants, defaults and the values in its closure (numbers,
-    text, functions, models) must be those of the start: the same source does, wherever it stands.
-    Arrays, global variables and attributes of a bound object may have changed while the run went
-    on: a difference is a warning, as is the bytecode of another Python. A compiled function is
-    compared by the Python function that numba made it from, or by its name in its library; without
-    either there is a warning. Objects of other kinds, a list or what a module holds, are not
-    compared.
+    For a Python function, the bytecode, constants, defaults and the values in its closure (numbers,
+    text, functions, models) must be those of the start. The same source meets this in any file.
+    Arrays, global variables and attributes of a bound object may have changed during the run: a
+    difference gives a warning. Bytecode of another Python also gives a warning. A compiled function
+    is compared by the Python function from which numba made it, or by its name in its library;
+    without both there is a warning. Objects of other kinds, such as a list or the contents of a
+    module, are not compared.
 
     Examples
     --------
@@ -118,7 +119,7 @@ def resume(
 
 
 def load(path: str | os.PathLike[str], torque: TorqueLike = None) -> Trajectory:
-    """The states that an integration has saved: see `Trajectory.load`."""
+    """The states that an integration has saved, see `Trajectory.load`."""
     store = Store(_store.as_path(path), "r")
     return _read_only(_read_run(store, torque, 4), store)
 

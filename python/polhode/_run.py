@@ -1,4 +1,4 @@
-"""What an integration is about, and where it stands."""
+"""The data and the progress of an integration."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from polhode.torques import Torque
 
 @dataclass
 class Run:
-    """What an integration is about.
+    """The data and the progress of an integration.
 
-    `m`, `q` and the arrays of `extra` are the state after `done` steps: what a method carries from
-    step to step besides m and q belongs into `extra`, changed in place, and is stored and restored
-    with them.
+    `m`, `q` and the arrays of `extra` are the state after `done` steps. All other data that a
+    method stores from step to step must be in `extra`. They are changed in place, and stored and
+    restored together with m and q.
     """
 
     row: int
@@ -60,8 +60,8 @@ class Run:
             direct_facts(self.row)
 
     def reach(self, offsets: Sequence[float]) -> tuple[float, float]:
-        """Least and largest time that lies at one of these parts of a step from its start."""
-        if self.times is None:  # of equal steps the first and the last
+        """The least and the largest time at these fractions of a step, over all steps."""
+        if self.times is None:  # for equal steps, the first and the last
             starts = self.t0 + np.array([0.0, self.count - 1.0]) * self.h
         else:
             starts = self.times[:-1]
@@ -79,7 +79,7 @@ class Run:
             return np.where(steps == 0, self.t0, self.t0 + steps * float(self.h))
 
     def rows(self, done: int) -> int:
-        """How many saves there are after so many steps."""
+        """The number of saves after this number of steps."""
         return done // self.every + 1 if done < self.count else 1 + -(-self.count // self.every)
 
     def next_save(self) -> int:
@@ -87,7 +87,7 @@ class Run:
         return min(self.done + self.every - self.done % self.every, self.count)
 
     def at_save(self) -> bool:
-        """Whether the last step has been saved."""
+        """True if the last step has been saved."""
         return self.done % self.every == 0 or self.done == self.count
 
     def step(self, n: int) -> tuple[float, float, float]:
@@ -98,11 +98,11 @@ class Run:
         return float(self.h[n]), float(self.times[n]), float(self.times[n + 1])
 
     def state(self) -> dict[str, Array]:
-        """All that the next steps depend on."""
+        """All data on which the next steps depend."""
         return {"m": self.m, "q": self.q, **self.extra}
 
     def keep(self) -> None:
-        """Before steps that an exception may cut: `restore` comes back to here."""
+        """Store the state before steps that an exception may interrupt; `restore` returns to it."""
         if not self.keeps:
             return
         self._kept_at = -1
@@ -114,13 +114,13 @@ class Run:
         self._kept_at = self.done
 
     def restore(self) -> None:
-        """Back to the state after `done` steps, wherever an exception came."""
+        """Return to the state after `done` steps, after an exception at any place."""
         if self._kept_at == self.done:
             for name, array in self.state().items():
                 array[...] = self._kept[name]
 
     def trajectory(self, t: Array, m: Array, q: Array) -> Trajectory:
-        """These states of the bodies."""
+        """Set these states of the bodies."""
         if self.frame is None:
             return Trajectory(t, m, q, self.inertia, tuple(self.shown))
         return BodyTrajectory(t, m, q, tuple(self.shown), body=self.frame.body)

@@ -18,13 +18,13 @@ class Saved:
         self.t, self.m, self.q = t, m, q
         self.store = store
         self.rows = 0 if store is None else store.rows
-        #: Rows in the user's axes that are being written in place of those in principal axes.
+        #: Rows in the user's axes that are replacing those in principal axes.
         self._turned: tuple[slice, Array, Array] | None = None
         if store is not None:
             run.keeps = True
 
     def enter(self, commit: bool = False) -> None:
-        """Count the rows that the run has filled; write down how far it is when it is time."""
+        """Count the rows that the run has filled; record the progress if a commit is due."""
         run = self.run
         rows = run.rows(run.done)
         if run.frame is not None:
@@ -39,7 +39,7 @@ class Saved:
                 self.store.commit(run.done, rows, run.state())
 
     def _write_turned(self) -> None:
-        """Write and count turned rows; if that is interrupted, it is done again as a whole."""
+        """Write and count turned rows; after an interruption this is repeated completely."""
         if self._turned is not None:
             at, m, q = self._turned
             self.m[at], self.q[at] = m, q
@@ -47,19 +47,19 @@ class Saved:
             self._turned = None
 
     def rescue(self) -> Trajectory:
-        """What there is after an exception."""
+        """The trajectory so far, after an exception."""
         run = self.run
         run.restore()
         if run.started:
-            with contextlib.suppress(OSError):  # a full disk: the exception at hand says more
+            with contextlib.suppress(OSError):  # a full disk: the current exception is more useful
                 self.enter(commit=True)
         return self.trajectory()
 
     def trajectory(self) -> Trajectory:
-        """The filled rows; of files, read-only."""
+        """The filled rows; read-only if they are in files."""
         parts = [array[: self.rows] for array in (self.t, self.m, self.q)]
         if self.store is not None:
-            parts = [part.view() for part in parts]  # memmaps still
+            parts = [part.view() for part in parts]  # still memmaps
             for part in parts:
                 part.flags.writeable = False
         return self.run.trajectory(*parts)

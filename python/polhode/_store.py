@@ -14,24 +14,24 @@ state.npz    "step" and "rows", how many steps are done and rows are saved; the 
              and q; "own_sum", CRC-32 of names, types, shapes and numbers of these arrays
 ===========  ==================================================================================
 
-It appears under its name when all of it is there; until then it is a directory beside it with a
-name that does not come twice, which a killed creation leaves behind.  From then on only rows that
-`state.npz` does not count yet are written to; when they lie on the disk, a new `state.npz` takes
-the place of the old one in a single renaming.  So whenever the run is killed, what is counted is
-there.
+The directory gets its name when it is complete. Until then it has a unique temporary name next to
+it; if the creation is killed, the temporary directory remains. After that, only rows that
+`state.npz` does not count yet are written. When these rows are on the disk, a new `state.npz`
+replaces the old one in a single renaming. So at any time when the run is killed, all counted rows
+are on the disk.
 
-Who writes holds a lock (flock) on run.json, which the kernel drops when the process ends, and with
-it the children that it forked meanwhile.  There is none where the system has no such call (Windows)
-or the file system no locks.  On NFS other machines know of it only where the server's lock service
-runs.
+The writer holds a lock (flock) on run.json. The kernel releases it when the process and all
+children that it forked during the run have ended. There is no lock if the system (Windows) or the
+file system does not support it. On NFS, other machines see the lock only if the server's lock
+service runs.
 
-All checksums are compared when the files are opened, which reads the saved rows once; while a run
-writes, each row enters them once.
+All checksums are compared when the files are opened, which reads the saved rows once. While a run
+writes, each row is added to the checksums once.
 
-Version 1, of polhode 0.1.0, has no id, no checksums and no records of torques.  It is read, and
-gone on with as version 1.
+Version 1, of polhode 0.1.0, has no id, no checksums and no records of torques.  Such a run can be
+read, and it continues as version 1.
 
-No file holds objects of Python (pickles), and none is read.
+No file contains Python objects (pickles), and polhode reads no pickles.
 """
 
 from __future__ import annotations
@@ -72,10 +72,11 @@ except ImportError:  # not on Windows
 FORMAT = "polhode integration"
 VERSION = 2
 
-#: Seconds from one commit to the next, at least, and as a multiple of what a commit takes.
+#: The least time from one commit to the next: in seconds, and as a multiple of the time of a
+#: commit.
 COMMIT_AFTER = 0.2
 COMMIT_SHARE = 20.0
-#: Bytes that enter a checksum between two looks at Ctrl-C.
+#: Bytes that are added to a checksum between two checks for Ctrl-C.
 PIECE = 2**24
 
 
@@ -87,15 +88,16 @@ class Store:
     Attributes
     ----------
     description : dict
-        What is in run.json.
+        The contents of run.json.
     setup : dict of ndarray
-        What is in setup.npz.
+        The contents of setup.npz.
     t, m, q : memmap
         All rows.
     step, rows : int
         Steps done and rows saved at the last commit.
     state : dict of ndarray
-        The state after `step` steps: "m", "q" and whatever else the method carries along.
+        The state after `step` steps: "m", "q" and all other data that the method stores from step
+        to step.
     """
 
     def __init__(self, path: Path, mode: str) -> None:
@@ -114,7 +116,7 @@ class Store:
         text, self.description = _read_json(path / "run.json")
         version = self.description["version"]
         self.state = _read_npz(path / "state.npz")
-        #: Rows that have entered the checksums of m and q; None in version 1.
+        #: Rows that are in the checksums of m and q; None in version 1.
         self._sums: tuple[int, int, int] | None = None
         if version > 1:
             self._sum_of_json = zlib.crc32(text)
@@ -151,7 +153,7 @@ class Store:
                 )
 
     def _read_sums(self, sum_of_json: int) -> tuple[int, int, int]:
-        """Take the checksums out of the state, and compare those of run.json and of itself."""
+        """Remove the checksums from the state; compare its own and that of run.json."""
         with told(self.path / "state.npz"):
             own_sum = int(self.state.pop("own_sum"))
             _require(own_sum == _sum_arrays(self.state), "its checksum is another")
@@ -212,18 +214,18 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Let go of the lock; the arrays stay."""
+        """Release the lock; the arrays stay valid."""
         if self._lock is not None:
             self._lock.close()
 
     def count(self, rows: int) -> None:
-        """Take rows that are filled, and do not change any more, into the checksums."""
+        """Add rows that are filled, and no longer change, to the checksums."""
         if self._sums is not None:
             at, m, q = self._sums
             self._sums = rows, _sum_rows(self.m, at, rows, m), _sum_rows(self.q, at, rows, q)
 
     def commit(self, step: int, rows: int, state: dict[str, Array]) -> None:
-        """Count `rows` rows as saved; `state`, after `step` steps, is what to go on from."""
+        """Count `rows` rows as saved; the run continues from `state`, after `step` steps."""
         begun = time.perf_counter()
         self.count(rows)
         self.m.flush()
@@ -238,12 +240,12 @@ class Store:
         self._wait = max(COMMIT_AFTER, COMMIT_SHARE * (self._committed - begun))
 
     def due(self) -> bool:
-        """Whether it is time for a commit: they take a twentieth of a run at most."""
+        """True if a commit is due: commits take at most a twentieth of a run."""
         return time.perf_counter() - self._committed >= self._wait
 
 
 def refuse_existing(path: Path) -> None:
-    """A run never writes over another, nor over anything else."""
+    """Raise an error if anything exists at the path: a run overwrites nothing."""
     if path.is_dir() and not any(path.iterdir()):
         if path.samefile(Path.cwd()):
             raise ValueError(
@@ -266,7 +268,7 @@ def _rename(building: Path, path: Path) -> None:
     try:
         building.rename(path)
     except OSError as error:
-        if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):  # it is there by now
+        if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):  # it exists by now
             raise _exists(path) from None
         raise
 
@@ -282,7 +284,7 @@ def as_path(path: str | os.PathLike[str]) -> Path:
 
 
 def _lock(path: Path) -> BinaryIO:
-    """Open run.json so that nobody else goes on with this run; closing it ends that."""
+    """Open run.json and lock it, so that no other process continues this run until it is closed."""
     with told(path):
         file = path.open("r+b")
     try:
@@ -310,7 +312,7 @@ def _require(fits: bool, why: str) -> None:
 
 @contextlib.contextmanager
 def told(path: Path) -> Iterator[None]:
-    """Whatever is wrong with a file is a ValueError that names it, however a reader puts it."""
+    """Turn every error in reading a file into a ValueError that names the file."""
     try:
         yield
     except FileNotFoundError:
@@ -333,7 +335,7 @@ def told(path: Path) -> Iterator[None]:
 
 
 def _open(path: Path) -> BinaryIO:
-    """A file to be read, if it is one: opening a pipe would wait."""
+    """Open a file for reading, but only a regular file: opening a pipe would wait."""
     _require(stat.S_ISREG(path.stat().st_mode), "it is no file")
     return path.open("rb")
 
@@ -352,7 +354,7 @@ def _read_json(path: Path) -> tuple[bytes, dict[str, Any]]:
 
 def _read_npz(path: Path) -> dict[str, NDArray[Any]]:
     with told(path), _open(path) as file, zipfile.ZipFile(file) as archive:
-        # Each is read whole, so that the checksums of the archive are compared.
+        # Each array is read completely, so that the checksums of the archive are compared.
         arrays = {
             name.removesuffix(".npy"): io.BytesIO(archive.read(name)) for name in archive.namelist()
         }
@@ -376,7 +378,7 @@ def _open_rows(path: Path, mode: Any) -> Any:
 
 
 def _write(path: Path, write: Callable[[Any], Any]) -> None:
-    """A file that is there whole or not at all, even if the machine stops."""
+    """Write a file that is complete or does not exist, even if the machine stops."""
     part = path.with_name(f".{path.name}.part")
     try:
         with part.open("wb") as file:
@@ -398,7 +400,7 @@ def _write_state(
     run: str | None = None,
     sums: Sequence[int] = (),
 ) -> None:
-    """What state.npz holds; without `run`, of version 1."""
+    """The contents of state.npz; without `run`, those of version 1."""
     arrays: dict[str, Any] = {"step": np.int64(step), "rows": np.int64(rows), **state}
     if run is not None:
         arrays |= {"run": np.str_(run), "sums": np.array(sums, np.uint32)}
@@ -424,7 +426,7 @@ def _sum_file(path: Path) -> int:
 
 
 def _sum_rows(rows: Array, first: int, end: int, total: int = 0) -> int:
-    """The checksum of some rows, going on from that of the rows before."""
+    """The checksum of some rows, continued from that of the rows before."""
     step = max(1, PIECE // max(8, rows[:1].nbytes))
     for k in range(first, end, step):
         total = zlib.crc32(rows[k : min(k + step, end)].data, total)
@@ -432,7 +434,7 @@ def _sum_rows(rows: Array, first: int, end: int, total: int = 0) -> int:
 
 
 def _sync_directory(path: Path) -> None:
-    with contextlib.suppress(OSError):  # some file systems have no such thing
+    with contextlib.suppress(OSError):  # some file systems do not support it
         number = os.open(path, os.O_RDONLY)
         try:
             os.fsync(number)
@@ -441,7 +443,7 @@ def _sync_directory(path: Path) -> None:
 
 
 def _reserve(path: Path, rows: Any) -> None:
-    """Take the room on the disk now: writing to a mapped file on a full disk kills the process."""
+    """Reserve the disk space now: writing to a mapped file on a full disk kills the process."""
     size = path.stat().st_size
     if not hasattr(os, "posix_fallocate") or rows.size == 0:
         return

@@ -1,17 +1,16 @@
 """Elliptic functions and integrals of real arguments, over whole arrays.
 
-The parameter is ``k2``, the square of the modulus k (SciPy's ``m``); ``kc2 = 1 - k2`` may be given
-beside it, which keeps the digits that ``1 - k2`` loses as k2 -> 1. The characteristic ``n`` of the
+The parameter is ``k2``, the square of the modulus k (SciPy's ``m``); ``kc2 = 1 - k2`` may also be
+given, which avoids the loss of digits of ``1 - k2`` as k2 -> 1. The characteristic ``n`` of the
 third kind has the sign of Abramowitz & Stegun: ``1 - n sin^2`` is in the denominator.
 
-`agm`, `rf`, `rc`, `rd` and `rj` are NumPy ufuncs; each other function has two of them behind it,
-without and with `kc2`, and passes ``out=``, ``where=``, ``casting=`` on. Arguments broadcast; any
-dtype that NumPy casts to float64 safely, and with ``dtype=float`` any real one, long double too;
-computed and returned as float64. A result has the same bits wherever its element
-stands in an array.
+`agm`, `rf`, `rc`, `rd` and `rj` are NumPy ufuncs; each other function calls one of two ufuncs,
+without or with `kc2`, and passes ``out=``, ``where=``, ``casting=`` on. Arguments broadcast; any
+dtype that NumPy casts to float64 safely, and with ``dtype=float`` any real dtype, also long double;
+computed and returned as float64. A result has the same bits at every position in an array.
 
-A NaN argument gives NaN. Outside its domain a function is NaN; limits at the edge of the domain
-are said in each docstring. No function warns.
+A NaN argument gives NaN. Outside its domain a function is NaN; each docstring gives the limits at
+the edge of the domain. No function warns.
 
 Examples
 --------
@@ -105,7 +104,7 @@ def jacobi(
     u : array_like
         Argument, any real.
     k2 : array_like
-        Parameter k^2, any finite real: negative, 1 and above 1 too.
+        Parameter k^2, any finite real: also negative, 1 and above 1.
     kc2 : array_like, optional
         Its complement ``1 - k2``, where it is known better than by subtraction.
     **ufunc_kwargs
@@ -122,9 +121,9 @@ def jacobi(
     -----
     Error of sn, cn and am: at most 4 eps (1 + s), s = ``|u| max(1, sqrt |k2|)``, eps = 2.2e-16; of
     dn that times ``max(1, |dn|)``. At k2 = 1 the functions are tanh and sech, for `u` of any size,
-    infinite included. Otherwise NaN for infinite k2 (but for u = 0) and where ``|u|`` is 2^50 times
-    ``2 K / pi`` or more, K(k) the quarter period (K(1/k)/k for k2 > 1): no digit is left there but,
-    for k2 < 1, in am, which goes on, to +-inf at u = +-inf.
+    infinite included. Otherwise NaN for infinite k2 (except for u = 0) and where ``|u|`` is 2^50
+    times ``2 K / pi`` or more, K(k) the quarter period (K(1/k)/k for k2 > 1): no digit is known
+    there. For k2 < 1 am still has digits, and is +-inf at u = +-inf.
     Source: DLMF 22.7(i), 22.17(i).
 
     Examples
@@ -165,10 +164,10 @@ def ellip_f(
 
     Notes
     -----
-    Error at most 4 eps (eps = 2.2e-16), where half an ulp of the arguments does not do more (near
-    ``k2 sin^2 phi = 1`` it does). At k2 = 1, +-inf from a quarter turn on. For k2 > 1 the integral
-    ends where ``k2 sin^2 phi = 1``; values of that up to 4 eps above 1 count as 1, beyond the
-    result is NaN. +-inf at phi = +-inf (k2 <= 1), 0 at k2 = -inf.
+    Error at most 4 eps (eps = 2.2e-16), unless half an ulp of the arguments has a larger effect
+    (near ``k2 sin^2 phi = 1``). At k2 = 1, +-inf for ``|phi|`` of a quarter turn or more. For k2 >
+    1 the integral ends where ``k2 sin^2 phi = 1``; values of this product up to 4 eps above 1 count
+    as 1, above that the result is NaN. +-inf at phi = +-inf (k2 <= 1), 0 at k2 = -inf.
     Source: DLMF 19.25.5.
 
     Examples
@@ -221,8 +220,8 @@ def ellip_pi(
 ) -> Array:
     """Incomplete elliptic integral of the third kind.
 
-    ``Pi(n; phi, k) = int_0^phi dt / ((1 - n sin^2 t) sqrt(1 - k2 sin^2 t))``; past a pole (n > 1)
-    its Cauchy principal value.
+    ``Pi(n; phi, k) = int_0^phi dt / ((1 - n sin^2 t) sqrt(1 - k2 sin^2 t))``; beyond a pole (n >
+    1), its Cauchy principal value.
 
     Parameters
     ----------
@@ -244,10 +243,11 @@ def ellip_pi(
 
     Notes
     -----
-    Error at most 8 eps (eps = 2.2e-16) where half an ulp of the arguments does not do more; past a
-    pole, of the larger of the two terms whose difference the principal value is. +-inf on the pole
-    ``n sin^2 phi = 1``, and from a quarter turn on for n = 1; 0 at n = +-inf. The domain of `phi`
-    and k2 is that of `ellip_f`. Source: DLMF 19.25.14, 19.21.12.
+    Error at most 8 eps (eps = 2.2e-16) unless half an ulp of the arguments has a larger effect.
+    Beyond a pole the principal value is the difference of two terms, and the error is relative to
+    the larger one. +-inf on the pole ``n sin^2 phi = 1``, and for n = 1 if ``|phi|`` is a quarter
+    turn or more; 0 at n = +-inf. The domain of `phi` and k2 is that of `ellip_f`. Source: DLMF
+    19.25.14, 19.21.12.
 
     Examples
     --------
@@ -281,8 +281,8 @@ def ellip_pi_complete(
 
     Notes
     -----
-    Error at most 8 eps (eps = 2.2e-16) where half an ulp of the arguments does not do more. inf at
-    n = 1; at k2 = 1 inf for n <= 1 and -inf for n > 1; NaN for k2 > 1; 0 at n = +-inf.
+    Error at most 8 eps (eps = 2.2e-16) unless half an ulp of the arguments has a larger effect. inf
+    at n = 1; at k2 = 1 inf for n <= 1 and -inf for n > 1; NaN for k2 > 1; 0 at n = +-inf.
     Source: DLMF 19.25(i), 19.21.12.
 
     Examples
@@ -300,7 +300,7 @@ def _of_k2(
     kc2: ArrayLike | None,
     ufunc_kwargs: dict[str, Any],
 ) -> Any:
-    """The ufunc of arguments that end in k2, or the one that takes kc2 beside it."""
+    """The ufunc whose arguments end in k2, or the one with kc2 in addition."""
     if kc2 is None:
         return getattr(_core, name)(*arguments, **ufunc_kwargs)
     return getattr(_core, f"{name}_kc2")(*arguments, kc2, **ufunc_kwargs)

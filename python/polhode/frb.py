@@ -46,7 +46,7 @@ def frb_step(
     Raises
     ------
     ValueError, TypeError
-        As `step`; also where Q has not the shape (..., 3, 3).
+        As in `step`; also if Q does not have the shape (..., 3, 3).
 
     Notes
     -----
@@ -54,8 +54,8 @@ def frb_step(
     angle = |h| |omega|, plus four times what the last bit of the input does, for every state and
     any h.  That holds near the axis of the middle moment too, where the amplitude that the report
     carries would keep the distance from the axis to 1e-16 / distance only: its cosine and sine are
-    carried instead.  Source: [CZ08] Algorithms 1 and 2, errata mended; one rotation, found as a
-    quaternion, turns matrices and quaternions alike, because the matrix frame of Algorithm 1 is
+    carried instead.  Source: [CZ08] Algorithms 1 and 2, errata corrected. One rotation, computed as
+    a quaternion, turns both matrices and quaternions, because the matrix frame of Algorithm 1 is
     built on m' and has no limit where m' = 0.
 
     Examples
@@ -106,15 +106,15 @@ def quat_step(
     Raises
     ------
     ValueError, TypeError
-        As `step`; also where q has not the shape (..., 4).
+        As in `step`; also if q does not have the shape (..., 4).
 
     Notes
     -----
-    Units are any consistent set.  Error of m/|m| and of q at most 8 eps (1 + angle),
-    angle = |h| |omega|, plus four times what the last bit of the input does, for every state and
-    any h.  That holds near the axis of the middle moment too, where the amplitude that the report
-    carries would keep the distance from the axis to 1e-16 / distance only: its cosine and sine are
-    carried instead.  Source: [CZ08] Algorithm 2 with the frame (1), errata mended.
+    Units are any consistent set.  Error of m/|m| and of q at most 8 eps (1 + angle), angle = |h|
+    |omega|, plus four times what the last bit of the input does, for every state and any h.  That
+    holds near the axis of the middle moment too, where the amplitude that the report carries would
+    keep the distance from the axis to 1e-16 / distance only: its cosine and sine are carried
+    instead.  Source: [CZ08] Algorithm 2 with the frame (1), errata corrected.
 
     Examples
     --------

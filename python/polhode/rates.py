@@ -36,17 +36,17 @@ def attitude_from_rate(
         shape (n_steps, order/2, ..., 3), in the order of time. The nodes of a step that begins at t
         are ``t + h * (1 + numpy.polynomial.legendre.leggauss(order // 2)[0]) / 2``.
     q0 : array_like, shape (..., 4) or (..., 3, 3)
-        Attitude at `t0`, body to space: unit quaternions, scalar first, or rotation matrices.
-        Brought to unit norm (orthogonality) where it is not.
+        Attitude at `t0`, body to space: unit quaternions, scalar first, or rotation matrices. It is
+        normalised (made orthogonal) if necessary.
     h : array_like, shape (...)
-        Time step, of either sign; one for all where `omega` is a function. All broadcast together.
-        The same for all steps: with more than one, shape (n,) is refused, since it could mean steps
-        in time. Steps of each of n bodies are written (n, 1), with `q0` and the bodies of `omega`
-        in shapes (n, 1, ...).
+        Time step, of either sign; one number for all if `omega` is a function. All broadcast
+        together. It is the same for all steps. With more than one step, shape (n,) raises an error,
+        since it could mean steps in time. Steps of each of n bodies are written (n, 1), with `q0`
+        and the bodies of `omega` in shapes (n, 1, ...).
     n_steps : int, optional
         Number of steps.
     order : {2, 4, 6, 8}, optional
-        Order of the method: order/2 evaluations of `omega` a step.
+        Order of the method: order/2 evaluations of `omega` per step.
     t0 : float, optional
         Time at the start, for a function.
 
@@ -54,25 +54,25 @@ def attitude_from_rate(
     -------
     q : ndarray, shape (..., 4) or (..., 3, 3)
         Attitude at the end, in the form of `q0`. A quaternion is the end of the continuous path
-        that starts at the given one; it is never made positive.
+        that starts at the given one; its sign is not changed.
 
     Raises
     ------
     ValueError
-        Shapes that do not fit, an order other than these, a zero quaternion, a matrix that is no
+        Shapes that do not fit, an order other than these, a zero quaternion, a matrix that is not a
         rotation; several h with a function, one-dimensional `h` with more than one step.
     TypeError
-        Arguments that are not real numbers, an order or number of steps that is no integer.
+        Arguments that are not real numbers, an order or number of steps that is not an integer.
 
     Notes
     -----
-    Units are any consistent set. The Magnus schemes with the fewest commutators, [Gus10]
-    eqs (22) to (25); the error is of the order named in h, and rounding at most 2 eps a step and
-    3/2 eps a radian (orders 2 and 4: 1/2 eps). Symmetric: stepping back with -h returns. Exact for
-    an `omega` that does not turn. The series converge while omega turns the body by less than a
-    whole turn a step. Where omega comes from a free body, `step` with a method "magnus..." is the
-    same and finds the nodes itself. NaN or infinity in one body's omega or h makes that body NaN
-    and no other.
+    Units are any consistent set. The Magnus schemes with the fewest commutators, [Gus10] eqs (22)
+    to (25); the error is of the given order in h, and the rounding error at most 2 eps per step
+    plus 3/2 eps per radian (orders 2 and 4: 1/2 eps). Symmetric: a step with -h returns to the
+    start. If the direction of `omega` is fixed, the only error is that of Gauss's rule. The series
+    converge if omega turns the body by less than a whole turn per step. If omega is that of a free
+    body, `step` with a method "magnus..." does the same and computes the rates at the nodes. NaN or
+    infinity in one body's omega or h makes only that body NaN.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def _nodes(order: int) -> list[float]:
 def _called(
     omega: Callable[[float], Any], h: float, count: int, order: int, t0: float
 ) -> Iterator[list[Array]]:
-    """The rate at the nodes of step after step."""
+    """The rate at the nodes, one step after another."""
     nodes = _nodes(order)
     for n in range(count):
         yield [_arrays.components("omega(t)", omega(t0 + (n + c) * h), 3) for c in nodes]

@@ -1,10 +1,10 @@
-"""Rotations: unit quaternions, rotation matrices, rotation vectors, and the ways between them.
+"""Rotations: unit quaternions, rotation matrices, rotation vectors, and their conversions.
 
 Quaternions are scalar first, ``(w, x, y, z)``, with the Hamilton product; attitudes take body
 components to space components. A turn by 90 degrees about axis 3 is ``(sqrt(1/2), 0, 0,
-sqrt(1/2))`` and sends (1, 2, 3) to (-2, 1, 3). `q` and `-q` are the same rotation; wherever a
-function makes a quaternion, its docstring says which of the two. Scalar-last quaternions, as
-SciPy's default has them, are turned round by ``numpy.roll(q, 1, axis=-1)``.
+sqrt(1/2))`` and sends (1, 2, 3) to (-2, 1, 3). `q` and `-q` are the same rotation; if a function
+returns a quaternion, its docstring says which of the two. Scalar-last quaternions, SciPy's default,
+are converted by ``numpy.roll(q, 1, axis=-1)``.
 
 Every function takes whole arrays: the last axis (the last two of a matrix) holds the components,
 the others broadcast. Input of any real dtype, results float64. ``out=`` takes a writeable float64
@@ -69,8 +69,8 @@ def to_quaternion(Q: ArrayLike, *, out: Array | None = None) -> Array:
     Parameters
     ----------
     Q : array_like, shape (..., 3, 3)
-        Rotation matrix. It may be off an orthogonal one by rounding, or by up to 1e-5 in an entry
-        of ``Q.T @ Q``; the quaternion is then off by as much.
+        Rotation matrix. It may differ from an orthogonal matrix by rounding, or by up to 1e-5 in an
+        entry of ``Q.T @ Q``; the quaternion then has an error of the same size.
     out : ndarray, shape (..., 4), optional
         Where to put the result.
 
@@ -78,9 +78,9 @@ def to_quaternion(Q: ArrayLike, *, out: Array | None = None) -> Array:
     -------
     q : ndarray, shape (..., 4)
         Unit quaternion, scalar first, scalar part not negative. At a half turn, where the scalar
-        part is zero, the component of largest size is positive (the first of equal ones). So `q`
-        is continuous in `Q` but across half turns, where no choice is; along a motion take
-        the quaternion from the motion itself, whose sign is continuous.
+        part is zero, the component of largest size is positive (the first of equal ones). So `q` is
+        continuous in `Q` except across half turns, where no choice of the sign is continuous. Along
+        a motion, use the quaternion of the motion itself, whose sign is continuous.
 
     Raises
     ------
@@ -222,8 +222,8 @@ def exp(v: ArrayLike, *, out: Array | None = None) -> Array:
     Returns
     -------
     q : ndarray, shape (..., 4)
-        ``(cos(|v|/2), sin(|v|/2) v/|v|)``, unit, scalar first. Continuous in `v`, with the sign
-        the path from 0 to `v` leads to: a full turn gives -1, two give 1.
+        ``(cos(|v|/2), sin(|v|/2) v/|v|)``, unit, scalar first. Continuous in `v`; the sign is that
+        of the path from 0 to `v`: a full turn gives -1, two full turns give 1.
 
     Raises
     ------
@@ -232,8 +232,8 @@ def exp(v: ArrayLike, *, out: Array | None = None) -> Array:
 
     Notes
     -----
-    Components within ``(2 + |v|/4)`` eps, and the vector part of small turns within 3 eps of
-    itself, however small; NaN where ``|v|`` has no digit of its angle left.
+    Components within ``(2 + |v|/4)`` eps, and the vector part of small turns with a relative error
+    of 3 eps, for any small size; NaN where ``|v|`` is so large that no digit of the angle is known.
 
     Examples
     --------
@@ -253,8 +253,8 @@ def log(q: ArrayLike, *, shortest: bool = False, out: Array | None = None) -> Ar
     q : array_like, shape (..., 4)
         Quaternion, scalar first, of any size but zero; it stands for ``q / |q|``.
     shortest : bool, default False
-        Take the shorter of ``log(q)`` and ``log(-q)``, of length at most pi: the same for both, but
-        with a jump where the scalar part changes sign.
+        Return the shorter of ``log(q)`` and ``log(-q)``, of length at most pi. It is the same for
+        `q` and `-q`, but it jumps where the scalar part changes sign.
     out : ndarray, shape (..., 3), optional
         Where to put the result.
 
@@ -263,7 +263,7 @@ def log(q: ArrayLike, *, shortest: bool = False, out: Array | None = None) -> Ar
     v : ndarray, shape (..., 3)
         Angle in radians times unit axis. Its length is twice the angle between `q` and 1, from 0 to
         2 pi, so that ``exp(log(q))`` is `q` with its sign. ``log(-q)`` points the other way and is
-        ``2 pi - |log(q)|`` long. Continuous in `q` but at -1, where every axis is as good:
+        ``2 pi - |log(q)|`` long. Continuous in `q` except at -1, where every axis is possible:
         ``log(-1)`` is (2 pi, 0, 0).
 
     Raises
@@ -273,7 +273,7 @@ def log(q: ArrayLike, *, shortest: bool = False, out: Array | None = None) -> Ar
 
     Notes
     -----
-    Relative error of the vector below 4 eps, for turns however small.
+    Relative error of the vector below 4 eps, also for very small turns.
 
     Examples
     --------
@@ -292,7 +292,7 @@ def log(q: ArrayLike, *, shortest: bool = False, out: Array | None = None) -> Ar
 def _with_quaternion(
     function: Callable[..., Any], arguments: tuple[Array, ...], out: Array | None, axes: int
 ) -> Array:
-    """Apply `function`, whose first argument is a quaternion; a zero one, NaN there, is refused."""
+    """Apply `function`, whose first argument is a quaternion; raise for a zero one (NaN result)."""
     result = function(*arguments)
     if np.isnan(result[(..., *(0,) * axes)]).any():
         check_attitude(arguments[0], (4,), "q")
@@ -300,7 +300,7 @@ def _with_quaternion(
 
 
 def _placed(result: Any, out: Array | None) -> Array:
-    """The result, in `out` where one is given."""
+    """The result, in `out` if given."""
     if out is None:
         return np.asarray(result)
     (target,) = outputs((out,), [("the result", result.shape)])

@@ -1,8 +1,8 @@
 """Torques for `polhode.integrate`: models in the core and user-defined functions.
 
-A torque is given in the body frame, m' = m x omega + torque. ``u = Q.T @ u0`` below stands for a
-vector u0 of the space frame in the body frame. Units are any consistent set. A list of torques is
-their sum.
+A torque is given in the body frame, m' = m x omega + torque. Below, ``u = Q.T @ u0`` is the vector
+in the body frame that has the components u0 in the space frame. Units are any consistent set. A
+list of torques is their sum.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = [
     "Vessel",
 ]
 
-# Pickles, messages and files of runs name the classes by this module.
+# Pickles, messages and files of runs contain the class names with this module.
 for _name in (*__all__, "Model"):
     globals()[_name].__module__ = __name__
 del _name

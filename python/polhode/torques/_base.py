@@ -1,4 +1,4 @@
-"""`polhode.torques.Torque`, the base class: all that the rest of the package asks a torque."""
+"""`polhode.torques.Torque`, the base class: the interface of a torque for the whole package."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ class Torque:
     Attributes
     ----------
     batch : tuple of int
-        Batch shape of its parameters; () where all bodies share them.
+        Batch shape of its parameters; () if all bodies share them.
     depends_on_t : bool
         Whether the torque depends on time.
     depends_on_m : bool or None
         Whether the torque depends on the momentum; a kick is then one classical Runge-Kutta step.
-        None: `integrate` finds out.
+        None: `integrate` tests it.
     has_potential : bool
-        Whether `potential` is there, so that the energy of a trajectory is complete.
+        Whether `potential` exists, so that the energy of a trajectory is complete.
     has_modified : bool
-        Whether schemes with a modified potential can use it: `modified` is there, or the core has
-        the derivative of a model.
+        Whether schemes with a modified potential can use it: `modified` exists, or the core has the
+        derivative of a model.
     in_core : bool
         Whether the kicks run in the core, without Python.
     any_batch : bool
-        Whether `torque` and `potential` take any number of bodies; otherwise only the whole batch
+        Whether `torque` and `potential` accept any number of bodies; otherwise only the whole batch
         of the integration.
     known_derivatives : int
-        How many derivatives of the angular momentum in space are known; the torque is the first.
+        Number of known derivatives of the angular momentum in space; the torque is the first.
     gives_momentum : bool
-        Whether `spatial_momentum` is there.
+        Whether `spatial_momentum` exists.
     span : (float, float) or None
-        First and last time at which the torque is given; None where it is given at all times.
+        First and last time at which the torque is given; None if it is given at all times.
     held : bool
         Whether the torque is constant before and after its `span`; otherwise it is NaN there.
     """
@@ -90,19 +90,19 @@ class Torque:
         Returns
         -------
         torque : Torque
-            By default one that calls this one from Python.
+            By default a torque that calls this torque from Python.
         """
         return InAxes(self, BodyAxes(axes))
 
     def with_inertia(self, inertia: Array | None = None, tensor: Array | None = None) -> Torque:
         """The torque on bodies of these moments (..., 3) or tensors (..., 3, 3).
 
-        Returns itself if it does not depend on the inertia or has been given one.
+        Returns itself if it does not depend on the inertia or already has an inertia.
         """
         return self
 
     def known(self, depends_on_m: bool) -> Self:
-        """The same torque, of which it is known whether it depends on m."""
+        """The same torque, with known `depends_on_m`."""
         same = copy.copy(self)
         same.depends_on_m = depends_on_m
         return same
@@ -112,13 +112,13 @@ class Torque:
         return None
 
     def check_attitude(self, matrix: bool) -> None:
-        """Raise ValueError if it cannot use matrices, or quaternions, as attitudes."""
+        """Raise ValueError if it does not support attitudes as matrices, or as quaternions."""
 
     def check_present(self) -> None:
-        """Raise ValueError if it only stands for a torque that was not stored."""
+        """Raise ValueError if this is only the placeholder for a torque that was not stored."""
 
     def core_term(self, shape: tuple[int, ...], matrix: bool) -> tuple[Any, ...]:
-        """The torque on bodies of a batch of this shape, as the core takes it."""
+        """The torque on bodies of a batch of this shape, in the form of the core."""
         raise NotImplementedError
 
     def numbers(self) -> Array | None:
@@ -126,15 +126,15 @@ class Torque:
         return None
 
     def arguments(self) -> dict[str, Any] | None:
-        """Arguments of the constructor that a file can hold; None where it cannot."""
+        """Arguments of the constructor that can be stored in a file; None if they cannot."""
         return None
 
     def record(self, where: str, record: Record) -> None:
-        """Add to the record what tells this torque from others of its class."""
+        """Add to the record the data that distinguish this torque from others of its class."""
 
 
 class InAxes(Torque):
-    """A torque in other body axes, called from Python in its own."""
+    """A torque in other body axes, evaluated from Python in its original axes."""
 
     def __init__(self, term: Torque, axes: BodyAxes) -> None:
         self._term, self._axes = term, axes
@@ -159,7 +159,7 @@ class InAxes(Torque):
         return self._axes.to_new(old)
 
     def check_attitude(self, matrix: bool) -> None:
-        """Refuse what the torque refuses."""
+        """Raise the errors of the original torque."""
         self._term.check_attitude(matrix)
 
     def __repr__(self) -> str:

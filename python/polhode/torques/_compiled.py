@@ -32,33 +32,33 @@ class Compiled(UserDefined):
                    const double *m, const double *attitude, double *torque, void *user_data)
 
         for n bodies, of which the first is number `first` of the batch (in C order), at time t.
-        Arrays lie component by component: ``m[k * stride + i]`` is component k of body
-        ``first + i``, k = 0, 1, 2; of `attitude` there are four components (quaternion, scalar
-        first) or nine (matrix, row by row), as the integration has them; all three components of
-        `torque` have to be set. m and torque are in the body frame, the attitude takes body to
+        Arrays lie component by component: ``m[k * stride + i]`` is component k of body ``first +
+        i``, k = 0, 1, 2; of `attitude` there are four components (quaternion, scalar first) or nine
+        (matrix, row by row), in the form of the integration. The function must set all three
+        components of `torque`. m and torque are in the body frame, the attitude takes body to
         space. `user_data` is that of the LowLevelCallable, else null.
     depends_on_m : bool, optional
         Whether the torque depends on m, as in `Function`.
     potential : callable, optional
         ``potential(t, attitude) -> (...)``, a Python function for `Trajectory.energy`.
     attitude : {None, "quaternion", "matrix"}, optional
-        The form of attitude that the function takes. If given, an integration with the other form
-        raises ValueError before any work. Give it: polhode cannot see it from a C function, and a
-        function that expects a quaternion gives wrong results from a matrix.
+        The form of attitude that the function expects. If given, an integration with the other form
+        raises ValueError before any work. It should be given: polhode cannot determine it from a C
+        function, and a function that expects a quaternion gives wrong results with a matrix.
 
     Raises
     ------
     TypeError
-        If the function is of another kind.
+        If it is another kind of function.
     ValueError
         If its signature is different, or is not known.
 
     Notes
     -----
     The function runs without the GIL, in several threads at once with ``threads`` above 1, so it
-    must keep no state. Bodies whose torque comes out NaN become NaN. ``integrate(torque=f)`` takes
-    such a function bare as well. A numba function is best written as one loop over i, which the
-    compiler then vectorises.
+    must keep no state. Bodies whose torque is NaN become NaN. ``integrate(torque=f)`` also accepts
+    the function directly, without `Compiled`. It is best to write a numba function as one loop over
+    i, which the compiler then vectorises.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class Compiled(UserDefined):
         self._index = model_index("compiled_of_m" if depends_on_m else "compiled")
 
     def check_attitude(self, matrix: bool) -> None:
-        """Refuse attitudes that are not of the form `attitude`."""
+        """Raise an error for attitudes that do not have the form `attitude`."""
         form = "matrix" if matrix else "quaternion"
         if self.attitude not in (None, form):
             raise ValueError(
@@ -110,18 +110,18 @@ class Compiled(UserDefined):
             )
 
     def core_term(self, shape: tuple[int, ...], matrix: bool) -> tuple[Any, ...]:
-        """The torque on bodies of a batch of this shape, as the core takes it."""
+        """The torque on bodies of a batch of this shape, in the form of the core."""
         self.check_attitude(matrix)
         none = np.zeros(0)
         parameters = none if self._axes is None else columns(self._axes, shape)
         return self._index, parameters, self._address, self._user_data, none, none
 
     def torque(self, t: float, m: ArrayLike, attitude: ArrayLike) -> Array:
-        """Torque in the body frame, shape (..., 3), of bodies that count as the whole batch."""
+        """Torque in the body frame, shape (..., 3), for bodies treated as the whole batch."""
         return from_core(_core.torque, self, t, attitude, m=m)
 
     def in_axes(self, axes: Array) -> Torque:
-        """The torque in other body axes; the function still works in its own."""
+        """The torque in other body axes; the function still uses its original axes."""
         A = np.asarray(axes, np.float64)
         if self._axes is not None:
             A = self._axes[..., :9].reshape(*self._axes.shape[:-1], 3, 3) @ A

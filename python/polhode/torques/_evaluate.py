@@ -1,4 +1,4 @@
-"""Calls of torques: of the core for any batch, and of user-defined functions, checked."""
+"""Calls of torques in the core for any batch, and checked calls of user-defined functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from polhode.torques._base import Torque
 def from_core(
     function: Callable[..., Array], torque: Torque, t: float, attitude: ArrayLike, **vectors: Any
 ) -> Array:
-    """What a function of the core gives for a torque at each body; all arrays broadcast."""
+    """The result of a function of the core for a torque at each body; all arrays broadcast."""
     operands = [_arrays.Operand(name, v, 3) for name, v in vectors.items()]
     operands.append(_arrays.attitude_operand("attitude", attitude))
     shape = _arrays.broadcast({**{o.name: o.batch for o in operands}, "parameters": torque.batch})
@@ -42,7 +42,7 @@ def _flat(operand: _arrays.Operand, shape: tuple[int, ...]) -> Array:
 
 
 def columns(parameters: Array, shape: tuple[int, ...]) -> Array:
-    """Parameters (..., P) component by component, padded to whole blocks; (P,) where shared."""
+    """Parameters (..., P) component by component, padded to whole blocks; (P,) if shared."""
     count = parameters.shape[-1]
     if parameters.size == count:
         return np.ascontiguousarray(parameters.reshape(-1))
@@ -54,14 +54,14 @@ def columns(parameters: Array, shape: tuple[int, ...]) -> Array:
 
 
 def check_functions(parts: dict[str, Any], of: str = "") -> None:
-    """Refuse arguments that are no function."""
+    """Raise an error for arguments that are not functions."""
     for name, part in parts.items():
         if not callable(part):
             raise TypeError(f"{name} must be a function{of}, not {type(part).__name__}")
 
 
 def returned(name: str, value: ArrayLike | None) -> Array:
-    """What a user-defined function returned, as doubles."""
+    """The result of a user-defined function, as doubles."""
     if value is None:
         raise TypeError(f"the {name} function must return real numbers, not None")
     array = _arrays.real_array(f"what the {name} function returns", value)
@@ -69,7 +69,7 @@ def returned(name: str, value: ArrayLike | None) -> Array:
 
 
 def exactly(name: str, value: ArrayLike | None, shape: tuple[int, ...]) -> Array:
-    """What a function of the whole batch returned, of exactly this shape."""
+    """The result of a function of the whole batch, with exactly this shape."""
     array = returned(name, value)
     if array.shape != shape:
         spread = f"; one for all bodies is numpy.broadcast_to(value, {shape})" if shape else ""

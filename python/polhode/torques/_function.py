@@ -41,12 +41,12 @@ class Function(UserDefined):
     f : callable
         ``f(t, m, attitude) -> (..., 3)``: torque in the body frame at time t, from the momenta
         (..., 3), body frame, and the attitudes (..., 4) or (..., 3, 3), body to space, as given to
-        `integrate`. The arrays are read-only and change after the call: copy what is to be kept.
-        The result must have the shape of m; it is not broadcast.
+        `integrate`. The arrays are read-only and change after the call: copy them if you need them
+        later. The result must have the shape of m; it is not broadcast.
     depends_on_m : bool or None, optional
         Whether f depends on m. Its kick is then one classical Runge-Kutta step of order 4, and
-        schemes that need a torque that depends only on attitude and time are refused. None: a
-        splitting finds out at the start, see Notes.
+        schemes that need a torque that depends only on attitude and time raise an error. None: a
+        splitting tests it at the start, see Notes.
     potential : callable, optional
         ``potential(t, attitude) -> (...)``: potential energy, for `Trajectory.energy`.
     W : callable, optional
@@ -55,12 +55,13 @@ class Function(UserDefined):
 
     Notes
     -----
-    With ``depends_on_m=None``, also for a bare function, a splitting calls f twice more before the
-    first step, with two other momenta of every body. If the results differ by more than 1e-12 of
-    the larger, f depends on m. It is then called a third time: if equal arguments give different
-    results, a RuntimeWarning says so and f counts as independent of m. A dependence that begins at
-    a threshold of ``|m|`` or at a later time is not found: give ``depends_on_m=True``. Direct
-    integrators (``splitting=None``) do not need to know and make no such calls.
+    With ``depends_on_m=None``, also for a function passed directly, a splitting calls f twice more
+    before the first step, with two other momenta of every body. If the results differ by more than
+    1e-12 of the larger, f depends on m. It is then called a third time: if equal arguments give
+    different results, a RuntimeWarning is given and f is treated as independent of m. A dependence
+    that begins at a threshold of ``|m|`` or at a later time is not found: give
+    ``depends_on_m=True``. Direct integrators (``splitting=None``) do not need to know and make no
+    such calls.
 
     Examples
     --------

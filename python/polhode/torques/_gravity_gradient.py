@@ -25,10 +25,10 @@ class GravityGradient(ModelOfInertia):
     position : array_like, shape (..., 3), optional
         Direction from the planet's centre to the satellite at t = 0, space frame.
     normal : array_like, shape (..., 3), optional
-        Normal of the orbit, space frame; the satellite goes round it by the right hand. Both
+        Normal of the orbit, space frame; the satellite moves around it by the right-hand rule. Both
         directions may have any length, `position` need not be normal to it.
     inertia : array_like, shape (..., 3), optional
-        Principal moments; those of the integration where neither `inertia` nor `tensor` is given.
+        Principal moments; those of the integration if neither `inertia` nor `tensor` is given.
     tensor : array_like, shape (..., 3, 3), optional
         Tensor of inertia in the body axes, in place of `inertia`.
 

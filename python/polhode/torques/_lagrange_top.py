@@ -23,11 +23,11 @@ class LagrangeTop(Model):
 
     Notes
     -----
-    With u = Q.T @ (0, 0, 1): torque = weight (u2, -u1, 0) (body frame), potential = weight u3.
-    Conserved, beside the energy, are the third components of Q m and, where the first two moments
-    are equal, of m. Source: [Krysl07] Secs. 5.2 and 5.3; both tops there have weight 20 and moments
-    (5, 5, 1); the slow one starts at omega = (0, 0, 5), turned by 0.05 about axis 1, the fast one
-    at (0, 0, 50), turned by 0.3.
+    With u = Q.T @ (0, 0, 1): torque = weight (u2, -u1, 0) (body frame), potential = weight u3. In
+    addition to the energy, the third component of Q m is conserved and, if the first two moments
+    are equal, that of m. Source: [Krysl07] Secs. 5.2 and 5.3; both tops there have weight 20 and
+    moments (5, 5, 1); the slow one starts at omega = (0, 0, 5), turned by 0.05 about axis 1, the
+    fast one at (0, 0, 50), turned by 0.3.
 
     Examples
     --------

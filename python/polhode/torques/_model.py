@@ -27,7 +27,7 @@ def model_index(name: str) -> int:
 
 
 class Model(Torque):
-    """A torque that the core knows: numbers per body, `parameters` of shape (..., P).
+    """A torque that is evaluated in the core: numbers per body, `parameters` of shape (..., P).
 
     Each argument of a model's constructor is an attribute of that name.
     """
@@ -41,7 +41,7 @@ class Model(Torque):
     body_vectors: tuple[str, ...] | None = None
 
     def _set(self, name: str, *parts: Array) -> None:
-        """Be the model of this name, its parameters these parts (..., K) one after another."""
+        """Set up the model of this name; the parameters are these parts (..., K) in sequence."""
         self._name = name
         self.index, facts = _MODELS[name]
         self.depends_on_t = facts["depends_on_t"]
@@ -86,7 +86,7 @@ class Model(Torque):
         return self._arguments()
 
     def core_term(self, shape: tuple[int, ...], matrix: bool) -> tuple[Any, ...]:
-        """The torque on bodies of a batch of this shape, as the core takes it."""
+        """The torque on bodies of a batch of this shape, in the form of the core."""
         return self.index, columns(self.parameters, shape)
 
     def __repr__(self) -> str:
@@ -117,13 +117,12 @@ class Model(Torque):
         Raises
         ------
         ValueError
-            If the batch shapes do not broadcast, or the model needs an inertia that it does not
-            have.
+            If the batch shapes do not broadcast, or the model needs an inertia that is not given.
         """
         return from_core(_core.torque, self, t, attitude, m=m)
 
     def derivative(self, t: float, v: ArrayLike, attitude: ArrayLike) -> Array:
-        """Rate of change of the torque while the body rotates at v, without that of time.
+        """Rate of change of the torque while the body rotates at v, at fixed time.
 
         Parameters
         ----------
@@ -173,7 +172,7 @@ class Model(Torque):
 
 
 def finite(*parts: tuple[str, ArrayLike, tuple[int, ...]]) -> list[Array]:
-    """Named arguments as doubles, with the shapes of their last axes checked; they broadcast."""
+    """Named arguments as doubles. The shapes of their last axes are checked; they broadcast."""
     operands = [_arrays.Operand(name, value, *core) for name, value, core in parts]
     _arrays.broadcast({o.name: o.batch for o in operands})
     arrays = []

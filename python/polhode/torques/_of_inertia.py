@@ -15,10 +15,10 @@ from polhode.torques._tensors import diagonal, turned_tensor
 
 
 class ModelOfInertia(Model):
-    """A model with the arguments `inertia` and `tensor`, of which at most one is given.
+    """A model with the arguments `inertia` and `tensor`; at most one of them is given.
 
-    Without an inertia the torque cannot be evaluated (`_known` is False): `integrate` gives it the
-    one of its bodies.
+    Without an inertia the torque cannot be evaluated (`_known` is False): `integrate` passes the
+    inertia of its bodies.
     """
 
     inertia: Array | None
@@ -42,7 +42,7 @@ class ModelOfInertia(Model):
         self._known = inertia is not None or tensor is not None
 
     def _full(self) -> Array | None:
-        """The inertia as a tensor, given either way."""
+        """The inertia as a tensor, from `inertia` or `tensor`."""
         return self.tensor if self.inertia is None else diagonal(self.inertia)
 
     def _inertia_in_axes(self, axes: Array) -> dict[str, Any]:
@@ -51,11 +51,11 @@ class ModelOfInertia(Model):
         return {} if full is None else {"inertia": None, "tensor": turned_tensor(axes, full)}
 
     def with_inertia(self, inertia: Array | None = None, tensor: Array | None = None) -> Torque:
-        """The torque on bodies of these moments or tensors; itself if it has been given some."""
+        """The torque for these moments or tensors; unchanged if it already has an inertia."""
         return self if self._known else self._with(inertia=inertia, tensor=tensor)
 
     def core_term(self, shape: tuple[int, ...], matrix: bool) -> tuple[Any, ...]:
-        """The torque on bodies of a batch of this shape, as the core takes it."""
+        """The torque on bodies of a batch of this shape, in the form of the core."""
         if not self._known:
             raise ValueError(
                 f"{type(self).__name__} needs the moments of inertia: give inertia= or tensor= "

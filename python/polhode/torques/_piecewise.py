@@ -13,7 +13,7 @@ from polhode._arrays import Array
 
 
 def is_piecewise(values: Any) -> bool:
-    """Whether these are one of SciPy's piecewise polynomials, or made like them."""
+    """True for SciPy's piecewise polynomials and objects with the same attributes."""
     return hasattr(values, "c") and hasattr(values, "x")
 
 
@@ -28,7 +28,7 @@ class Piecewise:
     x : ndarray, shape (pieces + 1,)
         Breakpoints.
     extrapolate : bool or "periodic"
-        Whether the first and last pieces go on outside the breakpoints.
+        Whether the first and last pieces continue outside the breakpoints.
     """
 
     c: Array
@@ -37,7 +37,7 @@ class Piecewise:
 
     @classmethod
     def of(cls, polynomial: Any) -> Piecewise:
-        """That part of one of SciPy's."""
+        """The used part of one of SciPy's polynomials."""
         c, x = (np.asarray(part, np.float64) for part in (polynomial.c, polynomial.x))
         return cls(c, x, getattr(polynomial, "extrapolate", True))
 
@@ -81,7 +81,7 @@ def of_polynomial(polynomial: Piecewise) -> tuple[Array, ...]:
     if polynomial.extrapolate:
         return x[1:-1], x[:-1], table
     outside = np.full((1, *table.shape[1:]), np.nan)
-    # The last breakpoint belongs to the last piece, and times t0 + n h that come to it are rounded.
+    # The last breakpoint belongs to the last piece; times t0 + n h near it have rounding errors.
     bounds = x.copy()
     bounds[0] -= 8 * np.spacing(np.abs(x).max())
     bounds[-1] += 8 * np.spacing(np.abs(x).max())

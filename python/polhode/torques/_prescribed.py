@@ -26,13 +26,13 @@ class Prescribed(Model):
     values : callable, piecewise polynomial or array_like, shape (T, ..., 3)
         The torque in the frame `frame`, as one of
 
-        - samples at the times `times`: linear between them, constant before the first and after
-          the last, as `numpy.interp` does it;
-        - a piecewise polynomial of degree 3 or less with values of shape (..., 3), as SciPy makes
-          them (`CubicSpline`, `PchipInterpolator`, `Akima1DInterpolator`, `PPoly`): anything with
-          breakpoints ``x`` and coefficients ``c``, continued by its first and last polynomials;
-          with ``extrapolate=False`` there is no torque outside the breakpoints (`torque` gives
-          NaN), and `integrate` refuses to ask for it;
+        - samples at the times `times`: linear between them, constant before the first and after the
+          last, as in `numpy.interp`;
+        - a piecewise polynomial of degree 3 or less with values of shape (..., 3), as in SciPy
+          (`CubicSpline`, `PchipInterpolator`, `Akima1DInterpolator`, `PPoly`): any object with
+          breakpoints ``x`` and coefficients ``c``. The first and last polynomials continue outside
+          the breakpoints. With ``extrapolate=False`` there is no torque outside (`torque` returns
+          NaN), and `integrate` raises an error if it needs one;
         - a function ``f(t) -> (..., 3)`` of time, called from Python once per kick.
     times : array_like, shape (T,), optional
         Times of the samples, ascending.
@@ -43,9 +43,9 @@ class Prescribed(Model):
     -----
     Samples and polynomials are evaluated in the core. A kick uses the torque at the time that the
     free flows have reached. In some schemes this time lies outside the step, see `Splitting.times`:
-    if the data do not cover it, `integrate` raises ValueError before any work. A run may go on
-    after the last sample: the torque is then held at its last value. A kink, also at a sample,
-    lowers the order of a scheme unless a step ends there. There is no potential.
+    if the data do not cover it, `integrate` raises ValueError before any work. A run may continue
+    after the last sample: the torque is then constant at its last value. A kink, also at a sample,
+    reduces the order of a scheme unless a step ends there. There is no potential.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Prescribed(Model):
             self.has_modified = False
 
     def core_term(self, shape: tuple[int, ...], matrix: bool) -> tuple[Any, ...]:
-        """The torque on bodies of a batch of this shape, as the core takes it."""
+        """The torque on bodies of a batch of this shape, in the form of the core."""
         table = np.stack([columns(interval, shape) for interval in self._table])
         return self.index, table, 0, 0, self._bounds, self._origins
 
@@ -97,7 +97,7 @@ class Prescribed(Model):
         return super().arguments() if self.in_core else None
 
     def record(self, where: str, record: Record) -> None:
-        """The frame, and the function where it is one."""
+        """The frame, and the function if `values` is a function."""
         record.fixed[f"{where}.frame"] = self.frame
         if not self.in_core:
             record.function(where, self.values)
@@ -123,6 +123,6 @@ class Prescribed(Model):
 
 
 def _turned_behind(count: int, axes: ArrayLike, v: Array) -> Array:
-    """axes.T @ v where v has `count` axes before those of the bodies."""
+    """axes.T @ v, for v with `count` axes before those of the bodies."""
     missing = max(np.ndim(axes) - 2 - (v.ndim - count - 1), 0)
     return turned(axes, v.reshape(*v.shape[:count], *[1] * missing, *v.shape[count:]))

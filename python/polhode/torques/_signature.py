@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-#: Types of the arguments of a compiled torque, and those taken for them.
+#: Types of the arguments of a compiled torque, and the accepted equivalents.
 _SIGNATURE = (
     "int64_t",
     "int64_t",
@@ -23,11 +23,11 @@ _INTEGERS = ("int64_t", "ssize_t", "npy_intp", "Py_ssize_t", "long long") + (
 
 
 def is_compiled(function: Any) -> bool:
-    """Whether it is a compiled function of a kind that `address_of` knows."""
+    """True for a compiled function of a kind that `address_of` supports."""
     return _is_low_level(function) or _is_cfunc(function) or _is_pointer(function)
 
 
-#: What all function pointers of ctypes are.
+#: The base class of all function pointers of ctypes.
 _Pointer: type = ctypes.CFUNCTYPE(None).__mro__[1]
 
 
@@ -40,7 +40,7 @@ def _is_pointer(function: Any) -> bool:
 
 
 def _is_cfunc(function: Any) -> bool:
-    """Whether it is one of numba's."""
+    """True for a function of numba."""
     return _is_pointer(getattr(function, "ctypes", None)) and hasattr(function, "address")
 
 
@@ -91,7 +91,7 @@ def _check_signature(types: Sequence[str], text: str) -> None:
 
 
 def _types_of_text(signature: str) -> list[str]:
-    """Result and arguments of a C signature without names, `const` left out."""
+    """Result and arguments of a C signature, without names and without `const`."""
     result, _, arguments = signature.partition("(")
     parts = [result, *arguments.rstrip(") ").split(",")]
     words = (part.replace("*", " * ").split() for part in parts)
@@ -99,7 +99,7 @@ def _types_of_text(signature: str) -> list[str]:
 
 
 def _type_of(kind: Any) -> str:
-    """C's name of a type of ctypes."""
+    """The C name of a ctypes type."""
     if kind is ctypes.c_void_p:
         return "void *"
     if kind is ctypes.c_double:

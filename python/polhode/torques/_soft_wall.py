@@ -8,25 +8,26 @@ from polhode.torques._model import Model, finite
 
 
 class SoftWall(Model):
-    """A charge on an axis of the body above another one in space, and a soft wall between them.
+    """A charge on an axis of the body above a charge fixed in space, and a soft wall between them.
 
     Parameters
     ----------
     reading : {"printed", "physical"}, optional
-        The sign. "printed" is the torque that gives the figures of the source: the charges repel
-        each other and the wall attracts. "physical" is what its words say, the opposite.
+        The sign. "printed" is the torque that reproduces the figures of the source: the charges
+        repel each other and the wall attracts. "physical" is the opposite sign, as in the text of
+        the source.
     axis : array_like, shape (..., 3), optional
-        Where the charge is, body frame.
+        Position of the charge, body frame.
     charge, wall, distance : array_like, shape (...), optional
         c, b and d below.
 
     Notes
     -----
-    With u = Q.T @ (0, 0, 1) and r = d + u . axis: potential = c/r - (b/10) r^-10, torque =
-    (-c r^-2 + b r^-11) u x axis (body frame), for "physical" both times -1; the third component of
-    Q m is conserved. Source: [Krysl07] Sec. 5.4, where a bracket around the two powers is missing;
-    moments (2, 3, 4.5), m0 = (2, 2, 2) there. The "physical" motion comes down to r = 0.445, where
-    the wall is steep: it needs steps of 0.05 or less, the "printed" one goes with 0.5.
+    With u = Q.T @ (0, 0, 1) and r = d + u . axis: potential = c/r - (b/10) r^-10, torque = (-c r^-2
+    + b r^-11) u x axis (body frame), for "physical" both times -1; the third component of Q m is
+    conserved. Source: [Krysl07] Sec. 5.4, where a bracket around the two powers is missing; moments
+    (2, 3, 4.5), m0 = (2, 2, 2) there. The "physical" motion comes down to r = 0.445, where the wall
+    is steep: it needs steps of 0.05 or less. The "printed" motion works with steps of 0.5.
 
     Examples
     --------

@@ -14,7 +14,7 @@ def turned(axes: ArrayLike, v: Array) -> Array:
 
 
 def turned_tensor(axes: ArrayLike, tensor: Array) -> Array:
-    """axes.T @ tensor @ axes, symmetric to the last bit."""
+    """axes.T @ tensor @ axes, exactly symmetric."""
     A = np.asarray(axes, np.float64)
     components = np.swapaxes(A, -2, -1) @ tensor @ A
     return 0.5 * (components + np.swapaxes(components, -2, -1))
@@ -26,7 +26,7 @@ def diagonal(v: Array) -> Array:
 
 
 def is_diagonal(tensor: Array) -> bool:
-    """Whether all tensors are diagonal."""
+    """True if all tensors are diagonal."""
     return not (tensor * (1.0 - np.eye(3))).any()
 
 

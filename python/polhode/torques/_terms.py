@@ -10,7 +10,7 @@ from polhode.torques._compiled import Compiled
 from polhode.torques._function import Function
 from polhode.torques._signature import is_compiled
 
-#: What `integrate(torque=...)` takes.
+#: The types that `integrate(torque=...)` accepts.
 TorqueLike = Any
 
 

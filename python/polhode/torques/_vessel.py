@@ -31,10 +31,10 @@ class Vessel(ModelOfInertia):
     gravity : array_like, shape (...), optional
         Acceleration of gravity; the default is for metres and seconds.
     axes : array_like, shape (3, 3) or (..., 3, 3), optional
-        The columns are the axes of the ship (ahead, abeam, vertical) in body components; those of
-        the body where left out.
+        The columns are the axes of the ship (ahead, abeam, vertical) in body components; by default
+        those of the body.
     inertia : array_like, shape (..., 3), optional
-        Principal moments, used by the damping; those of the integration where neither `inertia` nor
+        Principal moments, used by the damping; those of the integration if neither `inertia` nor
         `tensor` is given.
     tensor : array_like, shape (..., 3, 3), optional
         Tensor of inertia in the body axes, in place of `inertia`.
@@ -104,7 +104,7 @@ class Vessel(ModelOfInertia):
             return
         damping_tensor = self._in_body(self.damping)
         full = self._full()
-        if full is None:  # given later; any will do for `depends_on_m` and the like
+        if full is None:  # given later; any value works for `depends_on_m` etc.
             full = np.eye(3)
         if is_diagonal(full) and is_diagonal(damping_tensor):
             moments, coefficients = (np.diagonal(x, 0, -2, -1) for x in (full, damping_tensor))
@@ -115,7 +115,7 @@ class Vessel(ModelOfInertia):
             self._set("coupled_vessel", six(restoring), *_modes(full, damping_tensor))
 
     def _in_body(self, along_axes: Array) -> Array:
-        """A tensor that is diagonal in the axes of the ship, in those of the body."""
+        """A tensor that is diagonal in the axes of the ship, in body components."""
         tensor = diagonal(along_axes)
         return (
             tensor if self.axes is None else turned_tensor(np.swapaxes(self.axes, -2, -1), tensor)
