@@ -186,9 +186,6 @@ def empty_like(
     elif not kind.hasobject and chance(rng, 0.15):
         record = int(rng.integers(1, 2 * kind.itemsize))  # a field of a packed record
     lengths = [max(1, shape[a]) * abs(int(steps[a])) for a in order]
-    if prod(lengths) > 1 << 24:  # many axes, each with gaps
-        steps = np.sign(steps)
-        lengths = [max(1, shape[a]) for a in order]
     count = prod(lengths)
     offset = int(rng.integers(1, 16)) if chance(rng, 0.15) else 0
     width = kind.itemsize + record
@@ -370,6 +367,8 @@ def clean(argument: Argument) -> Any:
 
 
 def check(rng: Generator, call: Call) -> None:
+    if any(prod(shape) > 1 << 22 for shape in call.results):
+        return  # two long axes: more work than a thousand other cases
     expected = attempt(call.function, *map(clean, call.arguments))
     arrays = [dressed(rng, a) for a in call.arguments]
     outputs = None
