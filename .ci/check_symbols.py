@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# The compiler's own markers, which hold no code.
+# The compiler's own markers, which contain no code.
 HARMLESS = re.compile(r"^(DW\.ref\.|_GLOBAL_OFFSET_TABLE_)")
 SHARED = frozenset("ABCDGRSTVWuvw")  # nm's letters of defined symbols that the linker sees
 

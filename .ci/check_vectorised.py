@@ -26,7 +26,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-# Functions to look at, as objdump -C prints them; {level} stands for the level's namespace.
+# Functions to check, as objdump -C prints them; {level} is replaced by the level's namespace.
 KERNELS = {
     name: (
         r"\bpolhode::{level}::batch::step_packs<polhode::{level}::pack<[^>]*>, [^:]*"
@@ -89,7 +89,7 @@ def loops(body: list[Instruction]) -> list[list[Instruction]]:
 
 
 def complaints(body: list[Instruction], register: str) -> list[str]:
-    """What is wrong with the loops of one function; empty where nothing is."""
+    """The errors in the loops of one function; empty if there are no errors."""
 
     def count(pattern: re.Pattern[str], where: list[Instruction], operand: str = "") -> int:
         return sum(bool(pattern.match(i.text)) and operand in i.text for i in where)
@@ -113,7 +113,7 @@ def complaints(body: list[Instruction], register: str) -> list[str]:
 def check(
     disassembly: str, levels: list[str], kernels: dict[str, str] = KERNELS
 ) -> tuple[list[str], list[str]]:
-    """Lines that report what was looked at, and lines that say what is wrong."""
+    """Lines that report the checked functions, and lines that report errors."""
     looked_at, wrong = [], []
     found = functions(disassembly)
     for level in levels:
@@ -129,7 +129,7 @@ def check(
 
 
 def growth(disassembly: str, levels: list[str]) -> list[str]:
-    """Lines that say which loop holds more instructions than it did, or is not found."""
+    """Lines that report loops with more instructions than before, or loops not found."""
     wrong = []
     found = functions(disassembly)
     for (level, layout), known in INSTRUCTIONS.items():
@@ -148,7 +148,7 @@ def growth(disassembly: str, levels: list[str]) -> list[str]:
 
 
 def compiler(extension: Path) -> str:
-    """What the compiler has left in an object of its name and version."""
+    """The name and version of the compiler in an object file."""
     text = subprocess.run(
         ["objdump", "-s", "-j", ".comment", str(extension)], capture_output=True, check=True
     ).stdout.decode("latin-1")
@@ -157,7 +157,7 @@ def compiler(extension: Path) -> str:
 
 
 def contractions(disassembly: str) -> list[str]:
-    """Lines that say where the compiler has fused what the source has not."""
+    """Lines that report multiply-adds fused by the compiler but not in the source."""
     return [
         f"{name}: fused by the compiler, {i.address:x}: {i.text}"
         for name, body in functions(disassembly).items()

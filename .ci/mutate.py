@@ -48,16 +48,16 @@ RESULTS = WORK / "results.json"
 #: What is chosen as the package is loaded: tables.
 TABLES = {
     "cpp/include/polhode/elliptic/landen.hpp",  # not a table: tested in the module polhode.quad
-    "cpp/include/polhode/torque_free/step_polynomials.hpp",  # likewise
+    "cpp/include/polhode/torque_free/step_polynomials.hpp",  # also tables
     "cpp/include/polhode/splitting/schemes.hpp",
     "cpp/include/polhode/quadrature/gauss_legendre.hpp",
     "cpp/include/polhode/moser_veselov/preprocessing_table.hpp",
 }
-#: Processes that start with what the tests import, which takes longer than many of them.
+#: Processes that start with the imports of the tests, which take longer than many tests.
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(["numpy", "mpmath", "pytest", "scipy.integrate"])
 
-#: What the selection of a change is compiled from.
+#: The sources from which the selection of a change is compiled.
 SELECTION = """
 #ifndef POLHODE_MUTATION
 #define POLHODE_MUTATION
@@ -287,7 +287,7 @@ class Loop:
                 return
 
     def copy(self, name: str, items: list[Any], limit: int) -> tuple[int, dict[str, Any]]:
-        """How a child that runs the tests ends, and what it says."""
+        """The exit status of a child that runs the tests, and its output."""
         read, write = os.pipe()
         child = os.fork()
         if child == 0:
@@ -313,7 +313,7 @@ class Loop:
         return self.known["always"][item.nodeid]
 
     def seen_by(self, name: str, items: list[Any]) -> str:
-        """The first test that sees a change, "" for none."""
+        """The first test that detects a change, "" if no test does."""
         seconds, kills = self.known["seconds"], self.known["kills"]
         items = [i for i in items if not self.known["always"].get(i.nodeid)]
         items.sort(key=lambda i: (-kills.get(i.nodeid, 0), seconds.get(i.nodeid, 0.0)))
@@ -361,7 +361,7 @@ def select(name: str) -> None:
 def run_in_child(
     names: list[str], files: list[str], known: dict[str, Any], send: Any, at_load: bool
 ) -> None:
-    """The tests in a process that holds all but the package already."""
+    """The tests in a process that has already imported everything except the package."""
     site = str(WORK / "site")
     os.environ |= {"PYTHONPATH": site, "POLHODE_MUTANT": names[0] if at_load else "0"}
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
@@ -379,7 +379,7 @@ def run_in_child(
 def run_tests(
     names: list[str], entry: str, known: dict[str, Any], at_load: bool
 ) -> Iterator[tuple[str, str, float]]:
-    """The names of changes with the first test that saw each, "" for none, and the seconds."""
+    """Each change's name and first test that detected it ("": no test), and the seconds."""
     receive, send = CONTEXT.Pipe(duplex=False)
     child = CONTEXT.Process(target=run_in_child, args=(names, chosen(entry), known, send, at_load))
     child.start()
@@ -394,14 +394,14 @@ def run_tests(
         left.remove(name)
         yield name, where, seconds
     child.join()
-    if left and at_load and known["seconds"]:  # what cannot even be imported or collected
+    if left and at_load and known["seconds"]:  # changes that prevent import or collection
         yield names[0], f"end with {child.exitcode}", 0.0
     elif left:
         raise RuntimeError(f"{entry}: the tests ended with {child.exitcode} before {left}")
 
 
 def chosen(test: str) -> list[str]:
-    """What pytest is told, for a file, file::function or file@word|word of names of tests."""
+    """The arguments of pytest for a file, file::function or file@word|word of names of tests."""
     if test == ".":
         return ["tests"]
     file, _, words = test.partition("@")
@@ -416,7 +416,7 @@ def entries(m: Mutant, all_tests: bool) -> list[str]:
 
 
 def at_load(m: Mutant) -> bool:
-    """Whether a change acts while the package is loaded: tables, and what is not in a function."""
+    """True if a change acts while the package is loaded: tables, and code outside functions."""
     if not m.path.endswith(".py"):
         return m.path in TABLES
     text = source(m.path)

@@ -19,7 +19,7 @@ STUB = ROOT / "python" / "polhode" / "_core.pyi"
 
 
 def generate() -> str:
-    """Text of the stub that the installed extension asks for."""
+    """Text of the stub for the installed extension."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(
             [sys.executable, "-m", "pybind11_stubgen", "polhode._core", "-o", folder],
@@ -27,7 +27,7 @@ def generate() -> str:
         )
         text = (Path(folder) / "polhode" / "_core.pyi").read_text(encoding="utf-8")
     text = re.sub(r"  # value = .*", "", text)
-    # Scalars and strings come with their value; the type is what a stub is for.
+    # Scalars and strings come with their value; a stub only needs the type.
     text = re.sub(r"^(\w+: \w+) = .*$", r"\1", text, flags=re.MULTILINE)
     # Arguments of generic types, which Python objects in C++ have not and strict checking asks for.
     for bare, full in (

@@ -1,4 +1,4 @@
-"""Principal axes of batches of inertia tensors, attitudes and quantities, beside NumPy and SciPy.
+"""Principal axes of batches of inertia tensors, attitudes and quantities, against NumPy and SciPy.
 
 Run: python benchmarks/bench_bodies.py [--quick]
 

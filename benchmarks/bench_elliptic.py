@@ -1,4 +1,4 @@
-"""Elliptic functions beside those of scipy.special.
+"""Elliptic functions compared with those of scipy.special.
 
 Run: python benchmarks/bench_elliptic.py [--quick]      (needs scipy and mpmath)
 

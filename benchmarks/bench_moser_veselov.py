@@ -1,4 +1,4 @@
-"""Discrete Moser-Veselov and midpoint steps beside "exact": time per body per step and error.
+"""Discrete Moser-Veselov and midpoint steps and "exact": time per body per step and error.
 
 Run: python benchmarks/bench_moser_veselov.py [--quick] [--levels v4 v3 ...]
 

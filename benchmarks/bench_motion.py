@@ -1,4 +1,4 @@
-"""Free motion at arrays of times: cost a time, error beside it, against a step and an ODE solver.
+"""Free motion at arrays of times: cost per time and error, against a step and an ODE solver.
 
     python benchmarks/bench_motion.py [--quick]
 

@@ -44,7 +44,7 @@ def processor() -> str:
 
 
 def machine() -> dict[str, Any]:
-    """What a figure is worth nothing without."""
+    """The data without which a measured figure is meaningless."""
     return {
         "processor": processor(),
         "cores": os.cpu_count(),

@@ -147,7 +147,7 @@ def about_axis_1(angle: Number) -> Vector:
 
 
 def cases() -> Iterator[tuple[str, tuple[Any, ...], Number, dict[str, Any]]]:
-    """Name, moments, torque, m0 and q0, time, and what is stored."""
+    """Name, moments, torque, m0 and q0, time, and the stored result."""
 
     def read(name: str) -> Any:
         return json.loads((DATA / name).read_text(encoding="utf-8"))
@@ -179,7 +179,7 @@ def krysl(name: str, case: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def difference(problem: tuple[Any, ...], t: Number, stored: dict[str, Any]) -> float:
-    """Largest difference to what is stored; of m relative to its size."""
+    """Largest difference from the stored values; for m, relative to its size."""
     m, q = motion(*problem, t)
     ends = []
     if "q" in stored:

@@ -275,7 +275,7 @@ class Separatrix:
     m0: tuple[Number, Number, Number]
 
     def m(self, t: Number, sigma: int | None = None, sigma_prime: int | None = None) -> Vector:
-        """Right; with signs, what is printed for them."""
+        """The right values; with `signs`, the printed ones."""
         I1, I2, I3 = self.moments
         rate = mp.sqrt((1 / I1 - 1 / I2) * (1 / I2 - 1 / I3))
         b13 = mp.sqrt(I1 * (I3 - I2) / (I2 * (I3 - I1)))
@@ -325,7 +325,7 @@ def first_kind(phi: Number, k2: Number, *, printed: bool = False) -> Number:
 
 
 def landen_amplitude(u: Number, k2: Number, *, printed: bool = False) -> Number:
-    """am by the descending recursion, n = N, ..., 1; `printed` goes on to n = 0."""
+    """am by the descending recursion, n = N, ..., 1; `printed` continues to n = 0."""
     a, _, c = agm(k2)
     last = len(a) - 1
     phi = 2**last * a[last] * u

@@ -31,7 +31,7 @@ def _mpf(x: Fraction) -> Number:
 
 
 def period(inertia: Sequence[float | Fraction], m0: Sequence[float | Fraction]) -> Number:
-    """Period of m by Legendre's K; inf where m stands still or does not return.
+    """Period of m by Legendre's K; inf where m is constant or does not return.
 
     With lambda the frequency of sn, cn, dn and k the modulus on the side where it is below 1:
     4 K(k) / lambda.

@@ -136,7 +136,7 @@ def torque_free(
 def sensitivity(
     inertia: Sequence[float], m0: Sequence[float], q0: Sequence[float], h: float
 ) -> tuple[float, float]:
-    """What a relative 2^-53 in each moment and each component of m0 does to m / |m| and q."""
+    """The effect on m / |m| and q of a relative change 2^-53 in each moment and component of m0."""
     body = [Fraction(x) for x in inertia]
     start = [Fraction(x) for x in m0]
     attitude = tuple(Fraction(x) for x in q0)
@@ -281,7 +281,7 @@ def load_cases(name: str = "free_cases.json") -> list[dict[str, Any]]:
 
 
 def stored(case: dict[str, Any]) -> Reference:
-    """The `Reference` that a stored case holds as decimal strings."""
+    """The `Reference` of a stored case, which contains decimal strings."""
     with mpmath.workdps(DIGITS):
         m = tuple(mpmath.mpf(x) for x in case["m"])
         q = tuple(mpmath.mpf(x) for x in case["q"])

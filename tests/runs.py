@@ -1,4 +1,4 @@
-"""Runs that tests begin in a process of their own, to be killed or interrupted.
+"""Runs that tests start in a separate process, to be killed or interrupted.
 
 python runs.py NAME PATH            begins the run, or resumes it where PATH is there
 python runs.py NAME                 runs it in memory until it is interrupted, prints what is left
@@ -138,7 +138,7 @@ def endless_helpers() -> None:
 
 
 def endless_implicit_torque() -> None:
-    """Many bodies, each of which asks for the torque often."""
+    """Many bodies, each of which evaluates the torque often."""
     warnings.simplefilter("ignore")
     rng = np.random.default_rng(5)
     ph.integrate(

@@ -1,4 +1,4 @@
-"""One step of every method in 34 digits: what the constants of the kernels are held to.
+"""One step of every method in quadruple precision, to check the constants of the kernels.
 
 Run as a script this writes `data/steps.json` with the kernels in 34 digits, which the tests of
 orders and errata check against the papers:
@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 
 DATA = Path(__file__).parent / "data/steps.json"
 
-#: Bodies of all kinds, the axes in every order, momenta about axes 1 and 3 and beside axis 2.
+#: Bodies of all kinds, the axes in every order, momenta about axes 1 and 3 and near axis 2.
 STATES = (
     State("axis 1", (1.0, 1.5, 2.2), (0.8, 0.3, 0.4), (0.6, -0.48, 0.0, 0.64)),
     State("axis 3", (1.5, 2.2, 1.0), (-0.5, 0.8, 0.3), (-0.5, 0.5, 0.5, -0.5)),

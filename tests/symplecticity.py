@@ -16,7 +16,7 @@ import pytest
 from mpmath import mpf
 
 DIGITS = 40
-#: What the differences leave of a defect that is zero.
+#: The error of the differences if the defect is zero.
 FLOOR = 1e-25
 
 

@@ -17,7 +17,7 @@ NAMES = [name for name in dir(_core) if isinstance(getattr(_core, name), np.ufun
 
 def cores(ufunc: np.ufunc) -> list[tuple[int, ...]]:
     """Shapes of the inputs of one element."""
-    if ufunc.signature is None:  # types[0] is such as "dd->d"
+    if ufunc.signature is None:  # types[0] has the form "dd->d"
         return [()] * ufunc.types[0].index("-")
     given = re.findall(r"\(([\d,]*)\)", ufunc.signature.split("->")[0])
     return [tuple(int(n) for n in core.split(",") if n) for core in given]

@@ -545,7 +545,7 @@ def test_unknown_method_and_options() -> None:
 
 
 def test_python_threads() -> None:
-    """Eight at once, each with two of its own, all with the same bits."""
+    """Eight threads at once, each with two threads, all with the same bits."""
     arrays = random_batch(5003)
     expected = ph.step(*arrays, n_steps=3)
     results: list[Any] = [None] * 8
@@ -618,7 +618,7 @@ def test_number_of_threads_from_the_environment() -> None:
 # --- instruction-set levels ---
 
 LEVELS_OF_FLAGS = {
-    # What x86-64-v2, -v3 and -v4 ask for, as /proc/cpuinfo spells it (Intel and AMD psABI).
+    # The features that x86-64-v2, -v3 and -v4 require, as in /proc/cpuinfo (Intel and AMD psABI).
     "v2": {"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"},
     "v3": {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"},
     "v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},

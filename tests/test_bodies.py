@@ -132,7 +132,7 @@ def test_zero_of_a_rod_comes_out_of_rounding_as_zero() -> None:
     assert (body.moments[:, 0] == 0).all()
     along = np.abs(np.sum(body.axes[:, :, 0] * u, axis=1))
     close(along, 1, atol=8 * EPS)
-    # A slender body is none: twice the width of that zero, and any width where it is diagonal.
+    # A slender body is not a rod: twice the width of that zero, and any width if it is diagonal.
     slender = tensors(np.array([[32 * EPS, 1.0, 1.0]]))
     assert ph.RigidBody(slender).moments[0, 0] > 0
     assert ph.RigidBody(np.diag([1.0, 5 * EPS, 1.0])).moments[0] == 5 * EPS
@@ -491,7 +491,7 @@ def test_closed_form_has_what_that_of_principal_axes_has() -> None:
     assert repr(motion) == "<BodyMotion: (6,) bodies>"
     with pytest.raises(AttributeError, match=r"BodyMotion.*speed"):
         _ = motion.speed  # type: ignore[attr-defined]
-    # It keeps what it was given.
+    # It stores the given values.
     times = np.array([0.5, 2.0])[:, None]
     m, q = motion(times)
     m0[:] = 0.0
@@ -522,7 +522,7 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
 def test_copies(copied: Callable[[Any], Any]) -> None:
     body, _ = skew_body()
-    body.step([1.0, 2.0, 3.0], IDENTITY, 0.1)  # makes what is made once
+    body.step([1.0, 2.0, 3.0], IDENTITY, 0.1)  # creates what is created only once
     again = copied(body)
     for name in ("moments", "axes", "tensor"):
         np.testing.assert_array_equal(getattr(again, name), getattr(body, name))
@@ -564,7 +564,7 @@ def test_torque_acts_in_the_users_axes(matrix: bool) -> None:
         torque=ph.torques.HeavyTop(u0, axes.T @ axis),
         **options,
     )
-    # A hundred steps, each with roundings of its own in the turned torque.
+    # A hundred steps, each with separate rounding errors in the turned torque.
     for trajectory in (by_model, by_function):
         close(trajectory.m, principal.m @ axes.T, atol=100 * EPS)
     if matrix:

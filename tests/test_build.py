@@ -48,7 +48,7 @@ def test_the_version_stands_in_one_place():
     assert ph.build_info()["version"] == ph.__version__
 
 
-#: What the compiler may use at a level beyond the one before (x86-64 psABI), as Linux spells it.
+#: The features that each level adds to the level before (x86-64 psABI), with Linux's names.
 FLAGS = {
     "v2": {"cx16", "lahf_lm", "popcnt", "pni", "sse4_1", "sse4_2", "ssse3"},
     "v3": {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"},
@@ -240,7 +240,7 @@ LISTING = """
 
 
 def complaints(listing, levels):
-    """What the check says of the exact step in a listing that holds no other kernel."""
+    """The output of the check for the exact step in a listing without other kernels."""
     check = script("check_vectorised")
     name = "exact step"
     return check.check(listing, levels, {name: check.KERNELS[name]})[1]

@@ -327,7 +327,7 @@ def test_erratum_frame_of_abam() -> None:
 
 
 def test_erratum_runge_kutta_is_of_order_4() -> None:
-    """What is "only second order" belongs to averaging rotations, not to the Runge-Kutta method."""
+    """The words "only second order" are true for averaged rotations, not for Runge-Kutta."""
     for name, order, n in (("rk4", 4, 200), ("rk4_rotation", 2, 1600)):
         slope = math.log2(error(name, n) / error(name, 2 * n))
         close(slope, order, atol=0.1, what=name)
@@ -734,8 +734,8 @@ def test_order_with_energy_correction(name: str, order: int, way: bool | str) ->
 
 
 def test_erratum_what_the_correction_gains() -> None:
-    """It mends the energy, not the phase: odd orders gain one for symmetric bodies and after whole
-    wobbles, in between the order stays and the error is smaller."""
+    """It corrects the energy, not the phase: odd orders gain one for symmetric bodies and after
+    whole wobbles, in between the order stays and the error is smaller."""
     m0 = np.array([0.3, 0.5, 0.8])
 
     def slope(name: str, n: int, inertia: list[float], time: float) -> tuple[float, float]:
@@ -792,7 +792,7 @@ def test_energy_is_kept(name: str, way: bool | str) -> None:
     n = 40
     end_m, end_q = ph.step(inertia, m, q, h, method=name, n_steps=n, energy_correction=way)
     energy = ph.energy(inertia, m)
-    # 2 eps of 2E/|m|^2 count as none; |m| itself walks by an ulp a step.
+    # Up to 2 eps of 2E/|m|^2 are not corrected; |m| itself changes by up to an ulp per step.
     assert np.abs(ph.energy(inertia, end_m) / energy - 1).max() < 8 * n * 2.0**-52
     moved = ph.momentum_spatial(end_m, end_q) - ph.momentum_spatial(m, q)
     assert (np.abs(moved).max(1) / np.linalg.norm(m, axis=1)).max() < 8 * n * 2.0**-52

@@ -1,4 +1,4 @@
-"""What callbacks and torques get, and what an interrupted run says."""
+"""The arguments of callbacks and torques, and the messages of an interrupted run."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def damped(t: float, m: Array, q: Array) -> Array:
 
 @pytest.mark.parametrize("options", [{}, {"method": "rk4", "splitting": None}])
 def test_arrays_kept_by_a_function_outlive_the_run(options: Any) -> None:
-    """They change after the call, but stay in memory: of the state and of stages."""
+    """The arrays of the state and of stages change after the call, but stay in memory."""
     kept: list[Array] = []
 
     def keeps(t: float, m: Array, q: Array) -> Array:

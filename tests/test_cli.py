@@ -114,7 +114,7 @@ def test_example0_is_one_frb_step(capsys, tmp_path):
     with np.load(tmp_path / "s.npz") as states:
         assert states["t"].tolist() == [0, -2.5]
         assert states["m"].tolist() == [FREE["m0"], m.tolist()]
-        # The start comes out of a step of length zero.
+        # A step of length zero returns the start.
         close(states["Q"], [Q0, Q], atol=4 * EPS)
 
 
@@ -321,7 +321,7 @@ def test_output_that_cannot_be_written_is_told_before_any_work(capsys, tmp_path)
     assert "absent" in capsys.readouterr().err
 
 
-# What is printed for compilers -------------------------------------------------------------------
+# Output for compilers ----------------------------------------------------------------------------
 
 
 def test_directories_and_version(capsys):

@@ -68,7 +68,7 @@ def test_a_bound_fails_above_its_limit(known: tol.Bound) -> None:
 
 
 def test_a_bound_reports_a_gain(known: tol.Bound) -> None:
-    assert not known.improved()  # nothing was seen
+    assert not known.improved()  # nothing was recorded
     tol.within("here", 0.69)
     assert known.improved()
     tol.within("here", 0.71)

@@ -19,7 +19,7 @@ import polhode as ph
 Array = NDArray[np.float64]
 
 DIRECT = {m.name: m for m in ph.methods() if m.takes_torque}
-#: Those of [Buss01]; others have files of their own.
+#: Methods of [Buss01]; the others have separate files.
 FAMILY = [m.name for m in DIRECT.values() if m.kind in ("taylor", "runge-kutta", "multistep")]
 #: Derivatives of the momentum in space that models have: L' and L''.
 WITH_MODELS = [n for n in FAMILY if n not in ("taylor4", "taylor5", "taylor6")]
@@ -214,7 +214,7 @@ def test_derivatives_needed() -> None:
 
 
 def test_sums() -> None:
-    """A model beside a given momentum: derivatives add up."""
+    """A model together with a given momentum: derivatives add up."""
     both = [state(run("taylor3", n, [TOP, given(2)])) for n in (200, 400)]
     function = state(run("rk4", 400, [TOP, lambda t, m, q: given(1).torque(t, m, q)]))
     close(slope([float(np.abs(x - function).max()) for x in both]), 3, atol=0.1)
@@ -270,7 +270,7 @@ def test_correction_of_other_methods_under_torque(method: Any, way: bool | str) 
 @pytest.mark.parametrize("way", [True, "buss"])
 @pytest.mark.parametrize("h", [1e-1, 1e-3, 1e-6])
 def test_correction_leaves_bodies_at_rest_alone(name: str, way: bool | str, h: float) -> None:
-    """The work of the first step is not known well enough to turn the body by what lacks."""
+    """The work of the first step is too inaccurate to correct the energy by turning the body."""
     constant = ph.torques.Constant([1.0, 1.0, 1.0])
     options: dict[str, Any] = {"method": name, "splitting": None}
     torque = TOP if name == "taylor3" else constant
@@ -441,7 +441,7 @@ def test_units_change_nothing(name: str, correction: bool | str) -> None:
 
 
 def test_units_of_a_body_at_rest() -> None:
-    """A molecule at rest that a torque sets in motion, in units of its own and in SI."""
+    """A molecule at rest that a torque sets in motion, in molecular units and in SI."""
     for name in WITH_MODELS:
         ends = []
         for c, d in ((1.0, 1.0), (2.0**-560, 2.0**-490)):

@@ -1,4 +1,4 @@
-"""Every example of the docstrings, of the README and of docs/ gives what it says."""
+"""Every example of the docstrings, the README and docs/ gives the printed output."""
 
 import doctest
 import importlib
@@ -51,6 +51,6 @@ def test_examples_of_page(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_of_page(page):
-    """What a page links to in the repository is there."""
+    """The files in the repository to which a page links exist."""
     for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), target

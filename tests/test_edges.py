@@ -1,4 +1,4 @@
-"""Where one look at a body and another might disagree, and where lanes might touch."""
+"""Cases where two checks of a body might disagree, and where lanes might affect each other."""
 
 import threading
 import time

@@ -233,7 +233,7 @@ def make_tables() -> Any:
 
 
 def test_tables_regenerate() -> None:
-    """The generator still writes what is stored (the two quick tables)."""
+    """The generator still writes the stored tables (the two quick ones)."""
     tables = make_tables()
     with mp.workdps(tables.DIGITS):
         for name, function in (("agm", tables.agm), ("rf", tables.rf)):
@@ -653,7 +653,7 @@ def run_at(level: str) -> dict[str, list[list[str]]]:
 
 
 def test_levels_agree() -> None:
-    """Every level holds the tables; those with fused multiply-add give the same bits."""
+    """Every level agrees with the tables; levels with fused multiply-add give the same bits."""
     results = {level: run_at(level) for level in ph.build_info()["isa_supported"]}
     fused = [level for level in results if level != "v2"]
     for level in fused[1:]:

@@ -80,7 +80,7 @@ def test_momenta_of_the_semi_exact_methods(method: str) -> None:
 
 
 def check_fixed_axis(method: str, inertia: ArrayLike, m: Array, h: Array, moment: float) -> None:
-    """m stands still, and the body turns about it by h |m| / moment; |m| = 1."""
+    """m is constant, and the body turns about it by h |m| / moment; |m| = 1."""
     m_end, q_end = run(method, inertia, m, [1.0, 0.0, 0.0, 0.0], h)
     turn = h / moment
     want = np.empty((len(h), 4))

@@ -306,7 +306,7 @@ def test_third_kind_at_any_amplitude(n: str) -> None:
         assert abs(opposite - exact) > WRONG
 
 
-# mpmath 1.4 would have the coefficients in the other order, which 1.3 does not know.
+# mpmath 1.4 expects the coefficients in the other order, which 1.3 does not support.
 @pytest.mark.filterwarnings("ignore:Descending:DeprecationWarning")
 @pytest.mark.parametrize("p", [1, 2, 3, 4, 5])
 def test_equation_20_has_order_2p(p: int) -> None:

@@ -1,4 +1,4 @@
-"""Method "frb", the report's exact step: what the tests of all exact methods do not ask of it."""
+"""Method "frb", the report's exact step: checks in addition to those of all exact methods."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Methods gauss1 ... gauss10: the table of nodes, and what the quadrature leaves."""
+"""Methods gauss1 ... gauss10: the table of nodes, and the error of the quadrature."""
 
 from __future__ import annotations
 

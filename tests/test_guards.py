@@ -1,4 +1,4 @@
-"""The exact triggers of guards: ties, zeros, the ends of ranges, states beside hard ones.
+"""The exact triggers of guards: ties, zeros, the ends of ranges, states near hard ones.
 
 Each test is one that fails where the guard it names is taken away; .ci/mutate.py does so.
 """
@@ -533,7 +533,7 @@ def test_subnormal_attitudes() -> None:
 
 
 def test_attitude_matrices_are_made_orthogonal() -> None:
-    """What they are off by, twice their rounding and more, is gone after a step."""
+    """An error of the norm, of twice the rounding or more, is removed by a step."""
     rng = np.random.default_rng(4)
     Q = so3.to_matrix(so3.exp(rng.standard_normal((40, 3))))
     for off in (1e-12, 1e-10, 1e-9):
@@ -553,7 +553,7 @@ def test_moments_of_rounding_are_those_of_a_rod() -> None:
 
 
 def test_the_axis_of_a_symmetric_rotation_on_a_tie() -> None:
-    """I2/I1 - 1 = 1 - I2/I3: the axis of the least moment, as beside it on that side."""
+    """I2/I1 - 1 = 1 - I2/I3: the axis of the least moment, as for nearby bodies on that side."""
 
     def step(least: float) -> Any:
         how = {"method": "symmetric_rotation"}
@@ -564,7 +564,7 @@ def test_the_axis_of_a_symmetric_rotation_on_a_tie() -> None:
 
 
 def test_damping_over_any_time() -> None:
-    """e^-z to 2 eps of the momentum, of NaN where no double holds it."""
+    """e^-z to 2 eps of the momentum, or NaN if it is outside the range of doubles."""
     z = np.concatenate([np.linspace(0.0, 0.35, 60), np.geomspace(0.35, 30.0, 60)])
     start = [1.0, 1.0, 1.0], [0.0, 0.0, 1.0], IDENTITY
     for k in z:
@@ -701,7 +701,7 @@ def test_a_motion_keeps_what_it_was_made_with() -> None:
 
 @pytest.mark.parametrize("method", ["exact", "frb"])
 def test_long_steps_from_beside_the_middle_axis_are_refused(method: str) -> None:
-    """More than 300 growth times from less than 1e-135 off it, but not from on it."""
+    """More than 300 growth times for a start less than 1e-135 away, but not for a start on it."""
     inertia = np.array([1.0, 1.5, 2.2])
     growth = np.sqrt((1 / inertia[0] - 1 / inertia[1]) * (1 / inertia[1] - 1 / inertia[2]))
     for off in (1e-136, 1e-150, 1e-200, 1e-300):

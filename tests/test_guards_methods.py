@@ -41,7 +41,7 @@ def bodies(n: int, seed: int, thinnest: float = 1e-3) -> tuple[Array, Array]:
 @lost_bodies
 @pytest.mark.parametrize("name", ["dmv8", "dmv10"])
 def test_a_root_far_from_the_attitude_is_refused(name: str) -> None:
-    """From order 8 on what is more than 0.15 rad from the estimate, which errs by 0.01 rad."""
+    """From order 8 on: more than 0.15 rad from the estimate, whose error is 0.01 rad."""
     inertia, m = bodies(4000, 1)
     h = np.random.default_rng(2).uniform(1.0, 3.14, len(m)) * inertia.min(axis=1)
     _, q = ph.step(inertia, m, ONE, h, method=name)

@@ -1,4 +1,4 @@
-"""polhode.integrate: shapes, times, saves, callbacks, errors, torques of one's own."""
+"""polhode.integrate: shapes, times, saves, callbacks, errors, user-defined torques."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_a_kick_sees_the_time_reached() -> None:
 
     # A sphere: m is the integral of the torque, exact for t^1 by the trapezoidal rule.
     traj = integrate(inertia=[1, 1, 1], torque=clock, t0=1.0, h=0.5, n_steps=4)
-    asked = [1.0, 1.0]  # whether it depends on m
+    asked = [1.0, 1.0]  # to find out if it depends on m
     assert seen == [*asked, 1.0, 1.5, 2.0, 2.5, 3.0]
     close(traj.m[-1, 2] - M0[2], (9 - 1) / 2, atol=4 * EPS)
     seen.clear()

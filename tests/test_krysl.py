@@ -51,7 +51,7 @@ def test_convergence_tables(problem: str, method: str) -> None:
     for h, error_of_Q, error_of_m in DATA["convergence"][problem][method.upper()]:
         end = run(problem, method, h, round(t / h))
         close(end.t[-1], t, rtol=1e-12)
-        # Both are solved to rounding; the table holds more digits.
+        # Both are solved to rounding errors; the table has more digits.
         close(np.linalg.norm(end.q[-1] - Q, 2), error_of_Q, rtol=1e-5)
         close(np.linalg.norm(end.m[-1] - m), error_of_m, rtol=1e-5)
 
@@ -129,7 +129,7 @@ def test_erratum_most_accurate_of_the_free_body() -> None:
 
 
 def test_erratum_definition_of_skew() -> None:
-    """ "skew[w] w = 0" holds of other matrices too; of those only that of w x v turns by |w|."""
+    """ "skew[w] w = 0" is true for other matrices too; only that of w x v turns by |w|."""
     w = np.array([0.3, -0.5, 0.8])
     cross = np.cross(np.eye(3), w)
     turn = np.asarray(ph.so3.to_matrix(ph.so3.exp(w)))

@@ -16,10 +16,11 @@ _quad = pytest.importorskip("polhode._quad", reason="the compiler has no 34-digi
 
 Pairs = NDArray[np.float64]
 
-# The bounds that elliptic/landen.hpp states, in eps, beside what half an ulp of phi does to F.
+# The bounds that elliptic/landen.hpp states, in eps, in addition to the effect of half an ulp of
+# phi on F.
 LIMIT = 4
 DOUBLE = 2.0**-52
-# Results cross as pairs of doubles, which hold 2^-107 of them; the type itself holds 2^-113.
+# Results are passed as pairs of doubles, accurate to 2^-107; the type itself has 2^-113.
 WIDE = 2.0**-106
 
 

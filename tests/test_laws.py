@@ -31,7 +31,7 @@ NAMES = [state.name for state in STATES]
 every_method = pytest.mark.parametrize("name", METHODS)
 every_exact_method = pytest.mark.parametrize("name", EXACT)
 
-# Long steps are for exact methods; the others get what an implicit one can still solve.
+# Long steps are for exact methods; the others get steps that an implicit method can still solve.
 SHORT = 0.2
 
 
@@ -55,7 +55,8 @@ def step(name: str, *args: Any, **kwargs: Any) -> tuple[Array, Array]:
     return m, attitude
 
 
-# Momentum, energy and rotation in extended precision, so that what is seen is the method's error.
+# Momentum, energy and rotation in extended precision, so that the measured error is that of the
+# method.
 
 
 def unit(v: Array) -> tuple[Array, Array]:
@@ -69,7 +70,7 @@ def unit(v: Array) -> tuple[Array, Array]:
 
 
 def grain(m: Array) -> Array:
-    """What the spacing of subnormal numbers, 5e-324, is of |m|."""
+    """The spacing of subnormal numbers, 5e-324, relative to |m|."""
     size = np.abs(m).max(-1)
     return np.divide(5e-324, size, out=np.zeros_like(size), where=size > 0)
 
@@ -335,7 +336,7 @@ def test_sign_after_long_steps(name: str) -> None:
     _, once = step(name, inertia.T, m, q, h)
     _, often = step(name, inertia.T, m, q, h / 256, n_steps=256)
     cosine = np.sum(once * often, -1)
-    # Beside the separatrix a few runs have forgotten their start; they say nothing.
+    # Near the separatrix a few runs no longer depend on their start; they prove nothing.
     assert (np.abs(cosine) > 0.999).mean() > 0.99
     wrong = np.flatnonzero(cosine < -0.999)
     assert len(wrong) == 0, f"{name}: wrong sign in {len(wrong)} bodies, first " + str(

@@ -22,7 +22,7 @@ State = tuple[Array, Array, float]
 
 
 def torque(t: float, m: Array, q: Array) -> Array:
-    """Of a weight that grows with time, beside the third axis."""
+    """The torque of a weight that grows with time, next to the third axis."""
     pull = np.einsum("...ji,j->...i", ph.so3.to_matrix(q), [0.2, -0.3, 0.6])
     return np.cross((1 + t) * pull, [0.1, 0.0, 1.0])
 
@@ -56,7 +56,7 @@ both_forms = pytest.mark.parametrize("form", ["rate", "momentum"])
 PAIRS = {"rate": ("trap", "imid"), "momentum": ("trapm", "imidm")}
 
 
-# Euler's two methods and what is made of them ----------------------------------------------------
+# Euler's two methods and their compositions ------------------------------------------------------
 
 
 @with_and_without
@@ -116,7 +116,7 @@ def test_bbtrapwd_is_not_symmetric(force: Any) -> None:
     assert distance(step("bbtrapwd", -0.4, there, force), START) > 1e-5
 
 
-# What they keep ----------------------------------------------------------------------------------
+# Conservation ------------------------------------------------------------------------------------
 
 
 def relative_energy(m: Array) -> Array:
@@ -219,7 +219,7 @@ def test_equation_9_and_the_inverse_with_the_sign_needed() -> None:
 
 
 def test_equation_13_turns_back() -> None:
-    """Printed R2 = R1 exp(h I^-1 Pi2), which goes on; right exp(-h I^-1 Pi2)."""
+    """Printed is R2 = R1 exp(h I^-1 Pi2), which continues the motion; right is exp(-h I^-1 Pi2)."""
     h = 0.4
     m1, q1, _ = forward(h, START, "rate", None)
     m2, q2, _ = backward(-h, (m1, q1, 0.0), "rate", None)
@@ -297,7 +297,7 @@ def followed(inertia: Array, m: Array, h: Array, parts: int) -> tuple[Array, Arr
         s = h[:, None] * (0.5 * k / parts)
         guess = x = 2 * z - before
         for _ in range(3):
-            # At x and beside it, for the derivative.
+            # At x and near it, for the derivative.
             F = [
                 y - s * (m + turned(-y, m)) / inertia
                 for y in (x, *(x + e for e in d * np.eye(3)), *(x - e for e in d * np.eye(3)))

@@ -106,7 +106,7 @@ def test_tumble_solves_its_equation() -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_order_with_any_rate(order: int) -> None:
-    """Between the two finest steps with errors above 1e4 round-offs, as the laws ask for."""
+    """Between the two finest steps with errors above 1e4 round-offs, as the laws require."""
     exact = tumble_end(2.0)
     errors = []
     counts = [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128]

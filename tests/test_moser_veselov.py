@@ -491,7 +491,7 @@ def test_midpoint_up_to_three_radians() -> None:
 
 @pytest.mark.parametrize("hw", [8.0, 20.0, 100.0, 1e3])
 def test_midpoint_of_long_steps_is_a_root_or_nan(hw: float) -> None:
-    """Newton's iteration may run away there; what it is accepted for keeps |m|, H and Q m."""
+    """Newton's iteration may diverge there; accepted results conserve |m|, H and Q m."""
     inertia, m = random_bodies(50_000, 7)
     inertia[::3] = [1.0, 1.0, 7e4]  # one Newton step solves (14), from however far away
     h = hw * inertia.min(axis=1)

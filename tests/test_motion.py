@@ -86,7 +86,7 @@ def test_long_motions_are_long() -> None:
 
 
 def test_standing_still_is_a_turn_about_m() -> None:
-    """Where m stands still the body turns about it at |omega|, at any time."""
+    """If m is constant, the body turns about it at |omega|, at any time."""
     still = [s for s in STATES if kind(s) in (ph.Regime.PERMANENT, ph.Regime.SPHERE)]
     assert len(still) >= 15
     names, errors_m, errors_q, units = [], [], [], []

@@ -40,7 +40,7 @@ def to_pairs(values: Sequence[Any]) -> Pairs:
 
 
 def from_pairs(pairs: Pairs) -> list[Any]:
-    """The numbers that pairs of doubles stand for."""
+    """The numbers that pairs of doubles represent."""
     return [mpf(float(high)) + mpf(float(low)) for high, low in pairs]
 
 
@@ -206,7 +206,7 @@ def test_functions_of_the_concept(
         *((free, {}) for free in ("rint", "select_less", "exponent", "power_of_two")),
         *((free, {}) for free in ("power_of_two_below", "is_odd", "has_bit_1", "is_nan")),
         *((constant, {"mul": 1}) for constant in ("half_pi_times", "log_2_times", "third_times")),
-        # Seven fused multiply-adds and one product: what the header writes out.
+        # Seven fused multiply-adds and one product: as written in the header.
         ("sn_minus_one_a", {"add": 7, "mul": 8}),
     ],
 )

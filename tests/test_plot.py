@@ -1,4 +1,4 @@
-"""Trajectory.plot: what is drawn is what is there."""
+"""Trajectory.plot: the plot shows the data of the trajectory."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def states(draw: st.DrawFn, *, turn: float) -> tuple[Array, Array, Array, float]
 
 
 def within(name: str, ratios: Any) -> None:
-    """As `tol.within`, not recorded: what is drawn depends on the version of Hypothesis."""
+    """As `tol.within`, not recorded: the examples depend on the version of Hypothesis."""
     limit = tol.BOUNDS[name].limit
     assert (np.ravel(ratios) <= limit).all(), f"{name}: {ratios}, limit {limit}"
 

@@ -152,7 +152,7 @@ def test_momentum_spatial_takes_a_matrix_for_the_nearest_rotation() -> None:
     # As a step of no length has it.
     by_step = ph.momentum_spatial(m, ph.step([1, 2, 3], m, off, 0.0)[1])
     assert (np.abs(ph.momentum_spatial(m, off) - by_step) <= 32 * EPS * size).all()
-    # A body alone has the bits it has beside others, right or off.
+    # A single body has the same bits as in a batch, right or wrong.
     off[::2] = turn[::2]
     whole = ph.momentum_spatial(m, off)
     for i in range(20):

@@ -73,7 +73,7 @@ def broken_off(path: Path, step: int = 6, **changes: Any) -> Path:
 
 
 def seal(path: Path) -> None:
-    """Checksums that fit what the files hold, so that the other checks are reached."""
+    """Checksums that match the contents of the files, so that the other checks are reached."""
     state = dict(np.load(path / "state.npz"))
     for name in ("run", "sums", "own_sum"):
         state.pop(name, None)
@@ -342,7 +342,7 @@ def test_killed_twenty_times(tmp_path: Path) -> None:
 
 
 def test_killed_between_rows_and_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rows are on the disk before they are counted; what is not counted is done again."""
+    """Rows are on the disk before they are counted; uncounted rows are computed again."""
     path = tmp_path / "run"
     order: list[str] = []
     write = _store._write_state
@@ -400,7 +400,7 @@ def test_a_run_is_gone_on_with_once_at_a_time(tmp_path: Path) -> None:
         assert str(path) in done.stderr.splitlines()[-1]
     with pytest.raises(ValueError, match="but the run"):
         ph.resume(path, pull)
-    # Tracebacks of runs that ended hold no lock.
+    # Tracebacks of finished runs hold no lock.
     assert_same(ph.resume(path), integrate())
     assert stopped.value is not None
 
@@ -426,7 +426,7 @@ def test_turned_rows_are_written_whole(tmp_path: Path, monkeypatch: pytest.Monke
     assert_same(ph.Trajectory.load(tmp_path / "run"), whole)
 
 
-# Runs of their own ------------------------------------------------------------------------------
+# Runs in separate processes --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -434,14 +434,14 @@ def test_files_of_another_run_are_refused(tmp_path: Path, name: str) -> None:
     path = broken_off(tmp_path / "run")
     other = broken_off(tmp_path / "other", m0=[0.3, 0.5, 0.9], q0=[1, 1, 0, 0], h=0.2)
     shutil.copyfile(other / name, path / name)
-    told = "run" if name == "state.npz" else name  # which is the odd one nobody knows
+    told = "run" if name == "state.npz" else name  # it is unknown which one is the wrong one
     for read in (ph.resume, ph.Trajectory.load):
         with pytest.raises(ValueError, match=told):
             read(path)
 
 
 def test_files_of_the_same_run_at_another_time(tmp_path: Path) -> None:
-    """An older count goes with newer rows, but not a newer count with older rows."""
+    """An older count is valid with newer rows, but a newer count is not valid with older rows."""
     path = broken_off(tmp_path / "run")
     old = shutil.copytree(path, tmp_path / "old")
     ph.resume(path)
@@ -630,7 +630,7 @@ def test_another_torque_is_told(tmp_path: Path, first: Any, second: Any, words: 
 
 
 def test_a_function_that_counts_its_calls(tmp_path: Path) -> None:
-    """What a function assigns itself is no difference."""
+    """Variables that a function assigns are no difference."""
     calls = 0
 
     def counted(t: float, m: Array, q: Array) -> Array:
@@ -644,7 +644,7 @@ def test_a_function_that_counts_its_calls(tmp_path: Path) -> None:
 
 
 def test_models_are_compared_whole(tmp_path: Path) -> None:
-    """Not only by what the core takes for the first interval."""
+    """Not only by the data of the first interval in the core."""
     values = np.arange(9.0).reshape(3, 3)
     kinds: list[Callable[..., Any]] = [
         ph.torques.Prescribed,
@@ -749,7 +749,7 @@ def test_runs_of_version_0_1_0_are_read_and_gone_on_with(tmp_path: Path) -> None
     assert json.loads((path / "run.json").read_text())["version"] == 1
 
 
-# What is no run, or a damaged one ---------------------------------------------------------------
+# Files that are no run, or a damaged one -------------------------------------------------------
 
 
 def test_what_is_not_there(tmp_path: Path) -> None:
@@ -1069,7 +1069,7 @@ def test_models_of_ones_own_are_given_again(tmp_path: Path) -> None:
 
     mine = Mine([0.2, -0.1, 0.4])
     altered = ph.torques.HeavyTop([0.2, -0.1, 0.4])
-    altered.u0 = np.ones(3)  # no longer what its parameters say
+    altered.u0 = np.ones(3)  # no longer equal to its parameters
     for k, torque in enumerate([mine, altered]):
         path = broken_off(tmp_path / str(k), torque=torque)
         with pytest.raises(ValueError, match="is no model of polhode"):

@@ -71,7 +71,7 @@ def made(name: str) -> ph.MuntheKaas:
 
 
 def torque(t: float, m: Array, q: Array) -> Array:
-    """A weight that grows with time, hung beside the third axis."""
+    """A weight that grows with time, next to the third axis."""
     Q = ph.so3.to_matrix(q) if q.shape[-1] == 4 else q
     return np.cross((1 + t) * np.einsum("...ji,j->...i", Q, UP), [0.1, 0.0, 1.0])
 
@@ -80,7 +80,7 @@ def nothing(t: float, m: Array, q: Array) -> Array:
     return np.zeros_like(m)
 
 
-# The formulas once more, with matrices -----------------------------------------------------------
+# The formulas again, with matrices ---------------------------------------------------------------
 
 
 def skew(v: Array) -> Array:
@@ -282,7 +282,7 @@ def test_bodies_do_not_see_each_other(name: str) -> None:
 
 
 def test_long_implicit_steps() -> None:
-    """The root is the one connected with h = 0, or there is none and the body is NaN."""
+    """The root is the one connected to h = 0; if it does not exist, the body is NaN."""
     inertia, m, q = many(400)
     m /= np.linalg.norm(m, axis=1)[:, None]
     for name in ("gauss2", "gauss4", "gauss6"):
@@ -320,7 +320,7 @@ def test_sweeps_that_do_not_end_are_nan_and_counted() -> None:
 
 
 def test_explicit_methods_lack_no_root() -> None:
-    """Steps too long for any number are NaN, but not for want of a root."""
+    """Steps outside the range of numbers are NaN, but not because a root is missing."""
     heun = ph.rkmk([[0.0, 0.0], [1.0, 0.0]], [0.5, 0.5], [0.0, 1.0])
     h = 1e300
     for method in ("rkmk4", "rkmk_midpoint", "euler_forward", heun):

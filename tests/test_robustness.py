@@ -1,4 +1,4 @@
-"""Calls that once crashed, hung or came through unchecked, most in a process of their own."""
+"""Calls that once crashed, hung or were not checked, most of them in a separate process."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ I, M, Q = [1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0]
 
 
 def run(code: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
-    """A program in a process of its own, which may crash or hang."""
+    """A program in a separate process, which may crash or hang."""
     return subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
         capture_output=True,
@@ -121,7 +121,7 @@ def unaligned(values: Any) -> Array:
 
 @pytest.mark.parametrize("matrix", [False, True], ids=["quaternion", "matrix"])
 def test_unaligned_arrays_are_copied(matrix: bool) -> None:
-    """What reaches the core is aligned; the sanitizers of CI look at its loads."""
+    """Arrays passed to the core are aligned; the sanitizers of CI check its loads."""
     rng = np.random.default_rng(3)
     m, q = rng.standard_normal((7, 3)), rng.standard_normal((7, 4))
     q /= np.linalg.norm(q, axis=-1, keepdims=True)

@@ -605,7 +605,7 @@ def test_options_in_integrate(name: str) -> None:
 @pytest.mark.parametrize("name", [m.name for m in FAMILY])
 @pytest.mark.parametrize("zero", [0, 1, 2])
 def test_rods_turn_about_m(name: str, zero: int) -> None:
-    """A rod's momentum stands still, so that its step can be fed to the next; in any company."""
+    """A rod's momentum is constant, so its result can start the next step; in any batch."""
     inertia = np.array([(1.0, 1.3, 2.1)] * 24)
     inertia[5] = 1.3
     inertia[5, zero] = 0.0

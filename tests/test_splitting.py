@@ -26,7 +26,7 @@ NAMES = [scheme.name for scheme in ph.splittings()]
 COEFFICIENTS = json.loads(
     (Path(__file__).parent / "data" / "splitting_coefficients.json").read_text()
 )["schemes"]
-#: Of the coefficients in that file, and of what is computed of them.
+#: Digits of the coefficients in that file, and of the results computed from them.
 DIGITS = 40
 
 
@@ -316,7 +316,7 @@ def pairs(values: Any) -> Array:
 
 @functools.cache
 def final_in_34_digits(name: str, n: int) -> list[Any]:
-    """What `final` gives after t = 2, by a loop of its own over coefficients to all digits."""
+    """The result of `final` after t = 2, by a separate loop over coefficients to all digits."""
     quad = pytest.importorskip("polhode._quad", reason="the compiler has no 34-digit type")
     with mpmath.workdps(DIGITS):
         stages = np.array(

@@ -1,4 +1,4 @@
-"""The polynomials of the exact step against the functions they stand for."""
+"""The polynomials of the exact step against the functions that they approximate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the base class `Torque` gives to classes that only have `torque`."""
+"""The defaults of the base class `Torque` for classes that only have `torque`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a torque may be, when it is asked, and what is said where it does not serve."""
+"""The forms of a torque, the times of its evaluation, and the messages for invalid torques."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_schemes_within_their_step_take_data_of_the_run(kind: Any) -> None:
     [
         (-0.25, 1.0, 0.0, 1.0),  # back in time
         (0.25, 5.0, 5.0, 6.0),  # from another start
-        ([0.125, 0.25, 0.5, 0.125], 0.0, 0.0, 1.0),  # steps of their own lengths
+        ([0.125, 0.25, 0.5, 0.125], 0.0, 0.0, 1.0),  # steps of different lengths
         ([-0.125, -0.25, -0.5, -0.125], 0.0, -1.0, 0.0),
     ],
 )
@@ -122,7 +122,7 @@ def test_every_way_through_time(kind: Any, h: Any, t0: float, first: float, last
 @pytest.mark.parametrize("method", ["rk4", "imid", "taylor1", "abam_rotation"])
 def test_polynomial_without_extrapolation_is_never_left(method: str) -> None:
     for options in ({"method": method, "splitting": None}, {}):
-        # Forward methods ask last at the start of the last step.
+        # Forward methods evaluate the torque last at the start of the last step.
         with pytest.raises(ValueError, match=r"given from t = 0.0 to 0.8, but .* in a run from"):
             run(polynomial(0.0, 0.8), n=8, h=0.125, **options)
         with pytest.raises(ValueError, match="given from"):

@@ -1,4 +1,4 @@
-"""What a trajectory says of its bodies: energy, angular velocity, one frame."""
+"""The quantities of a trajectory: energy, angular velocity, one frame."""
 
 from __future__ import annotations
 

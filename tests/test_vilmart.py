@@ -84,7 +84,7 @@ def test_torque_of_a_potential() -> None:
 
 
 def test_erratum_bracket_that_vanishes() -> None:
-    """{U, {U, {U, T}}} = 0, what Nystrom schemes ask for; printed {T, {T, U}}, which does not.
+    """{U, {U, {U, T}}} = 0, as Nystrom schemes require; printed is {T, {T, U}}, which is not zero.
 
     A bracket with U is the derivative along its flow, a kick; one with T along the free motion.
     """

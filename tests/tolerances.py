@@ -271,7 +271,7 @@ bound(
 )
 bound("bodies.moments.graded", limit=0.56, measured=0.373, reason="relative: each keeps its digits")
 
-# --- polhode.quad, in 2^-107, what a pair of doubles rounds: tests/test_quad.py ---
+# --- polhode.quad, in 2^-107, the rounding of a pair of doubles: tests/test_quad.py ---
 
 bound(
     "quad.step.exact", limit=5, measured=3.25, unit="2^-107 (1 + angle)",
@@ -302,7 +302,7 @@ LONG_RUN = 1e-16 * LONG_RUN_STEPS**0.5
 
 
 def exact_unit(angle: ArrayLike, sensitivity: ArrayLike) -> NDArray[np.float64]:
-    """What rounding may do: eps in every radian turned, and twice what an ulp in each input does.
+    """A bound for rounding: eps per radian turned, and twice the effect of an ulp in each input.
 
     `sensitivity` is the sum over the inputs m0 and the moments of what half an ulp of each does to
     the end.
