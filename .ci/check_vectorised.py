@@ -50,8 +50,8 @@ PACKED_DIVISION = re.compile(r"^v?divpd\b")
 PACKED_FMA = re.compile(r"^vfn?m(add|sub)\d+pd\b")
 SCALAR = re.compile(r"^v?(sqrt|div)sd\b|^vfn?m(add|sub)\d+sd\b")
 FUSED = re.compile(r"^vfm(addsub|subadd)")
-# Moving a partial pack to where it belongs may take memcpy; arithmetic may take no call.  What is
-# unusual is left to a function of its own.
+# Moving a partial pack to where it belongs may take memcpy; arithmetic may take no call.  Unusual
+# cases are in a separate function.
 CALL = re.compile(r"^call(?!.*<mem(cpy|move|set)@plt>)(?!.*polhode::\w+::batch::step_on<)")
 JUMP = re.compile(r"^j\w+\s+([0-9a-f]+)\b")
 

@@ -140,7 +140,7 @@ def source(path: str) -> str:
 def generated(rule: dict[str, Any], taken: set[tuple[str, tuple[int, int]]]) -> Iterator[Mutant]:
     """A seeded choice of the places that match the pattern of a rule, group 1 of it the piece.
 
-    The choice goes by the text of a place: a change elsewhere in the file does not move it.
+    The choice depends on the text of a place: a change elsewhere in the file does not change it.
     """
     text = source(rule["path"])
     begin = text.index(rule["begin"]) if "begin" in rule else 0

@@ -29,7 +29,7 @@ def generate() -> str:
     text = re.sub(r"  # value = .*", "", text)
     # Scalars and strings come with their value; a stub only needs the type.
     text = re.sub(r"^(\w+: \w+) = .*$", r"\1", text, flags=re.MULTILINE)
-    # Arguments of generic types, which Python objects in C++ have not and strict checking asks for.
+    # Arguments of generic types, which Python objects in C++ lack and strict checking requires.
     for bare, full in (
         ("dict", "dict[str, typing.Any]"),
         ("list", "list[typing.Any]"),

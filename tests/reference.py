@@ -49,7 +49,7 @@ class Reference:
     q : quaternion, unit, its sign continuous from that of q0
     norm : |m|
     sensitivity : changes of m (relative to |m|) and of q, in the 2-norm, when each moment and each
-        component of m0 in turn changes by a relative 2^-53, summed; None where it was not asked for
+        component of m0 in turn changes by a relative 2^-53, summed; None if it was not requested
     """
 
     m: tuple[Number, Number, Number]
@@ -302,7 +302,7 @@ def main() -> None:
         seconds = time.perf_counter() - start
         theirs = stored(case)
         with mpmath.workdps(DIGITS):
-            # The stored q starts from q0 as it is, unit only to rounding.
+            # The stored q starts from q0 without normalisation; q0 is unit only to rounding.
             size = mpmath.norm(theirs.q)
             dm = max(abs(a - b) for a, b in zip(ours.m, theirs.m, strict=True))
             dq = max(abs(a - b / size) for a, b in zip(ours.q, theirs.q, strict=True))

@@ -407,7 +407,7 @@ def test_erratum_order_of_third() -> None:
 
 def test_erratum_coefficient_of_t_squared() -> None:
     """Section 5, of dexp_Y(Y'): Y2/2 + [Y0, Y1]/2 + [Y1, Y0]/4; printed with both brackets halved
-    once more by a parenthesis, which is not what its right side says."""
+    again by a parenthesis, which contradicts its right side."""
     y = np.random.default_rng(5).normal(size=(3, 3))
     value = [0 * y[0], y[0], y[1] / 2, y[2] / 6]  # coefficients of Y in t
     slope = [y[0], y[1], y[2] / 2]

@@ -119,7 +119,7 @@ def test_reference_reproduces_the_stored_cases(i: int) -> None:
     known = KNOWN[i]
     change = max(abs(a - b) for a, b in zip(end.m, known.m, strict=True))
     assert change <= 1e-23 * known.norm
-    # The stored q starts from q0 as it is, which is unit only to rounding.
+    # The stored q starts from q0 without normalisation; q0 is unit only to rounding.
     change = max(abs(a - b) for a, b in zip(end.q, known.q, strict=True))
     assert change <= 2 * EPS
 

@@ -220,7 +220,7 @@ def test_a_target_out_of_reach_keeps_the_axes_with_momentum(
     other one: both are in motion still.
 
     The step takes no time; an impulse along the axis of the lesser energy takes 0.04^2 of the
-    energy that the target goes by.  The axis of the greatest moment is without momentum.
+    energy that defines the target.  The axis of the greatest moment is without momentum.
     """
     inertia, m, impulse = np.zeros((3, 3))
     inertia[list(axes)] = 3.0, 2.0, 0.25

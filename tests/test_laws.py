@@ -63,7 +63,7 @@ def unit(v: Array) -> tuple[Array, Array]:
     """v scaled by a power of two to a largest component in [1/2, 1), and the scale."""
     largest = np.abs(v).max(-1, keepdims=True)
     _, exponent = np.frexp(np.where(largest > 0, largest, 1.0))
-    # In two halves: a power of two as large as a subnormal number asks for is no double.
+    # In two halves: the power of two for a subnormal number is too large for a double.
     half = exponent // 2
     scaled = np.ldexp(np.ldexp(v, -half), half - exponent)
     return scaled.astype(np.longdouble), exponent

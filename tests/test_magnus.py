@@ -453,8 +453,8 @@ def gustafsson_momentum(
 def test_erratum_delta() -> None:
     """Delta_i = |1 - 2E T_i|, printed |I_3 - 2E T_i| with the identity matrix.
 
-    Both constants of case (II), B13 = (T_1 Delta_3/(T_3 - T_1))^(1/2) and likewise B23, bound the
-    motion of m: it reaches +-B13 and +-B23, in turn.
+    Both constants of case (II), B13 = (T_1 Delta_3/(T_3 - T_1))^(1/2) and B23 in the same way,
+    bound the motion of m: it reaches +-B13 and +-B23, in turn.
     """
     inertia, m = np.array([1.0, 1.5, 2.2]), np.array([0.3, 0.5, 0.8]) / math.sqrt(0.98)
     twice = np.sum(m * m / inertia)

@@ -476,7 +476,7 @@ def test_flipped_bits_are_seen(tmp_path: Path, name: str) -> None:
 
 
 def test_an_altered_state_is_seen(tmp_path: Path) -> None:
-    """One that an archive of its own checksums holds, as another program would write it."""
+    """An altered state whose archive checksums are correct, as another program would write it."""
     path = broken_off(tmp_path / "run")
     good = dict(np.load(path / "state.npz"))
     for change in ({"m": good["m"] * 2}, {"rows": 6, "step": 5}, {"lost": np.zeros(3)}):

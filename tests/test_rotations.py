@@ -270,7 +270,7 @@ def test_the_order_of_the_axes_matters(shape: str) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_best_axes_of_symmetric_rotation(shape: str) -> None:
-    """By default as good as the best of the six, and better than every three-rotation order."""
+    """By default as accurate as the best of the six, and better than every three-rotation order."""
     inertia = SHAPES[shape]
     default = error_constant("symmetric_rotation", inertia)
     each = [error_constant("symmetric_rotation", inertia, axes=axes) for axes in ORDERS]

@@ -417,7 +417,7 @@ def test_hermites_formula_with_a_model(name: str) -> None:
     top = ph.torques.HeavyTop(u0=[0.4, -0.3, 0.5], axis=[0.5, 0.2, 0.9])
 
     def derivatives(m: Array, q: Array) -> tuple[Array, Array]:
-        """Of L, seen from the body."""
+        """Derivatives of L, in the body frame."""
         omega = m / INERTIA
         f = top.torque(0.0, m, q)
         return f, top.derivative(0.0, omega, q) + np.cross(omega, f)

@@ -59,7 +59,7 @@ POTENTIAL = [name for name, model in MODELS.items() if model.has_potential]
 MODIFIED = [name for name, model in MODELS.items() if model.has_modified]
 
 
-# Potentials in 40 digits, of the third axis and others of space seen from the body ----------------
+# Potentials in 40 digits, of the third and other axes of space, in the body frame ----------------
 
 
 def vec(v: Any) -> list[Number]:

@@ -34,7 +34,7 @@ def to_matrix(q: ArrayLike, *, out: Array | None = None) -> Array:
     Parameters
     ----------
     q : array_like, shape (..., 4)
-        Quaternion, scalar first, of any size but zero; it stands for the rotation ``q / |q|``.
+        Quaternion, scalar first, of any size but zero; it represents the rotation ``q / |q|``.
         ``-q`` gives the same matrix.
     out : ndarray, shape (..., 3, 3), optional
         Where to put the result.
@@ -178,7 +178,7 @@ def rotate(q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
     Parameters
     ----------
     q : array_like, shape (..., 4)
-        Quaternion, scalar first, of any size but zero; it stands for the rotation ``q / |q|``.
+        Quaternion, scalar first, of any size but zero; it represents the rotation ``q / |q|``.
     v : array_like, shape (..., 3)
         Vector, body components. Broadcasts against `q`.
     out : ndarray, shape (..., 3), optional
@@ -251,7 +251,7 @@ def log(q: ArrayLike, *, shortest: bool = False, out: Array | None = None) -> Ar
     Parameters
     ----------
     q : array_like, shape (..., 4)
-        Quaternion, scalar first, of any size but zero; it stands for ``q / |q|``.
+        Quaternion, scalar first, of any size but zero; it represents ``q / |q|``.
     shortest : bool, default False
         Return the shorter of ``log(q)`` and ``log(-q)``, of length at most pi. It is the same for
         `q` and `-q`, but it jumps where the scalar part changes sign.

@@ -13,9 +13,9 @@ namespace rotations {
 ///     S = (m_a^2 + m_b^2)/(2 I_b) + m_c^2/(2 I_c),   R = (1/I_a - 1/I_b) m_a^2/2
 ///     step = R(h/2) S(h) R(h/2)
 ///
-/// R turns by alpha h, alpha = (1/I_a - 1/I_b) m_a.  S, the flow of a symmetric body, turns by
-/// h m/I_b about m as it is at its start and then by beta h about c, beta = (1/I_c - 1/I_b) m_c.
-/// ([Vil13] prints alpha = m_1/I_1 and leaves m_3 out of beta.)
+/// R turns by alpha h, alpha = (1/I_a - 1/I_b) m_a.  S, the flow of a symmetric body, turns by h
+/// m/I_b about the m at its start and then by beta h about c, beta = (1/I_c - 1/I_b) m_c. ([Vil13]
+/// prints alpha = m_1/I_1 and leaves m_3 out of beta.)
 ///
 /// Order 2, symmetric, symplectic; |m| and the spatial momentum are conserved to rounding errors.
 /// The error is proportional to (1/I_a - 1/I_b)(1/I_c - 1/I_b): exact for I_a = I_b and for I_b =

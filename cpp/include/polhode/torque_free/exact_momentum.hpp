@@ -3,8 +3,8 @@
 /// @file
 /// The exact momentum at several times of one step, without the attitude.
 ///
-/// What the semi-exact methods of [Gus10] evaluate at Gauss nodes: a node costs sn, cn and dn and
-/// the addition theorem, no phase and no integral of the third kind.
+/// The semi-exact methods of [Gus10] evaluate it at Gauss nodes.  A node costs sn, cn and dn and
+/// the addition theorem, but no phase and no integral of the third kind.
 
 #include "polhode/quadrature/gauss_legendre.hpp"
 #include "polhode/scalar/constants.hpp"
@@ -101,8 +101,8 @@ POLHODE_INLINE Increment<T> doubled(T alpha, T beta, T delta, const Increment<T>
     }
 }
 
-/// Even and odd part, times D = 1 - P R (s m2)^2, of the momentum about the time when it is m: the
-/// addition theorem of sn, cn, dn.
+/// Even and odd part, times D = 1 - P R (s m2)^2, of the momentum about the time at which the
+/// momentum is m: the addition theorem of sn, cn, dn.
 template <class T>
 struct Addition {
     Vec3<T> m;
@@ -115,13 +115,13 @@ struct Addition {
     POLHODE_INLINE T D(const Increment<T>& v, const mask_t<T>& far, bool any_far) const {
         const T s_m2 = v.s * m.y;
         T D = fma(-PR, s_m2 * s_m2, T(1.0));
-        if (any_far) {  // the same where it may be small: a sum of squares
+        if (any_far) {  // the same if it may be small: a sum of squares
             const T s_m3 = v.s * m.z;
             D = select(far, fma(PK * s_m3, s_m3, v.c * v.c), D);
         }
         return D;
     }
-    /// s is that of v times a factor wanted.
+    /// s is that of v, times the requested factor.
     POLHODE_INLINE Vec3<T> odd(const Increment<T>& v, const T& s) const {
         return {-(P23 * (s * v.d)), K13 * s, -(R12 * (s * v.c))};
     }
@@ -141,9 +141,9 @@ struct Addition {
 ///                    does.  `change` is a product, so that h = 0 gives zero and small steps lose
 ///                    nothing.  NaN as in exact_step
 ///
-/// From the start to the middle as exact_step goes; from the middle to t +- x h with sigma odd and
+/// From the start to the middle as in exact_step; from the middle to t +- x h with sigma odd and
 /// cn, dn even in the increment, [DLMF] 22.8.1-3.  The end is the start plus twice the odd part at
-/// h/2. No labels: without the integral of the third kind either one is as good.
+/// h/2. Labels are not needed: without the integral of the third kind both are equally accurate.
 template <int Pairs, class T>
 POLHODE_INLINE MomentumNodes<T, Pairs> momentum_nodes(const Inertia<T>& body,
                                                       const Vec3<T>& m,
