@@ -253,10 +253,10 @@ def check(driver: str, data: bytes) -> None:
                 raise AssertionError(f"{told}exit code {code}, {out.getvalue()!r}: {fault}")
             # How deep brackets may be depends on how deep the caller is in its own calls.
             deep = f"polhode: {path}: brackets are nested too deeply\n"
-            expected = {f"polhode: {fault}\n"} | (
+            allowed = {f"polhode: {fault}\n"} | (
                 {deep} if max(map(data.count, (b"{", b"["))) > 200 else set()
             )
-            if line not in expected or not fault.startswith(str(path)):
+            if line not in allowed or not fault.startswith(str(path)):
                 raise AssertionError(f"{told}says {line!r}")
             if len(fault.splitlines()) != 1 or len(fault) > LINE:
                 raise AssertionError(f"{told}says {len(fault)} characters, {fault[:3000]!r}")
