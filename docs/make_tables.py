@@ -49,6 +49,28 @@ def methods() -> str:
     return table(head.split(", "), rows)
 
 
+def options() -> str:
+    """One row per option, with the methods that have it."""
+    families: dict[tuple[str, str], list[str]] = {}
+    defaults: dict[tuple[str, str], list[str]] = {}
+    for m in ph.methods():
+        for option in m.option_docs.items():
+            families.setdefault(option, []).append(m.kind)
+            defaults.setdefault(option, []).append(f"`{m.options[option[0]]!r}`")
+    return table(
+        ["option", "default", "meaning", "families"],
+        [
+            [
+                f"`{name}`",
+                defaults[name, doc][0] if len(set(defaults[name, doc])) == 1 else "by method",
+                doc,
+                ", ".join(dict.fromkeys(families[name, doc])),
+            ]
+            for name, doc in families
+        ],
+    )
+
+
 def splittings() -> str:
     """One row per scheme."""
     listed = ph.splittings()
@@ -74,7 +96,10 @@ def splittings() -> str:
     )
 
 
-TABLES = {"methods.md": ("methods", methods), "splitting.md": ("splittings", splittings)}
+TABLES = {
+    "methods.md": {"methods": methods, "options": options},
+    "splitting.md": {"splittings": splittings},
+}
 
 
 def replaced(text: str, name: str, made: str) -> str:
@@ -95,10 +120,11 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="write nothing")
     check = parser.parse_args().check
     code = 0
-    for page, (name, make) in TABLES.items():
+    for page, tables in TABLES.items():
         path = DOCS / page
-        old = path.read_text(encoding="utf-8")
-        new = replaced(old, name, make())
+        new = old = path.read_text(encoding="utf-8")
+        for name, make in tables.items():
+            new = replaced(new, name, make())
         if not check:
             path.write_text(new, encoding="utf-8")
             continue

@@ -39,6 +39,8 @@ class Method:
         and needs at least this number of steps. 0 for one-step methods.
     takes_torque : bool
         True for direct integrators: `integrate(..., splitting=None)` is possible.
+    option_docs : dict
+        Names of its options, what each does, and its choices.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Method:
     source: str
     history: int = 0
     takes_torque: bool = False
+    option_docs: dict[str, str] = field(default_factory=dict, hash=False)
 
 
 _ROWS = _core.methods()
@@ -65,6 +68,7 @@ _METHODS = [
         source=row["source"],
         history=row["history"],
         takes_torque=row["takes_torque"],
+        option_docs={option.name: option.description for option in options},
     )
     for row, options in zip(_ROWS, _OPTIONS, strict=True)
 ]

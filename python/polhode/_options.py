@@ -34,6 +34,11 @@ class Option:
         """The default as a user would write it."""
         return self.standard
 
+    @property
+    def description(self) -> str:
+        """What the option does, and its choices."""
+        return self.doc + (f" (one of {', '.join(map(repr, self.choices))})" * bool(self.choices))
+
     def checked(self, value: Any, method: str) -> Any:
         """Checks a given value: returns it or raises an error."""
         if not isinstance(value, numbers.Real | np.bool_):
