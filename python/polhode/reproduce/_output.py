@@ -1,0 +1,213 @@
+"""Tables in Markdown, CSV and HTML, and the report of a run."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import html
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polhode as ph
+from polhode.reproduce import _drawing
+from polhode.reproduce._registry import Cell, Item, Result, Value, counts
+
+HEADINGS = ("value", "published", "recomputed", "explained", "unit", "tolerance", "verdict")
+
+
+@dataclass(frozen=True)
+class Done:
+    """An item that was run."""
+
+    item: Item
+    result: Result
+    seconds: float
+    quick: bool
+
+
+def shown(value: Value | None) -> str:
+    """A value for people."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, str):
+        return value
+    if isinstance(value, tuple):
+        low, high = value
+        if low == float("-inf"):
+            return f"at most {high:g}"
+        if high == float("inf"):
+            return f"at least {low:g}"
+        return f"{low:g} to {high:g}"
+    return f"{value:.7g}" if value == int(value or 0) or abs(value) >= 1e-3 else f"{value:.5g}"
+
+
+def _tolerance(cell: Cell) -> str:
+    if isinstance(cell.published, str | bool) or not cell.tolerance:
+        return ""
+    if cell.kind == "factor":
+        return f"factor {cell.tolerance:g}"
+    return f"{cell.tolerance:.2g}" + (" relative" if cell.kind == "relative" else "")
+
+
+def row(cell: Cell) -> list[str]:
+    """The cell under HEADINGS."""
+    explained = cell.slipped if cell.right is None else cell.right
+    return [
+        cell.label,
+        cell.printed or shown(cell.published),
+        shown(cell.recomputed),
+        shown(explained),
+        cell.unit,
+        _tolerance(cell),
+        cell.verdict,
+    ]
+
+
+def summary(result: Result) -> str:
+    """The verdict and how many cells have each, one line."""
+    number = counts(result.cells)
+    parts = ", ".join(f"{n} {verdict}" for verdict, n in number.items() if n)
+    return f"{result.verdict} ({parts})"
+
+
+def _explanations(cells: Iterable[Cell]) -> list[tuple[str, list[str]]]:
+    """Each explanation once, with the labels of its cells."""
+    texts: dict[str, list[str]] = {}
+    for cell in cells:
+        if cell.explanation:
+            texts.setdefault(cell.explanation, []).append(cell.label)
+    return list(texts.items())
+
+
+def _markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    first, *rest = [[x.replace("|", r"\|") for x in line] for line in rows]
+    lines = ["| " + " | ".join(first) + " |", "|" + " --- |" * len(first)]
+    lines += ["| " + " | ".join(line) + " |" for line in rest]
+    return "\n".join(lines) + "\n"
+
+
+def markdown(done: Done, *, picture: bool) -> str:
+    """The item as Markdown."""
+    item, result = done.item, done.result
+    parts = [f"# {item.name}\n", f"{item.paper}, {item.where}: {item.shows}.\n"]
+    parts.append(f"{_provenance(done)}\n")
+    if picture:
+        parts.append(f"![{item.shows}]({item.name}.png)\n")
+    parts += [f"{note}\n" for note in result.notes]
+    for table in result.tables:
+        parts.append(f"## {table.title}\n")
+        parts.append(_markdown_table([HEADINGS, *map(row, table.cells)]))
+        if table.tolerance:
+            parts.append(f"Tolerance: {table.tolerance}\n")
+        for text, labels in _explanations(table.cells):
+            parts.append(f"- {'; '.join(labels)}: {text}")
+        parts.append("")
+    return "\n".join(parts)
+
+
+def comma_separated(done: Done) -> str:
+    """The item as CSV, one line a cell."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["item", "table", *HEADINGS, "explanation"])
+    for table in done.result.tables:
+        for cell in table.cells:
+            # All digits, in place of those for people.
+            numbers = [
+                repr(x) if isinstance(x, float) else shown(x)
+                for x in (cell.recomputed, cell.slipped if cell.right is None else cell.right)
+            ]
+            label, published, _, _, *rest = row(cell)
+            writer.writerow(
+                [done.item.name, table.title, label, published, *numbers, *rest, cell.explanation]
+            )
+    return text.getvalue()
+
+
+def _provenance(done: Done) -> str:
+    how = "with --quick, " if done.quick else ""
+    return (
+        f"Verdict: {summary(done.result)}; recomputed {how}in {done.seconds:.1f} s "
+        f"by polhode {ph.__version__}, level {ph.build_info()['isa']}."
+    )
+
+
+STYLE_SHEET = """
+body { font: 16px/1.5 sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
+table { border-collapse: collapse; margin: 1rem 0; font-size: 14px; }
+th, td { border: 1px solid #bbb; padding: .25rem .6rem; text-align: left; }
+th { background: #eee; }
+td.matches { background: #d9eefb; }
+td.slip { background: #fdf0cd; }
+td.differs { background: #f7d5c2; font-weight: bold; }
+img { max-width: 100%; }
+"""
+
+
+def _html_table(rows: Sequence[Sequence[str]]) -> str:
+    def cell(tag: str, text: str) -> str:
+        kind = {"matches": "matches", "slip explained": "slip", "differs": "differs"}.get(text)
+        mark = f' class="{kind}"' if kind else ""
+        return f"<{tag}{mark}>{html.escape(text)}</{tag}>"
+
+    first, *rest = rows
+    lines = ["<tr>" + "".join(cell("th", x) for x in first) + "</tr>"]
+    lines += ["<tr>" + "".join(cell("td", x) for x in line) + "</tr>" for line in rest]
+    return "<table>\n" + "\n".join(lines) + "\n</table>"
+
+
+def report(all_done: Sequence[Done], pictures: dict[str, Path]) -> str:
+    """One HTML page of all items, pictures inside."""
+    parts = [
+        "<!DOCTYPE html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        f"<title>Published tables and figures, recomputed</title><style>{STYLE_SHEET}</style>",
+        "</head><body><h1>Published tables and figures, recomputed</h1>",
+    ]
+    rows = [("item", "paper", "table or figure", "shows", "verdict")]
+    rows += [
+        (d.item.name, d.item.paper, d.item.where, d.item.shows, d.result.verdict) for d in all_done
+    ]
+    parts.append(_html_table(rows))
+    for done in all_done:
+        item = done.item
+        parts.append(f'<h2 id="{item.name}">{html.escape(item.name)}</h2>')
+        parts.append(f"<p>{html.escape(f'{item.paper}, {item.where}: {item.shows}.')}</p>")
+        parts.append(f"<p>{html.escape(_provenance(done))}</p>")
+        if item.name in pictures:
+            data = base64.b64encode(pictures[item.name].read_bytes()).decode()
+            parts.append(
+                f'<img alt="{html.escape(item.shows)}" src="data:image/png;base64,{data}">'
+            )
+        parts += [f"<p>{html.escape(note)}</p>" for note in done.result.notes]
+        for table in done.result.tables:
+            parts.append(f"<h3>{html.escape(table.title)}</h3>")
+            parts.append(_html_table([HEADINGS, *map(row, table.cells)]))
+            if table.tolerance:
+                parts.append(f"<p>Tolerance: {html.escape(table.tolerance)}</p>")
+            explanations = _explanations(table.cells)
+            if explanations:
+                lines = (
+                    f"<li>{html.escape('; '.join(b) + ': ' + a)}</li>" for a, b in explanations
+                )
+                parts.append("<ul>" + "".join(lines) + "</ul>")
+    parts.append("</body></html>\n")
+    return "\n".join(parts)
+
+
+def write(done: Done, out: Path) -> Path | None:
+    """Write tables and picture of the item into the directory; the path of the picture."""
+    picture = None
+    if done.result.figure is not None:
+        try:
+            picture = _drawing.save(done.result.figure, out / done.item.name)[0]
+        except ImportError as error:
+            done.result.notes.append(f"No picture: {error}.")
+    text = markdown(done, picture=picture is not None)
+    (out / f"{done.item.name}.md").write_text(text, encoding="utf-8")
+    (out / f"{done.item.name}.csv").write_text(comma_separated(done), encoding="utf-8")
+    return picture

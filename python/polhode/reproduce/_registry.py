@@ -1,0 +1,203 @@
+"""What an item is: a published table or figure, and the numbers in it beside those of this run."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module, resources
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: A number, a word or a truth, or the bounds that a text gives a number.
+Value = float | str | bool | tuple[float, float]
+Verdict = Literal["matches", "slip explained", "differs"]
+
+#: The modules that hold items, one for each paper.
+MODULES = ("report", "gustafsson", "vilmart", "buss", "krysl")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One published value beside the recomputed one."""
+
+    label: str
+    published: Value
+    recomputed: Value
+    #: Largest difference with which numbers agree: absolute, relative to the published number, or
+    #: the largest quotient of the two.
+    tolerance: float = 0.0
+    kind: Literal["absolute", "relative", "factor"] = "absolute"
+    unit: str = ""
+    #: Of a published value that is a slip: what should have been printed, ...
+    right: Value | None = None
+    #: ... or what this run computes if it makes the slip on purpose, ...
+    slipped: Value | None = None
+    #: ... and what the slip is.  Of a value that differs without a slip: why.
+    explanation: str = ""
+    #: The published value as printed, where its digits matter.
+    printed: str = ""
+
+    def agree(self, ours: Value, published: Value) -> bool:
+        """Whether two values agree within the tolerance."""
+        if isinstance(published, str | bool) or isinstance(ours, str | bool | tuple):
+            return type(ours) is type(published) and ours == published
+        if not math.isfinite(ours):
+            return False
+        low, high = published if isinstance(published, tuple) else (published, published)
+        if self.kind == "factor":
+            return low / self.tolerance <= ours <= high * self.tolerance
+        slack = self.tolerance * (1.0 if self.kind == "absolute" else max(abs(low), abs(high)))
+        return low - slack <= ours <= high + slack
+
+    @property
+    def verdict(self) -> Verdict:
+        """`matches`, else `slip explained` if the explanation holds in this run, else `differs`.
+
+        An explanation holds if ours is the value that should have been printed, or if the slip made
+        on purpose gives what was printed.
+        """
+        if self.agree(self.recomputed, self.published):
+            return "matches"
+        if self.right is not None and self.agree(self.recomputed, self.right):
+            return "slip explained"
+        if self.slipped is not None and self.agree(self.slipped, self.published):
+            return "slip explained"
+        return "differs"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells under one heading."""
+
+    title: str
+    cells: list[Cell]
+    #: Where the tolerances come from.
+    tolerance: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run of an item gives."""
+
+    tables: list[Table]
+    #: Draws the picture, with Matplotlib; None for a table without one.
+    figure: Callable[[], Figure] | None = None
+    #: What a reader of the numbers must know: choices that the paper leaves open, how it was run.
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def cells(self) -> list[Cell]:
+        """All cells of all tables."""
+        return [cell for table in self.tables for cell in table.cells]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict of the cells."""
+        verdicts = {cell.verdict for cell in self.cells}
+        if "differs" in verdicts:
+            return "differs"
+        return "slip explained" if "slip explained" in verdicts else "matches"
+
+
+@dataclass(frozen=True)
+class Run:
+    """How to run an item."""
+
+    #: Smaller grids and fewer steps, where that leaves the verdicts what they are.
+    quick: bool = False
+    #: Threads for the steps of a batch.
+    threads: int | None = -1
+
+
+#: Recomputes an item from the section of the file that holds its published values.
+Recompute = Callable[[dict[str, Any], Run], Result]
+
+
+@dataclass(frozen=True)
+class Item:
+    """A published table or figure, or what a text claims."""
+
+    #: Such as `gustafsson-table-1`.
+    name: str
+    #: What `published.toml` has of it: paper, where, page, shows, and the published values.
+    published: dict[str, Any]
+    run: Recompute
+    #: Takes more than a few seconds, so that a list of all items does not run it.
+    dear: bool
+
+    @property
+    def paper(self) -> str:
+        """Author and year."""
+        return str(published()["papers"][self.published["paper"]])
+
+    @property
+    def where(self) -> str:
+        """Number and page in the paper."""
+        page = self.published.get("page")
+        return str(self.published["where"]) + (f", page {page}" if page else "")
+
+    @property
+    def shows(self) -> str:
+        """What it shows, one line."""
+        return str(self.published["shows"])
+
+    def __call__(self, run: Run) -> Result:
+        """Recompute it."""
+        return self.run(self.published, run)
+
+
+_ITEMS: dict[str, Item] = {}
+
+
+@cache
+def published() -> dict[str, Any]:
+    """All published values, `published.toml`."""
+    text = (resources.files(__package__) / "published.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+def item(name: str, *, dear: bool = False) -> Callable[[Recompute], Recompute]:
+    """Register the function that recomputes an item, of which [NAME] holds the published values."""
+
+    def register(function: Recompute) -> Recompute:
+        _ITEMS[name] = Item(name, published()[name], function, dear)
+        return function
+
+    return register
+
+
+def items() -> dict[str, Item]:
+    """All items, in the order of the papers and of their modules."""
+    for module in MODULES:
+        if (resources.files(__package__) / f"{module}.py").is_file():
+            import_module(f"{__package__}.{module}")
+    return _ITEMS
+
+
+def last_place(printed: str) -> float:
+    """One unit in the last place of a number as it is printed, such as 1.130e-4."""
+    digits, _, power = printed.lower().partition("e")
+    decimals = len(digits.partition(".")[2])
+    return float(10.0 ** (int(power or 0) - decimals))
+
+
+def printed_cell(
+    label: str, printed: str, recomputed: float, *, places: float = 0.5, **others: Any
+) -> Cell:
+    """Cell of a number as it is printed; `places` is the tolerance in units of its last place."""
+    # The rounding of the decimal numbers themselves must not decide.
+    tolerance = places * last_place(printed) * (1 + 1e-9)
+    return Cell(label, float(printed), recomputed, tolerance, printed=printed, **others)
+
+
+def counts(cells: Iterable[Cell]) -> dict[str, int]:
+    """How many cells have each verdict."""
+    result = {"matches": 0, "slip explained": 0, "differs": 0}
+    for cell in cells:
+        result[cell.verdict] += 1
+    return result

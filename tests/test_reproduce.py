@@ -1,0 +1,93 @@
+"""The published tables and figures, recomputed: a cheap subset, and the framework around them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from polhode import reproduce
+from polhode.reproduce import Cell, Run, items
+
+#: The verdict of each item that takes a moment.
+VERDICTS = {
+    "gustafsson-table-1": "matches",
+}
+
+
+def test_the_list_of_verdicts_is_that_of_the_cheap_items() -> None:
+    assert set(VERDICTS) == {name for name, item in items().items() if not item.dear}
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_verdict(name: str) -> None:
+    result = items()[name](Run(quick=True))
+    differing = [cell for cell in result.cells if cell.verdict == "differs"]
+    assert result.verdict == VERDICTS[name], differing
+
+
+# --- the framework ---
+
+
+def test_verdict_of_a_cell() -> None:
+    cell = Cell("x", 2.0, 2.1, 0.2)
+    assert cell.verdict == "matches"
+    assert replace(cell, recomputed=2.3).verdict == "differs"
+    assert replace(cell, recomputed=float("nan")).verdict == "differs"
+    assert replace(cell, recomputed=2.3, right=2.4).verdict == "slip explained"
+    assert replace(cell, recomputed=2.3, right=3.4).verdict == "differs"
+    assert replace(cell, recomputed=2.3, slipped=2.1).verdict == "slip explained"
+    assert replace(cell, recomputed=2.3, slipped=2.4).verdict == "differs"
+    # An explanation in words alone explains nothing.
+    assert replace(cell, recomputed=2.3, explanation="a slip").verdict == "differs"
+
+
+def test_kinds_of_tolerance() -> None:
+    assert Cell("x", 2.0, 2.9, 0.5, "relative").verdict == "matches"
+    assert Cell("x", 2.0, 3.1, 0.5, "relative").verdict == "differs"
+    assert Cell("x", 2.0, 3.9, 2.0, "factor").verdict == "matches"
+    assert Cell("x", 2.0, 0.9, 2.0, "factor").verdict == "differs"
+    assert Cell("x", (8.0, 20.0), 9.0).verdict == "matches"
+    assert Cell("x", (8.0, 20.0), 7.0).verdict == "differs"
+    assert Cell("x", "yes", "yes").verdict == "matches"
+    assert Cell("x", True, False).verdict == "differs"
+
+
+def test_an_altered_published_number_differs() -> None:
+    item = items()["gustafsson-table-1"]
+    published = json.loads(json.dumps(item.published))
+    published["magnus"]["total"][3] += 1
+    result = item.run(published, Run(quick=True))
+    assert [c.label for c in result.cells if c.verdict == "differs"] == ["order 8, total"]
+
+
+def test_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert reproduce.main(["gustafsson-table-1", "--out", str(tmp_path / "out")]) == 0
+    assert "matches" in capsys.readouterr().out
+    text = (tmp_path / "out" / "gustafsson-table-1.md").read_text(encoding="utf-8")
+    assert "| order 8, total | 323 | 323 |" in text
+    lines = (tmp_path / "out" / "gustafsson-table-1.csv").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 1 + 36
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "http" not in page
+    assert "order 8, total" in page
+
+
+def test_unknown_names(capsys: pytest.CaptureFixture[str]) -> None:
+    assert reproduce.main(["gustafson-table-1"]) == 2
+    assert "nearest: gustafsson-table-1" in capsys.readouterr().err
+
+
+def test_importing_polhode_loads_neither_this_nor_matplotlib() -> None:
+    code = (
+        "import sys, polhode\n"
+        "assert 'polhode.reproduce' not in sys.modules\n"
+        "import polhode.reproduce\n"
+        "polhode.reproduce.items()\n"
+        "assert 'matplotlib' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
