@@ -1,11 +1,14 @@
 """The commands of ``python -m polhode``: the demonstration, the three drivers, the directories.
 
+``bench`` and ``reproduce`` are programs of their own, in `polhode.bench` and `polhode.reproduce`.
+
 The drivers are those of the report of Celledoni and Zanna, FRB-FORTRAN [CZ08].
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import math
 import sys
 import time
@@ -32,6 +35,11 @@ DRIVERS = {
     "example0": "a free body by its rotation matrix (frb_step)",
     "example1": "a heavy top, splitting around the exact step",
     "example2": "a free body by its quaternion (quat_step)",
+}
+#: Commands with arguments of their own, which the package of the same name reads.
+PROGRAMS = {
+    "bench": "times and errors on this machine",
+    "reproduce": "tables and figures of the papers, computed again",
 }
 SPLITTING = "rkn6_14"
 TOPS, TOPS_STEPS = 1024, 200
@@ -275,7 +283,11 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m polhode",
         description="Without arguments: the heavy top of Celledoni and Zanna beside its reference "
         f"values, then one exact step of {BODIES:,} bodies.",
-        epilog="drivers: " + "; ".join(f"{name}, {text}" for name, text in DRIVERS.items()),
+        epilog="drivers: "
+        + "; ".join(f"{name}, {text}" for name, text in DRIVERS.items())
+        + ". Programs with options of their own: "
+        + "; ".join(f"{name}, {text}" for name, text in PROGRAMS.items())
+        + ".",
     )
     parser.add_argument(
         "driver", nargs="?", choices=list(DRIVERS), help="one of the report's drivers"
@@ -317,10 +329,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         Exit code. 0, or 2 if a file is invalid, cannot be read or cannot be written, or if
-        POLHODE_NUM_THREADS is not a valid number of threads.
+        POLHODE_NUM_THREADS is not a valid number of threads. "bench" and "reproduce": as their
+        own functions `main`.
     """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if given and given[0] in PROGRAMS:
+        if (fault := _fault_of_environment()) is not None:
+            print(f"polhode: {fault}", file=sys.stderr)
+            return 2
+        program: Callable[[Sequence[str]], int]
+        program = importlib.import_module(f"polhode.{given[0]}").main
+        return program(given[1:])
     parser = _parser()
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(given)
     if options.out and not options.driver:
         parser.error("--out needs a driver")
     if options.includes:

@@ -1,0 +1,41 @@
+"""How the pictures of the suite look."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: The colours of Okabe and Ito, which all readers tell apart, without the yellow.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = "osD^vPX*<>hp"
+LINES = ("-", "--", ":", "-.")
+
+
+def figure(columns: int = 1, width: float = 8.0, height: float = 5.5) -> tuple[Figure, list[Axes]]:
+    """A figure with axes in a row, in letters that are legible at half its size."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context({"font.size": 15}):
+        made = Figure(figsize=(width * columns, height), layout="constrained")
+        axes = [made.add_subplot(1, columns, i + 1) for i in range(columns)]
+    for one in axes:
+        one.grid(visible=True, which="major", color="#dddddd", linewidth=0.8)
+        one.set_axisbelow(True)
+        for side in ("top", "right"):
+            one.spines[side].set_visible(False)
+    return made, axes
+
+
+def style(index: int) -> dict[str, Any]:
+    """Colour, marker and line of a curve."""
+    return {
+        "color": COLOURS[index % len(COLOURS)],
+        "marker": MARKERS[index % len(MARKERS)],
+        "linestyle": LINES[(index // len(COLOURS)) % len(LINES)],
+        "markersize": 8,
+        "linewidth": 2,
+    }

@@ -1,0 +1,181 @@
+"""Tables as text and as HTML, and the report of a run, which opens without a network."""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from collections.abc import Iterable
+
+from polhode.bench._registry import Case
+from polhode.bench._results import Results, Row, Table, Value
+from polhode.bench._timing import Ratio, Times
+
+STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; color: #222; margin: 2em auto; max-width: 75em;
+       padding: 0 1em; }
+h2 { margin-top: 2.5em; border-bottom: 1px solid #ccc; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 13px; }
+.wide { overflow-x: auto; }
+th, td { padding: 2px 10px; text-align: right; border-bottom: 1px solid #eee; vertical-align: top; }
+th { background: #f5f5f5; font-weight: 600; position: sticky; top: 0; max-width: 14em; }
+th:first-child, td:first-child { text-align: left; }
+th small, td small { display: block; color: #666; font-weight: 400; }
+td.none { color: #a33; text-align: left; max-width: 18em; }
+img { max-width: 100%; }
+p.text { white-space: pre-line; max-width: 60em; }
+nav { columns: 2; }
+"""
+
+
+def number(value: Value) -> str:
+    """A number with the digits that mean something."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return str(value)
+    if value != 0 and not 1e-3 <= abs(value) < 1e5:
+        return f"{value:.2g}"
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def interval(what: Times | Ratio) -> str:
+    """Median and quartiles of a ratio or a time; the reason where there are none."""
+    if what.reason:
+        return what.reason
+    return f"{number(what.median)} [{number(what.low)}, {number(what.high)}]"
+
+
+def _columns(table: Table) -> list[tuple[str, str]]:
+    """Kind and name of the columns, in the order of their first row."""
+    found: dict[tuple[str, str], None] = {}
+    for kind in ("labels", "times", "ratios", "values"):
+        for row in table.rows:
+            found.update(dict.fromkeys((kind, name) for name in getattr(row, kind)))
+    if any(row.note for row in table.rows):
+        found["note", "note"] = None
+    return list(found)
+
+
+def heading(table: Table, kind: str, name: str) -> tuple[str, str]:
+    """Name of a column and its unit."""
+    if kind == "times":
+        return name, table.time
+    if kind == "ratios":
+        return name, table.units.get(name, "ratio of times in neighbouring windows")
+    return name, table.units.get(name, "")
+
+
+def _cell(row: Row, kind: str, name: str) -> str:
+    if kind == "note":
+        return row.note
+    cell = getattr(row, kind).get(name)
+    if cell is None:
+        return ""
+    if isinstance(cell, Ratio):
+        return interval(cell)
+    if isinstance(cell, Times):
+        return cell.reason or f"{number(cell.least)}; {interval(cell)}"
+    return number(cell)
+
+
+def text(table: Table) -> str:
+    """The table for a terminal."""
+    columns = _columns(table)
+    heads = [heading(table, *column) for column in columns]
+    cells = [[_cell(row, *column) for column in columns] for row in table.rows]
+    widths = [
+        max(len(head[0]), *(len(line[i]) for line in cells)) if cells else len(head[0])
+        for i, head in enumerate(heads)
+    ]
+    lines = [f"{table.title} ({table.name})", *table.text.splitlines()]
+    if any(kind == "times" for kind, _ in columns):
+        lines.append(f"Times in {table.time}: minimum; median [quartiles] of the windows.")
+    lines += [
+        f"{name}: {unit}"
+        for (name, unit), (kind, _) in zip(heads, columns, strict=True)
+        if unit and kind not in ("times", "ratios")
+    ]
+    for line in [[name for name, _ in heads], *cells]:
+        row = "  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=True))
+        lines.append(row.rstrip())
+    if table.fault:
+        lines.append(f"failed: {table.fault}")
+    return "\n".join(lines)
+
+
+def _html_table(table: Table) -> Iterable[str]:
+    columns = _columns(table)
+    yield '<div class="wide"><table><tr>'
+    for column in columns:
+        name, unit = heading(table, *column)
+        yield f"<th>{html.escape(name)}<small>{html.escape(unit)}</small></th>"
+    yield "</tr>"
+    for row in table.rows:
+        yield "<tr>"
+        for kind, name in columns:
+            cell = getattr(row, kind).get(name) if kind != "note" else row.note
+            if isinstance(cell, Times | Ratio) and cell.reason:
+                yield f'<td class="none">{html.escape(cell.reason)}</td>'
+            elif isinstance(cell, Times):
+                small = f"<small>{interval(cell)}</small>"
+                yield f"<td>{number(cell.least)}{small}</td>"
+            else:
+                yield f"<td>{html.escape(_cell(row, kind, name))}</td>"
+        yield "</tr>"
+    yield "</table></div>"
+
+
+def pictures(case: Case, table: Table) -> list[bytes]:
+    """The pictures of a table as PNG; none without Matplotlib or without rows."""
+    if not table.rows:
+        return []
+    try:
+        from matplotlib.figure import Figure  # noqa: F401
+    except ImportError:
+        return []
+    made = []
+    for draw in case.pictures:
+        buffer = io.BytesIO()
+        draw(table).savefig(buffer, format="png", dpi=110)
+        made.append(buffer.getvalue())
+    return made
+
+
+def report(results: Results, images: dict[str, list[bytes]]) -> str:
+    """The report: one HTML file with everything in it."""
+    lines = [
+        "<!DOCTYPE html><html lang='en'><meta charset='utf-8'>",
+        "<meta name='viewport' content='width=device-width'>",
+        f"<title>polhode: benchmarks</title><style>{STYLE}</style>",
+        "<h1>polhode: benchmarks</h1>",
+        "<p>Times are CPU times of one thread where the heading says nothing else: the minimum, "
+        "and below it median [quartiles] of many short windows. Functions that are compared take "
+        "turns, window by window; their ratio is that of neighbouring windows. Where the machine "
+        "was too loaded there is no number. Errors are explained in the headings.</p><table>",
+    ]
+    for name, value in results.machine.items():
+        shown = (
+            ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
+        )
+        lines.append(f"<tr><th>{html.escape(name)}</th><td>{html.escape(str(shown))}</td></tr>")
+    lines.append("</table><nav><ul>")
+    for table in results.tables.values():
+        lines.append(f"<li><a href='#{table.name}'>{html.escape(table.title)}</a></li>")
+    lines.append("</ul></nav>")
+    for table in results.tables.values():
+        lines.append(f"<h2 id='{table.name}'>{html.escape(table.title)}</h2>")
+        lines.append(f"<p class='text'>{html.escape(table.text)}</p>")
+        lines.append(
+            f"<p><code>python -m polhode bench --only {table.name}</code>, {table.seconds:g} s</p>"
+        )
+        if table.fault:
+            lines.append(f"<p class='none'>failed: {html.escape(table.fault)}</p>")
+        for image in images.get(table.name, []):
+            data = base64.b64encode(image).decode("ascii")
+            title = html.escape(table.title)
+            lines.append(f"<p><img alt='{title}' src='data:image/png;base64,{data}'></p>")
+        lines += _html_table(table)
+    return "\n".join([*lines, "</html>\n"])

@@ -1,0 +1,132 @@
+"""Every method: counted operations, times and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import polhode as ph
+from polhode.bench import Row, Run, case
+from polhode.bench._bodies import INERTIA, deviation, reference, states
+from polhode.bench._peak import peaks
+
+STEPS = (0.05, 0.2, 1.0)
+KINDS = ("add", "mul", "div", "sqrt", "trig", "total")
+SIZES = (1, 1000, 100_000, 1_000_000)
+#: Bytes of m and of the attitude that a step reads and writes.
+BYTES = {"quaternion": 2 * 8 * (3 + 4), "matrix": 2 * 8 * (3 + 9)}
+
+
+def steps_of_a_call(method: ph.Method) -> int:
+    """One; a multistep method makes five times the length of its history."""
+    return 5 * method.history or 1
+
+
+def errors(method: ph.Method, attitude: str, bodies: int, rng: np.random.Generator) -> list[float]:
+    """Largest error of the method after each of the times STEPS."""
+    m, q = states(bodies, rng)
+    start = ph.so3.to_matrix(q) if attitude == "matrix" else q
+    parts = steps_of_a_call(method)
+    found = []
+    for h in STEPS:
+        got = ph.step(INERTIA, m, start, h / parts, method=method.name, n_steps=parts)
+        found.append(float(deviation(got, reference(INERTIA, m, start, h)).max()))
+    return found
+
+
+@case(
+    "flops",
+    "Operations and errors of every method",
+    units={
+        **dict.fromkeys(KINDS, "counted operations of a step at hw = 0.2"),
+        **{
+            f"error at {h:g}": f"of m/|m| or attitude after hw = {h:g}, largest component, absolute"
+            for h in STEPS
+        },
+    },
+)
+def flops(run: Run) -> Iterator[Row]:
+    """Operations that a step counts (`polhode.flops`), and errors against 34-digit arithmetic.
+
+    hw = h |m| / I1, I1 the least moment. Inertia (1, 1.5, 2.2), unit momenta in all directions,
+    random attitudes: the largest error over 200 bodies of a component of m/|m| or of the attitude.
+    Multistep methods make the same time in steps five times the number that they combine.
+    """
+    for method in ph.methods():
+        for attitude in ("quaternion", "matrix"):
+            counted = ph.flops(method.name, attitude=attitude, hw=0.2)
+            found = errors(method, attitude, 20 if run.quick else 200, run.rng())
+            values: dict[str, Any] = {kind: counted[kind] for kind in KINDS}
+            values |= {f"error at {h:g}": e for h, e in zip(STEPS, found, strict=True)}
+            yield Row({"method": method.name, "attitude": attitude}, values=values)
+
+
+@case(
+    "methods",
+    "Time of every method",
+    time="ns per body per step",
+    units={
+        "bodies": "in one call",
+        "GFLOP/s": "counted operations at hw = 0.2 over the median of one thread",
+        "of peak": "of the GFLOP/s of NumPy's product of matrices in one thread, same run",
+        "of bandwidth": "m and attitude read and written, of the GB/s of NumPy's sum of long "
+        "vectors in one thread, same run",
+    },
+)
+def methods(run: Run) -> Iterator[Row]:
+    """Steps of hw = h |m| / I1 = 0.2 into given arrays, all methods in turn.
+
+    Inertia (1, 1.5, 2.2), unit momenta in all directions, bodies in (N, 3) and (N, 4) or (N, 3, 3)
+    arrays. "One thread" is the CPU time of the thread; "all threads" is wall time, for 100,000
+    bodies and more. For one body this is the cost of a call from Python. The errors are in the
+    table "flops". A multistep method makes several steps in a call, five times the number that it
+    combines.
+    """
+    peak = peaks()
+    yield Row(
+        {"method": "NumPy", "attitude": "", "bodies": ""},
+        values={"GFLOP/s": peak["GFLOP/s"], "of peak": 1.0, "of bandwidth": 1.0},
+        note=f"peak {peak['GFLOP/s']:.3g} GFLOP/s, {peak['GB/s']:.3g} GB/s",
+    )
+    listed = ph.methods()
+    for n in (1, 1000) if run.quick else SIZES:
+        m, q = states(n, run.rng())
+        for attitude in ("quaternion", "matrix"):
+            start = ph.so3.to_matrix(q) if attitude == "matrix" else q
+            out = np.empty_like(m), np.empty_like(start)
+            works = {
+                x.name: partial(
+                    ph.step,
+                    INERTIA,
+                    m,
+                    start,
+                    0.2 / steps_of_a_call(x),
+                    method=x.name,
+                    n_steps=steps_of_a_call(x),
+                    out=out,
+                )
+                for x in listed
+            }
+            items = {x.name: n * steps_of_a_call(x) for x in listed}
+            one = run.timer.measure({k: partial(w, threads=1) for k, w in works.items()}, items)
+            many = None
+            if n >= 100_000:
+                several = {k: partial(w, threads=run.threads) for k, w in works.items()}
+                many = run.timer.measure(several, items, clock="wall")
+            for x in listed:
+                times = {"one thread": one.times[x.name]}
+                if many is not None:
+                    times["all threads"] = many.times[x.name]
+                values: dict[str, Any] = {}
+                if (ns := one.times[x.name].median) is not None:
+                    rate = ph.flops(x.name, attitude=attitude, hw=0.2)["total"] / ns
+                    values = {
+                        "GFLOP/s": rate,
+                        "of peak": rate / peak["GFLOP/s"],
+                        "of bandwidth": BYTES[attitude] / ns / peak["GB/s"],
+                    }
+                labels = {"method": x.name, "attitude": attitude, "bodies": n}
+                yield Row(labels, times, values=values)

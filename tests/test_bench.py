@@ -1,0 +1,156 @@
+"""The suite of benchmarks: its timer, its results, its report; no times are asserted."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from compare import close, same
+
+from polhode import _cli
+from polhode.bench import (
+    Row,
+    Run,
+    Table,
+    Timer,
+    Times,
+    _command,
+    _compare,
+    _registry,
+    _report,
+    absent,
+    load,
+)
+from polhode.bench import _results as results
+from polhode.bench._timing import Measured
+
+TABLE = Table(
+    "example",
+    "An example",
+    "What it is.",
+    "ns per step",
+    {"error": "in eps"},
+    [
+        Row({"N": 1}, {"ours": Times(9.0, 10.0, 11.0, 12.0, 11.5, 20)}, values={"error": 0.5}),
+        Row({"N": 2}, {"ours": absent()}, note="a <note>"),
+    ],
+)
+
+
+def windows(**functions):
+    """The windows of some functions: CPU time and wall time of each."""
+    cpu, wall = ({k: np.array(v[i], float) for k, v in functions.items()} for i in (0, 1))
+    return Measured(cpu, wall, "thread", 0.0)
+
+
+def test_times_are_those_of_windows_without_interruption():
+    cpu, wall = [1, 1.1, 1.2, 1.3, 9.0], [1, 1.1, 1.2, 1.3, 90.0]
+    times = windows(f=(cpu, wall)).times["f"]
+    close(times.least, 1.0, atol=0)
+    close(times.median, 1.15, atol=1e-15)
+    close([times.low, times.high], [1.075, 1.225], atol=1e-15)
+    assert times.windows == 4
+    assert not times.reason
+
+
+def test_a_loaded_machine_gives_a_reason_in_place_of_a_number():
+    interrupted = windows(f=([1, 1, 1, 1], [1, 2, 2, 2]))
+    assert "75% of the windows were interrupted" in interrupted.times["f"].reason
+    spread = windows(f=([1, 1, 2, 2], [1, 1, 2, 2]))
+    assert spread.times["f"].reason == "loaded: the quartiles are 67% apart"
+    for measured in (interrupted, spread):
+        assert measured.times["f"].median is None
+        assert measured.ratio("f", "f").median is None
+    wall = Measured({"f": np.ones(9)}, {"f": np.ones(9)}, "wall", 0.5)
+    assert "other programs took 50%" in wall.times["f"].reason
+
+
+def test_a_ratio_is_that_of_neighbouring_windows():
+    # The machine becomes twice as slow half way; the ratio is the same in all windows.
+    ours, rival = np.array([1, 1, 1, 1.2, 1.2, 1.2]), np.array([3, 3, 3, 3.6, 3.6, 3.6])
+    ratio = windows(ours=(ours, ours), rival=(rival, rival)).ratio("rival", "ours")
+    close([ratio.low, ratio.median, ratio.high], 3.0, atol=1e-15)
+
+
+def test_functions_take_turns():
+    calls = []
+    timer = Timer(seconds=0.0, window=0.0, least=5)
+    measured = timer.measure({k: lambda k=k: calls.append(k) for k in "ab"}, items={"a": 1, "b": 2})
+    # Three calls of each at the start, to fill caches and to find the length of a window.
+    same("".join(calls[6:]), 5 * "ab")
+    assert set(measured.times) == {"a", "b"}
+
+
+def test_results_are_read_as_they_were_written(tmp_path):
+    written = results.Results({"processor": "one"}, {"example": TABLE})
+    written.save(tmp_path / "a.json")
+    assert load(tmp_path / "a.json") == written
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"machine": {}, "tables": [1]}'])
+def test_a_file_of_another_kind_is_refused(tmp_path, capsys, text):
+    path = tmp_path / "a.json"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"a\.json is not a result of polhode\.bench"):
+        load(path)
+    assert _command.main(["--compare", str(path), str(path)]) == 2
+    assert "a.json" in capsys.readouterr().err
+
+
+def compared(new: Times) -> str:
+    rows = [Row({"N": 1}, {"ours": new})]
+    old = results.Results({}, {"example": TABLE})
+    return _compare.compare(old, results.Results({}, {"example": replace(TABLE, rows=rows)}))
+
+
+def test_only_changes_beyond_the_noise_are_told():
+    assert "slower: example: N 1: ours" in compared(Times(12.0, 12.5, 13.0, 14.0, 13.0, 9))
+    assert "faster: example: N 1: ours" in compared(Times(8.0, 8.5, 9.0, 9.5, 9.0, 9))
+    assert "1 same" in compared(Times(11.0, 11.5, 13.0, 14.0, 13.0, 9))
+    assert "1 not known" in compared(Times(reason="loaded"))
+
+
+def test_the_report_needs_no_network_and_shows_units_and_reasons():
+    page = _report.report(results.Results({"seed": 1}, {"example": TABLE}), {"example": [b"x"]})
+    assert not re.search(r"(src|href)=.(?!data:|#)", page)
+    for words in ("ns per step", "in eps", "not installed", "a &lt;note&gt;", "data:image/png"):
+        assert words in page
+
+
+def test_a_failing_case_is_told(monkeypatch, tmp_path, capsys):
+    def work(run):
+        yield Row({"N": 1})
+        raise RuntimeError("no luck")
+
+    broken = _registry.Case("broken", "Broken", work, "", {}, ())
+    monkeypatch.setattr(_registry, "cases", lambda: {"broken": broken})
+    assert _cli.main(["bench", "--out", str(tmp_path / "new" / "folder")]) == 1
+    assert "broken failed: RuntimeError: no luck" in capsys.readouterr().err
+    assert len(load(tmp_path / "new/folder/results.json").tables["broken"].rows) == 1
+
+
+def test_cases_are_listed(capsys):
+    assert _cli.main(["bench", "--list"]) == 0
+    listed = capsys.readouterr().out
+    assert all(name in listed for name in ("flops", "methods"))
+    with pytest.raises(SystemExit):
+        _cli.main(["bench", "--only", "none"])
+    assert "there is no case 'none'" in capsys.readouterr().err
+
+
+def test_operations_of_every_method_are_counted():
+    table = _registry.cases()["flops"].run(Run(quick=True))
+    assert not table.fault
+    for row in table.rows:
+        assert row.values["total"] == sum(
+            row.values[k] for k in ("add", "mul", "div", "sqrt", "trig")
+        )
+
+
+def test_importing_polhode_does_not_import_the_suite():
+    code = "import sys, polhode; sys.exit('polhode.bench' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
