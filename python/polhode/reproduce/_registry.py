@@ -172,11 +172,11 @@ def item(name: str, *, dear: bool = False) -> Callable[[Recompute], Recompute]:
 
 
 def items() -> dict[str, Item]:
-    """All items, in the order of the papers and of their modules."""
+    """All items, in the order of `published.toml`."""
     for module in MODULES:
         if (resources.files(__package__) / f"{module}.py").is_file():
             import_module(f"{__package__}.{module}")
-    return _ITEMS
+    return {name: _ITEMS[name] for name in published() if name in _ITEMS}
 
 
 def last_place(printed: str) -> float:
