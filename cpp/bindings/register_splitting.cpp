@@ -47,8 +47,8 @@ View parameter_columns(const Doubles& array, std::ptrdiff_t bodies) {
     return {array.data(), 1, columns, 3 * columns};
 }
 
-const TorqueModel& model(int index) {
-    const dispatch::SplittingTable& table = *dispatch::level().splitting;
+const TorqueModel& model(int index, std::ptrdiff_t bodies) {
+    const dispatch::SplittingTable& table = *dispatch::level_for(bodies).splitting;
     if (index < 0 || index >= table.model_count) throw py::index_error("no such torque model");
     return table.models[index];
 }
@@ -59,7 +59,7 @@ class Term {
   public:
     Term(const py::tuple& description, std::ptrdiff_t bodies)
         : parameters_(description[1].cast<Doubles>()) {
-        term_.model = &model(description[0].cast<int>());
+        term_.model = &model(description[0].cast<int>(), bodies);
         if (description.size() > 2) {
             term_.extra.function = address<CompiledTorque>(description[2]);
             term_.extra.user_data = address<void*>(description[3]);
@@ -94,8 +94,8 @@ class Term {
     TorqueTerm term_{};
 };
 
-const DirectMethod& direct_method(int row) {
-    const dispatch::Level& level = dispatch::level();
+const DirectMethod& direct_method(int row, std::ptrdiff_t bodies = 0) {
+    const dispatch::Level& level = dispatch::level_for(bodies);
     if (row < 0 || row >= level.torque_free->methods || level.direct->rows[row].stages == nullptr) {
         throw py::index_error("no such method");
     }
@@ -271,10 +271,10 @@ class Integration {
                                stages.at(i, 2)});
         }
         const int method = value<int>("method");
-        const dispatch::StepRow& row = dispatch::level().torque_free->rows[method];
+        const dispatch::StepRow& row = dispatch::level_for(bodies()).torque_free->rows[method];
         p.flow = row.step;
         if (value<bool>("direct")) {
-            p.direct = &direct_method(method);
+            p.direct = &direct_method(method, bodies());
             p.options = direct_options(method, given_["options"]);
             p.work = columns_of(*p.direct, array("own"), bodies());
         } else {
@@ -303,6 +303,11 @@ class Integration {
         p.attitude_saved = {attitude_saved.mutable_data(), core, 1, 3};
         p.m_save_stride = m_.size();
         p.attitude_save_stride = attitude.size();
+        if (has("start")) {
+            start_ = given_["start"].cast<std::pair<Doubles, Doubles>>();
+            start_m_ = rows(start_.first, 3, bodies());
+            start_attitude_ = rows(start_.second, core, bodies());
+        }
         read_terms(attitude);
         p.stages = stages_.data();
         p.stage_count = static_cast<int>(stages_.size());
@@ -320,7 +325,17 @@ class Integration {
         }
         p.first_step = done_ = first_step;
         p.n_steps = n_steps;
-        const auto run = dispatch::level().splitting->run;
+        p.m_from = p.m;
+        p.attitude_from = p.attitude;
+        p.keeps_state = true;
+        if (start_m_.data != nullptr) {  // the state is the last save
+            if (first_step == 0) {
+                p.m_from = n_steps == 0 ? start_m_ : p.m_saved;
+                p.attitude_from = n_steps == 0 ? start_attitude_ : p.attitude_saved;
+            }
+            p.keeps_state = n_steps > 0 && first_step + n_steps < p.total_steps;
+        }
+        const auto run = dispatch::level_for(bodies()).splitting->run;
         const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(p, begin, end); };
         constexpr std::ptrdiff_t block = SplittingProblem::block_bodies;
         // polhode.integrate requests as many steps as take a tenth of a second; one step of a
@@ -349,7 +364,7 @@ class Integration {
         p.n_steps = std::min<std::ptrdiff_t>(n_steps, 1);
         do {
             p.first_step = done_;
-            dispatch::level().splitting->run(p, 0, bodies());
+            dispatch::level_for(bodies()).splitting->run(p, 0, bodies());
             slice_.watch().check_asked();
             done_ += p.n_steps;
         } while (--n_steps > 0 && Clock::now() < end);
@@ -415,6 +430,8 @@ class Integration {
     Doubles numbers_;
     Caller caller_{share, this, nullptr};
     SplittingProblem problem_{};
+    std::pair<Doubles, Doubles> start_;
+    View start_m_ = {}, start_attitude_ = {};  ///< null: they are in the state
     Slice slice_;
 };
 
@@ -545,6 +562,7 @@ by_torque: (bodies,) of bool, becomes true where m is finite and the torque is n
 h: (total_steps,) or (); t0; times (total_steps + 1,): of the starts and the end; None: t0 + n h
 total_steps, save_every: of the whole integration
 m_saved, attitude_saved: rows of all saves
+start: (m, attitude) before the start, C order; the state is then the last row; None: in the state
 threads: their number)")
         .def(py::init<const py::kwargs&>())
         .def("run",

@@ -138,6 +138,16 @@ const Level& level() {
     return chosen;
 }
 
+const Level& level_for([[maybe_unused]] std::ptrdiff_t bodies) {
+#if defined(POLHODE_HAS_X86_LEVELS)
+    static const Level scalar = POLHODE_LEVEL_ROW(scalar);
+    static const std::string chosen = level().name;
+    static const bool same_bits = chosen == "v3" || chosen == "v4";
+    if (bodies == 1 && same_bits) return scalar;
+#endif
+    return level();
+}
+
 std::string supported_levels() {
     std::string names;
     for_each_candidate([&](const Candidate& c) {

@@ -81,6 +81,10 @@ struct Level {
 /// The level in use, chosen at import: the best that the processor has, or POLHODE_ISA.
 const Level& level();
 
+/// The level for so many bodies: one body alone takes the scalar level where that gives the same
+/// bits, in half the time.
+const Level& level_for(std::ptrdiff_t bodies);
+
 /// Names of the levels that this processor can run, best first, separated by spaces.
 std::string supported_levels();
 

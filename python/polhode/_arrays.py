@@ -249,7 +249,7 @@ def _looked(
     What is not an array of doubles in C order is converted a chunk at a time.
     """
     batch = array.shape[: array.ndim - core]
-    whole = _is_plain(array) and array.flags.c_contiguous
+    whole = is_c_doubles(array)
     rod = False
     for at in chunks(batch, max(1, array.size) if whole else CHUNK):
         part = array[at]
@@ -366,6 +366,11 @@ def by_chunks(
 
 def _is_plain(array: NDArray[Any]) -> bool:
     return array.dtype == np.float64 and array.dtype.isnative and array.flags.aligned
+
+
+def is_c_doubles(array: NDArray[Any]) -> bool:
+    """Whether the core can read the array as it is: native aligned doubles in C order."""
+    return _is_plain(array) and array.flags.c_contiguous
 
 
 def outputs(out: Any, shapes: Sequence[tuple[str, tuple[int, ...]]]) -> list[Array]:

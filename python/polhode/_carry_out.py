@@ -105,6 +105,7 @@ def _in_core(run: Run, saved: Saved) -> _core.Integration:
         save_every=run.every,
         m_saved=saved.m,
         attitude_saved=saved.q,
+        start=run.start,
         threads=run.threads,
     )
 

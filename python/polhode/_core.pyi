@@ -81,6 +81,7 @@ class Integration:
     h: (total_steps,) or (); t0; times (total_steps + 1,): of the starts and the end; None: t0 + n h
     total_steps, save_every: of the whole integration
     m_saved, attitude_saved: rows of all saves
+    start: (m, attitude) before the start, C order; the state is then the last row; None: in the state
     threads: their number
     """
     def __init__(self, **kwargs: typing.Any) -> None: ...

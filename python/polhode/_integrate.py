@@ -174,11 +174,13 @@ def integrate(
         raise TypeError(f"callback must be a function, not {type(callback).__name__}")
     run = prepare(
         inertia, m0, q0, h, n_steps, torque, splitting, method,
-        t0, save_every, compensated, threads, options,
+        t0, save_every, compensated, threads, options, save_to is None,
     )  # fmt: skip
     t = run.saved_times()
     if save_to is None:
         m, q = np.empty((len(t), *run.m.shape)), np.empty((len(t), *run.q.shape))
+        if run.borrows:
+            run.borrow(m, q)
         return carry_out(Saved(run, t, m, q, None), progress, callback)
     try:
         store = new_store(run, t, save_to)

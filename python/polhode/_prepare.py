@@ -36,6 +36,7 @@ def prepare(
     compensated: bool,
     threads: int | None,
     options: dict[str, Any],
+    in_memory: bool,
 ) -> Run:
     """Check the arguments of `integrate`.
 
@@ -73,10 +74,13 @@ def prepare(
     batches |= {f"torque[{i}]": term.batch for i, term in enumerate(terms) if term.batch}
     shape = _arrays.broadcast(batches)
     _arrays.check_bodies(operands[0], operands[1], operands[2])
-    m, q = (_whole(o, shape) for o in operands[1:])
+    borrows = in_memory and frame is None and all(term.in_core for term in terms)
+    m, q = (_whole(o, shape, borrows) for o in operands[1:])
     shared = operands[0].array.size == 3
     moments = (
-        operands[0].array.astype(np.float64).reshape(3) if shared else _whole(operands[0], shape)
+        operands[0].array.astype(np.float64).reshape(3)
+        if shared
+        else _whole(operands[0], shape, False)
     )
     for term in given:
         term.check_attitude(operands[2].core == (3, 3))
@@ -107,6 +111,7 @@ def prepare(
         shown,
         frame,
     )
+    run.borrows = borrows
     if run.direct:
         run.extra["own"] = np.zeros((m.size // 3, direct_facts(row)["columns"]))
     if compensated:
@@ -115,8 +120,11 @@ def prepare(
     return run
 
 
-def _whole(operand: Operand, shape: tuple[int, ...]) -> Array:
-    """A copy for all bodies of the batch."""
+def _whole(operand: Operand, shape: tuple[int, ...], borrows: bool) -> Array:
+    """A copy for all bodies of the batch, or the array itself where the core can read it."""
+    array = operand.array
+    if borrows and array.shape == shape + operand.core and _arrays.is_c_doubles(array):
+        return array
     whole = np.broadcast_to(operand.array, shape + operand.core)
     return np.array(whole, np.float64, order="C")
 

@@ -23,7 +23,8 @@ class Run:
 
     `m`, `q` and the arrays of `extra` are the state after `done` steps. All other data that a
     method stores from step to step must be in `extra`. They are changed in place, and stored and
-    restored together with m and q.
+    restored together with m and q. If it `borrows`, m and q may be the caller's
+    arrays at first; after `borrow` these are the `start`, which is only read.
     """
 
     row: int
@@ -45,6 +46,8 @@ class Run:
     started: bool = False
     extra: dict[str, Array] = field(default_factory=dict)
     keeps: bool = False
+    borrows: bool = False
+    start: tuple[Array, Array] | None = None
 
     def __post_init__(self) -> None:
         self.times: Array | None = None
@@ -58,6 +61,11 @@ class Run:
         self.direct = not self.scheme.stages and not self.scheme.name
         if self.direct:
             direct_facts(self.row)
+
+    def borrow(self, m: Array, q: Array) -> None:
+        """Keep the state in the last of these rows, to which the core saves it in any case."""
+        self.start = self.m, self.q
+        self.m, self.q = m[-1], q[-1]
 
     def reach(self, offsets: Sequence[float]) -> tuple[float, float]:
         """The least and the largest time at these fractions of a step, over all steps."""

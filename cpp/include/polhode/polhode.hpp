@@ -62,6 +62,7 @@
 #include "polhode/torque/frame.hpp"
 #include "polhode/torque/gravity_gradient.hpp"
 #include "polhode/torque/heavy_top.hpp"
+#include "polhode/torque/kicks.hpp"
 #include "polhode/torque/lagrange_top.hpp"
 #include "polhode/torque/models.hpp"
 #include "polhode/torque/prescribed.hpp"

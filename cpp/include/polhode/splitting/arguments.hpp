@@ -80,8 +80,10 @@ struct SplittingProblem {
     double t0;
     const double* times;  ///< at the start of each step, and at the end; null: t0 + n h
     bool matrix;
-    MutableView m, attitude;  ///< the state: read, and written at the end
-    MutableView lost;         ///< what rounding took from m, kept and given back; null: dropped
+    MutableView m, attitude;     ///< the state: written at the end
+    View m_from, attitude_from;  ///< the state before the first of these steps
+    bool keeps_state;            ///< false: the state is not written, since a save has it
+    MutableView lost;            ///< what rounding took from m, kept and given back; null: dropped
     MutableView m_saved, attitude_saved;
     std::ptrdiff_t m_save_stride, attitude_save_stride;  ///< from one save to the next
     std::ptrdiff_t first_step, n_steps, total_steps, save_every;

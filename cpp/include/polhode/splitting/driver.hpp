@@ -17,6 +17,7 @@
 #include "polhode/inertia.hpp"
 #include "polhode/rotation_step.hpp"
 #include "polhode/splitting/arguments.hpp"
+#include "polhode/torque/kicks.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace splitting {
@@ -31,15 +32,50 @@ inline constexpr std::ptrdiff_t column = block_bodies + 8;
 /// The most columns that a direct integrator may have.
 inline constexpr int most_columns = 96;
 
+/// Copies whole packs from rows of C numbers per body to columns, or back.  Returns the number of
+/// bodies.
+template <int C>
+std::ptrdiff_t transpose(const View& from, const MutableView& to, std::ptrdiff_t count) {
+    using T = torque::one_register<batch_real>::type;
+    constexpr int lanes = lanes_v<T>;
+    const auto rows = [](auto v) {
+        v.body = C, v.component = 1;
+        return v;
+    };
+    std::ptrdiff_t i = 0;
+    T x[C];
+    for (; to.body == 1 && i + lanes <= count; i += lanes) {
+        batch::load(rows(from), i, lanes, x);
+        batch::store(torque::columns(to), i, lanes, x);
+    }
+    for (; from.body == 1 && i + lanes <= count; i += lanes) {
+        batch::load(torque::columns(from), i, lanes, x);
+        batch::store(rows(to), i, lanes, x);
+    }
+    return i;
+}
 /// Copies from one layout of `components` numbers per body to another.
 inline void copy(const View& from, const MutableView& to, int components, std::ptrdiff_t count) {
+    const auto rows = [components](const View& v) {
+        return v.body == components && v.component == 1;
+    };
+    if (rows(from) && rows(to)) {
+        std::copy_n(from.data, count * components, to.data);
+        return;
+    }
+    std::ptrdiff_t first = 0;
+    if ((rows(from) && to.body == 1) || (from.body == 1 && rows(to))) {
+        if (components == 3) first = transpose<3>(from, to, count);
+        if (components == 4) first = transpose<4>(from, to, count);
+    }
     for (int k = 0; k < components; ++k) {
         const double* source = from.data + k * from.component;
         double* target = to.data + k * to.component;
         if (from.body == 1 && to.body == 1) {
             std::copy_n(source, count, target);
         } else {
-            for (std::ptrdiff_t i = 0; i < count; ++i) target[i * to.body] = source[i * from.body];
+            for (std::ptrdiff_t i = first; i < count; ++i)
+                target[i * to.body] = source[i * from.body];
         }
     }
 }
@@ -90,13 +126,14 @@ class Block {
             own_ = columns(most_columns);
             // Whole packs: lanes after the last body repeat it.
             padded_ = (count_ + lanes_v<T> - 1) / lanes_v<T> * lanes_v<T>;
-            for_each_part([this](const MutableView& from, const MutableView& to, int components) {
+            const auto take = [this](const View& from, const MutableView& to, int components) {
                 copy(from, to, components, count_);
                 for (int k = 0; k < components; ++k) {
                     double* x = to.data + k * column;
                     for (std::ptrdiff_t i = count_; i < padded_; ++i) x[i] = x[count_ - 1];
                 }
-            });
+            };
+            for_each_part(problem.m_from, problem.attitude_from, take);
             // The constants of the bodies, computed once for all flows.
             for (std::ptrdiff_t i = 0; i < (shared ? 1 : padded_); i += lanes_v<T>) {
                 const std::ptrdiff_t left = shared ? 1 : count_ - i;
@@ -107,6 +144,7 @@ class Block {
             }
             bodies_ = bodies;
         }
+        flow_ = flow_arguments();
         for (int k = 0; k < problem.stage_count; ++k) {
             if (problem.stages[k].kind == Stage::flow) last_flow_ = k;
         }
@@ -121,8 +159,10 @@ class Block {
         const std::ptrdiff_t end = p.first_step + p.n_steps;
         if (p.first_step == 0 && p.n_steps == 0) {
             make_unit();
-            save(0);
+            save(0, m_);
         }
+        // Whether the first kick of a step has been done with the last of the one before.
+        bool joined = false;
         for (std::ptrdiff_t n = p.first_step; n < end; ++n) {
             const double h = p.h[n * p.h_stride];
             const double t = p.times != nullptr ? p.times[n] : p.t0 + static_cast<double>(n) * h;
@@ -132,7 +172,9 @@ class Block {
             double now = t;
             if (compensated_) fill(gain_, 1, 0.0);
             if (p.direct != nullptr) direct_step(n, h, t, t_end);
-            for (int k = 0; k < p.stage_count; ++k) {
+            int k = joined ? 1 : 0;
+            joined = false;
+            for (; k < p.stage_count; ++k) {
                 const Stage& stage = p.stages[k];
                 if (stage.kind == Stage::flow) {
                     flow(stage.coefficient * h);
@@ -140,23 +182,31 @@ class Block {
                     // The end of a step is the start of the next, bit for bit.
                     now = k == last_flow_ ? t_end : t + elapsed * h;
                 } else if (p.term_count > 0) {
-                    kick(stage, h, now);
+                    Kicks kicks{1, {stage.coefficient * h}, m_, {}, p.by_torque + begin_};
+                    joined = k + 1 == p.stage_count && joins(n, end);
+                    if (joined) {
+                        kicks.count = 2;
+                        kicks.factor[1] = p.stages[0].coefficient * p.h[(n + 1) * p.h_stride];
+                        if (saves_after(n)) kicks.between = work_;
+                    }
+                    kick(stage, h, now, kicks);
                 }
             }
             if (compensated_) settle();
             if (n + 1 == p.total_steps) {
-                save((n + p.save_every) / p.save_every);
-            } else if ((n + 1) % p.save_every == 0) {
-                save((n + 1) / p.save_every);
+                save((n + p.save_every) / p.save_every, m_);
+            } else if (saves_after(n)) {
+                save((n + 1) / p.save_every, joined ? work_ : m_);
             }
         }
         if constexpr (Whole) {
             p.caller->torque_is_current = torque_is_current_;
             p.caller->torque_time = torque_time_;
         } else {
-            for_each_part([this](const MutableView& to, const MutableView& from, int components) {
+            const auto give_back = [this](const MutableView& to, const View& from, int components) {
                 copy(from, to, components, count_);
-            });
+            };
+            if (p.keeps_state) for_each_part(p.m, p.attitude, give_back);
         }
     }
 
@@ -179,16 +229,32 @@ class Block {
     }
     /// Calls visit(arrays of the problem from this block on, those of the block, components) for
     /// all data that are stored from step to step.
-    template <class Visit>
-    void for_each_part(const Visit& visit) {
-        const auto part = [&](MutableView outside, const MutableView& inside, int components) {
+    template <class AnyView, class Visit>
+    void for_each_part(const AnyView& m, const AnyView& attitude, const Visit& visit) {
+        const auto part = [&](auto outside, const MutableView& inside, int components) {
             outside.data += begin_ * outside.body;
             visit(outside, inside, components);
         };
-        part(problem_.m, m_, 3);
-        part(problem_.attitude, attitude_, problem_.matrix ? 9 : 4);
+        part(m, m_, 3);
+        part(attitude, attitude_, problem_.matrix ? 9 : 4);
         if (compensated_) part(problem_.lost, lost_, 3);
         if (problem_.direct != nullptr) part(problem_.work, own_, problem_.direct->columns);
+    }
+
+    /// A view of an array of the block.
+    template <class AnyView>
+    POLHODE_INLINE static AnyView laid_out(AnyView v) {
+        if constexpr (Whole) return v;
+        return torque::columns(v);
+    }
+    POLHODE_INLINE static Vec3<T> vec3(const View& v, std::ptrdiff_t i, int n) {
+        return batch::load_vec3<T>(laid_out(v), i, n);
+    }
+    POLHODE_INLINE static void store(const MutableView& v,
+                                     std::ptrdiff_t i,
+                                     int n,
+                                     const Vec3<T>& x) {
+        batch::store_vec3(laid_out(v), i, n, x);
     }
 
     /// Calls visit(first body, number of bodies) for each pack.
@@ -248,28 +314,31 @@ class Block {
         for_each_pack([this](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
             T h(0.0);
             int findings = all_valid;
-            auto attitude = batch::Attitude<T>::load(attitude_, problem_.matrix, i, n);
+            auto attitude = batch::Attitude<T>::load(laid_out(attitude_), problem_.matrix, i, n);
             attitude.make_unit(h, findings);
-            attitude.store(attitude_, i, n);
+            attitude.store(laid_out(attitude_), i, n);
         });
     }
 
-    void flow(double h) {
+    StepArguments flow_arguments() const {
         StepArguments a{};
         a.inertia = problem_.inertia;
         a.inertia.data += begin_ * a.inertia.body;
         a.bodies = bodies_;
         a.m = m_;
         a.attitude = attitude_;
-        a.h = {&h, 0, 0, 0};
         a.m_out = m_;
         a.attitude_out = attitude_;
         a.n_steps = 1;
         a.matrix = problem_.matrix;
         a.options = problem_.options;
         a.energy_correction = problem_.energy_correction;
+        return a;
+    }
+    void flow(double h) {
+        flow_.h = {&h, 0, 0, 0};
         if (compensated_) copy(m_, before_, 3, padded_);
-        share([&](std::ptrdiff_t begin, std::ptrdiff_t end) { problem_.flow(a, begin, end); });
+        share([&](std::ptrdiff_t begin, std::ptrdiff_t end) { problem_.flow(flow_, begin, end); });
         if (compensated_) note_gain();
         torque_is_current_ = false;
     }
@@ -291,56 +360,69 @@ class Block {
         a.bodies = count_;
     }
     /// The sum of the terms: of all, or of those whose momentum is not given.
-    void torque(double t, const View& m, const MutableView& out, bool all = true) const {
+    void torque(double t,
+                const View& m,
+                const MutableView& out,
+                bool all = true,
+                const Kicks& kicks = {}) const {
         TorqueArguments a = arguments(t, m, out);
         for (int i = 0; i < problem_.term_count; ++i) {
             const TorqueModel& model = *problem_.terms[i].model;
             if (!all && model.given != nullptr) continue;
             select_term(a, i);
+            if (i + 1 == problem_.term_count) a.kicks = kicks;
             model.torque(a, 0, padded_);
             a.add = true;
         }
-        if (a.add) note_lost(m, out);
+        if (a.add && a.kicks.count == 0) note_lost(m, out);
     }
     /// Marks the bodies whose vector the torque changed from `before`, which is finite, to `after`,
     /// which is not finite.
     void note_lost(const View& before, const View& after) const {
         for_each_pack([&](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
-            const Vec3<T> v = batch::load_vec3<T>(after, i, n);
+            const Vec3<T> v = vec3(after, i, n);
             if (!any(!is_finite(v.x + v.y + v.z))) return;
-            for (std::ptrdiff_t k = i; k < i + n && k < count_; ++k) {
-                const auto finite = [k](const View& from) {
-                    const double* x = from.data + k * from.body;
-                    return std::isfinite(x[0]) && std::isfinite(x[from.component]) &&
-                           std::isfinite(x[2 * from.component]);
-                };
-                if (finite(before) && !finite(after)) problem_.by_torque[begin_ + k] = true;
-            }
+            const std::ptrdiff_t end = i + n < count_ ? i + n : count_;
+            torque::mark_lost(problem_.by_torque + begin_, i, end, before, after);
         });
     }
 
-    void kick(const Stage& stage, double h, double t) {
+    /// Whether a kick that ends step n is followed by the kick that begins the next, with no more
+    /// than a save between them.
+    bool joins(std::ptrdiff_t n, std::ptrdiff_t end) const {
+        const SplittingProblem& p = problem_;
+        const Stage &first = p.stages[0], &last = p.stages[p.stage_count - 1];
+        return !compensated_ && !depends_on_m_ && n + 1 < end && first.kind == Stage::kick &&
+               first.modified == 0 && last.modified == 0;
+    }
+    bool saves_after(std::ptrdiff_t n) const { return (n + 1) % problem_.save_every == 0; }
+    void kick(const Stage& stage, double h, double t, const Kicks& kicks) {
         if (problem_.term_count == 1 && problem_.terms[0].model->kick != nullptr) {
             TorqueArguments a = arguments(t, m_, m_);
             select_term(a, 0);
-            a.duration = stage.coefficient * h;
+            a.duration = kicks.factor[0];
             copy(m_, work_, 3, padded_);
             problem_.terms[0].model->kick(a, 0, padded_);
             note_lost(work_, m_);
             return;
         }
         if (depends_on_m_) {
-            kick_rk4(stage.coefficient * h, t);
+            kick_rk4(kicks.factor[0], t);
             return;
         }
         // Two kicks with no flow between them have the same torque.  So the last kick of a step and
         // the first of the next need only one evaluation.
-        if (!torque_is_current_ || (depends_on_t_ && t != torque_time_)) {
-            torque(t, m_, torque_);
-            torque_is_current_ = true;
-            torque_time_ = t;
+        const bool current = torque_is_current_ && (!depends_on_t_ || t == torque_time_);
+        torque_is_current_ = true;
+        torque_time_ = t;
+        if (!Whole && !compensated_ && !current) {
+            torque(t, m_, torque_, true, kicks);
+        } else {
+            if (!current) torque(t, m_, torque_);
+            add_to_m(kicks.factor[0], torque_);
+            if (kicks.between.data != nullptr) copy(m_, kicks.between, 3, padded_);
+            if (kicks.count > 1) add_to_m(kicks.factor[1], torque_);
         }
-        add_to_m(stage.coefficient * h, torque_);
         if (stage.modified != 0) {
             const double cube = Whole ? std::pow(h, 3.0) : h * h * h;
             modified_kick(stage.modified * cube, t);
@@ -360,9 +442,9 @@ class Block {
         }
         derivative_along(torque_, t);
         add_each_to_m(-2 * ch3, [this](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
-            const Vec3<T> f = batch::load_vec3<T>(torque_, i, n);
-            const Vec3<T> v = batch::load_vec3<T>(work_, i, n);
-            const Vec3<T> d = batch::load_vec3<T>(derivative_, i, n);
+            const Vec3<T> f = vec3(torque_, i, n);
+            const Vec3<T> v = vec3(work_, i, n);
+            const Vec3<T> d = vec3(derivative_, i, n);
             return cross(f, v) - d;
         });
     }
@@ -371,8 +453,8 @@ class Block {
     /// frame while the body turns at v, for terms that have one.
     void derivative_along(const View& x, double t) {
         for_each_pack([&](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
-            const Vec3<T> v = times(inverse_inertia(i, n), batch::load_vec3<T>(x, i, n));
-            batch::store_vec3<T>(work_, i, n, v);
+            const Vec3<T> v = times(inverse_inertia(i, n), vec3(x, i, n));
+            store(work_, i, n, v);
         });
         TorqueArguments a = arguments(t, m_, derivative_);
         a.rotation = work_;
@@ -458,12 +540,12 @@ class Block {
                           to = momentum_derivative(1);
         derivative_along(m_, t);
         for_each_pack([&](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
-            const Vec3<T> omega = batch::load_vec3<T>(work_, i, n);
-            const Vec3<T> f = batch::load_vec3<T>(force, i, n);
-            const Vec3<T> d = batch::load_vec3<T>(derivative_, i, n);
+            const Vec3<T> omega = vec3(work_, i, n);
+            const Vec3<T> f = vec3(force, i, n);
+            const Vec3<T> d = vec3(derivative_, i, n);
             Vec3<T> rate = d + cross(omega, f);
-            if (given_terms > 0) rate = batch::load_vec3<T>(to, i, n) + rate;
-            batch::store_vec3<T>(to, i, n, rate);
+            if (given_terms > 0) rate = vec3(to, i, n) + rate;
+            store(to, i, n, rate);
         });
     }
     /// Derivative number k + 1.
@@ -480,51 +562,50 @@ class Block {
 
     /// m += factor x.
     void add_to_m(double factor, const View& x) {
-        add_each_to_m(factor, [&x](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
-            return batch::load_vec3<T>(x, i, n);
-        });
+        add_each_to_m(
+            factor, [&x](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA { return vec3(x, i, n); });
     }
     /// The same with a function that returns x of a pack.
     template <class Vector>
     void add_each_to_m(double factor, const Vector& x) {
         const T s(factor);
         for_each_pack([&](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
-            const Vec3<T> m = batch::load_vec3<T>(m_, i, n);
+            const Vec3<T> m = vec3(m_, i, n);
             if (compensated_) {
-                store_with_lost(i, n, m, plus(batch::load_vec3<T>(lost_, i, n), s, x(i, n)));
+                store_with_lost(i, n, m, plus(vec3(lost_, i, n), s, x(i, n)));
             } else {
-                batch::store_vec3<T>(m_, i, n, plus(m, s, x(i, n)));
+                store(m_, i, n, plus(m, s, x(i, n)));
             }
         });
     }
     /// m + lost of a pack.
     void store_with_lost(std::ptrdiff_t i, int n, const Vec3<T>& m, const Vec3<T>& lost) {
         const Vec3<T> whole = m + lost;
-        batch::store_vec3<T>(m_, i, n, whole);
-        batch::store_vec3<T>(lost_, i, n, lost - (whole - m));
+        store(m_, i, n, whole);
+        store(lost_, i, n, lost - (whole - m));
     }
     /// The change of twice the energy of m + lost by the flow from `before_` to `m_`, by
     /// differences: (m' - m) . I^-1 (m' + m + 2 lost).
     void note_gain() {
         for_each_pack([&](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
-            const Vec3<T> old = batch::load_vec3<T>(before_, i, n);
-            const Vec3<T> m = batch::load_vec3<T>(m_, i, n);
-            const Vec3<T> lost = batch::load_vec3<T>(lost_, i, n);
+            const Vec3<T> old = vec3(before_, i, n);
+            const Vec3<T> m = vec3(m_, i, n);
+            const Vec3<T> lost = vec3(lost_, i, n);
             const Vec3<T> w = times(inverse_inertia(i, n), m - old);
-            const T so_far = batch::load_scalar<T>(gain_, i, n);
+            const T so_far = batch::load_scalar<T>(laid_out(gain_), i, n);
             const T first = inner(w, m + old), second = 2.0 * inner(w, lost);
             const T gain[1] = {Whole ? so_far + first + second : so_far + (first + second)};
-            batch::store(gain_, i, n, gain);
+            batch::store(laid_out(gain_), i, n, gain);
         });
     }
     /// The smallest change of the momentum that undoes `gain_`: along omega.
     void settle() {
         for_each_pack([&](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
             const Vec3<T> inverse = inverse_inertia(i, n);
-            const Vec3<T> m = batch::load_vec3<T>(m_, i, n);
-            const Vec3<T> lost = batch::load_vec3<T>(lost_, i, n);
+            const Vec3<T> m = vec3(m_, i, n);
+            const Vec3<T> lost = vec3(lost_, i, n);
             const Vec3<T> w = times(inverse, m);
-            const T gain = batch::load_scalar<T>(gain_, i, n);
+            const T gain = batch::load_scalar<T>(laid_out(gain_), i, n);
             const T factor = -0.5 * gain / inner(w, w);
             // Anything larger is no rounding error: m is zero, or so small that its products
             // underflow.
@@ -554,17 +635,17 @@ class Block {
     void add_scaled(const View& base, double factor, const View& x, const MutableView& result) {
         const T s(factor);
         for_each_pack([&](std::ptrdiff_t i, int n) POLHODE_INLINE_LAMBDA {
-            const Vec3<T> b = batch::load_vec3<T>(base, i, n);
-            batch::store_vec3<T>(result, i, n, plus(b, s, batch::load_vec3<T>(x, i, n)));
+            const Vec3<T> b = vec3(base, i, n);
+            store(result, i, n, plus(b, s, vec3(x, i, n)));
         });
     }
 
-    void save(std::ptrdiff_t row) const {
+    void save(std::ptrdiff_t row, const View& momenta) const {
         MutableView m = problem_.m_saved, attitude = problem_.attitude_saved;
         if (m.data == nullptr) return;
         m.data += row * problem_.m_save_stride + begin_ * m.body;
         attitude.data += row * problem_.attitude_save_stride + begin_ * attitude.body;
-        copy(m_, m, 3, count_);
+        copy(momenta, m, 3, count_);
         copy(attitude_, attitude, problem_.matrix ? 9 : 4, count_);
     }
 
@@ -579,6 +660,7 @@ class Block {
     double torque_time_ = 0;
     MutableView m_, attitude_, lost_, own_, torque_, work_, derivative_, before_, gain_;
     MutableView derivatives_;
+    StepArguments flow_;
     const Inertia<T>* bodies_;  ///< null: they must be computed
     Inertia<T> shared_;
 };

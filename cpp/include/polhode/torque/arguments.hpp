@@ -39,6 +39,15 @@ struct TorqueExtra {
     TorqueTable table = {};
 };
 
+/// Kicks by a torque just evaluated: m += factor[0] torque, then perhaps m += factor[1] torque.
+struct Kicks {
+    int count = 0;  ///< 0: none; else all arrays are stored component by component, in whole packs
+    double factor[2] = {};
+    MutableView m = {};        ///< the momentum of the arguments
+    MutableView between = {};  ///< receives m between two kicks, if not null
+    bool* lost = nullptr;      ///< by body: set where m is finite and the torque is not
+};
+
 /// Properties of a model.
 struct TorqueInfo {
     const char* name;
@@ -67,6 +76,7 @@ struct TorqueArguments {
     /// For a torque that calls back: the order of the derivative of the momentum in space that it
     /// returns.  The torque is order 1; -1 means `modified`.
     int order = 1;
+    Kicks kicks = {};  ///< after the torque is known
 };
 
 /// Works on bodies begin <= i < end.

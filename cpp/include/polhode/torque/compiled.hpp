@@ -3,6 +3,7 @@
 #include "polhode/batch/views.hpp"
 #include "polhode/quaternion.hpp"
 #include "polhode/torque/arguments.hpp"
+#include "polhode/torque/kicks.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace torque {
@@ -124,6 +125,7 @@ inline void torque(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_
         double* y = a.out.data + k * a.out.component;
         for (std::ptrdiff_t i = last; i < end; ++i) y[i * a.out.body] = y[(last - 1) * a.out.body];
     }
+    if (a.kicks.count > 0) do_kicks(a, begin, end);
 }
 
 }  // namespace compiled

@@ -19,6 +19,7 @@
 #include "polhode/torque/compiled.hpp"
 #include "polhode/torque/gravity_gradient.hpp"
 #include "polhode/torque/heavy_top.hpp"
+#include "polhode/torque/kicks.hpp"
 #include "polhode/torque/lagrange_top.hpp"
 #include "polhode/torque/prescribed.hpp"
 #include "polhode/torque/soft_wall.hpp"
@@ -30,16 +31,6 @@ namespace torque {
 namespace detail {
 
 /// The code of a torque is short: it works on one register at a time, without spills.
-template <class T>
-struct one_register {
-    using type = T;
-};
-#if defined(POLHODE_HAS_PACK)
-template <int W, int U>
-struct one_register<pack<W, U>> {
-    using type = pack<W, 1>;
-};
-#endif
 using torque_real = one_register<batch_real>::type;
 
 template <class T>
@@ -50,8 +41,32 @@ POLHODE_INLINE void put(const TorqueArguments& a, std::ptrdiff_t i, int count, V
 
 // Loops over at least one body: parameters shared by all bodies are loaded before.
 
+/// Whole packs of arrays stored component by component, and the kicks.
+template <class M, bool Matrix, class T>
+[[gnu::noinline]] void torque_columns(const TorqueArguments& a,
+                                      std::ptrdiff_t begin,
+                                      std::ptrdiff_t end) {
+    constexpr int lanes = lanes_v<T>;
+    T p[M::parameters];
+    batch::load(a.parameters, begin, 1, p);
+    for (std::ptrdiff_t i = begin; i < end; i += lanes) {
+        if (a.parameters.body != 0) batch::load(columns(a.parameters), i, lanes, p);
+        Vec3<T> m{};
+        if constexpr (M::info.depends_on_m) m = batch::load_vec3<T>(columns(a.m), i, lanes);
+        Vec3<T> f = M::torque(p, a.t, m, Frame<T, Matrix>::load(columns(a.attitude), i, lanes));
+        if (a.add) f = batch::load_vec3<T>(columns(a.out), i, lanes) + f;
+        batch::store_vec3(columns(a.out), i, lanes, f);
+        if (a.kicks.count > 0) do_kicks(a, i, f);
+    }
+}
+
 template <class M, bool Matrix, class T>
 void torque_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    if (a.attitude.body == 1 && a.m.body == 1 && a.out.body == 1 &&
+        (end - begin) % lanes_v<T> == 0) {
+        torque_columns<M, Matrix, T>(a, begin, end);
+        return;
+    }
     T p[M::parameters];
     batch::load(a.parameters, begin, 1, p);
     for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
@@ -103,16 +118,9 @@ void kick_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t en
     }
 }
 
-/// Calls loop(a, begin, end) for quaternions or matrices, if there is a body.
-template <auto loop_of_quaternions, auto loop_of_matrices>
-void run(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    if (begin < end) (a.matrix ? loop_of_matrices : loop_of_quaternions)(a, begin, end);
-}
-
 /// The arguments of a model whose parameters change with time: those of the interval of a.t.
 inline TorqueArguments in_interval(TorqueArguments a) {
     const TorqueTable& table = a.extra.table;
-    if (table.bounds == nullptr) return a;
     std::ptrdiff_t low = 0, high = table.count - 1;
     while (low < high) {
         const std::ptrdiff_t middle = low + (high - low) / 2;
@@ -127,17 +135,29 @@ inline TorqueArguments in_interval(TorqueArguments a) {
     return a;
 }
 
+/// Calls loop(a, begin, end) for quaternions or matrices, if there is a body.
+template <auto loop_of_quaternions, auto loop_of_matrices>
+void run(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    if (begin >= end) return;
+    const auto loop = a.matrix ? loop_of_matrices : loop_of_quaternions;
+    if (a.extra.table.bounds == nullptr) {
+        loop(a, begin, end);
+    } else {
+        loop(in_interval(a), begin, end);
+    }
+}
+
 }  // namespace detail
 
 template <class M, class T = detail::torque_real>
-void torque(const TorqueArguments& given, std::ptrdiff_t begin, std::ptrdiff_t end) {
+void torque(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     using namespace detail;
-    run<torque_loop<M, false, T>, torque_loop<M, true, T>>(in_interval(given), begin, end);
+    run<torque_loop<M, false, T>, torque_loop<M, true, T>>(a, begin, end);
 }
 template <class M, class T = detail::torque_real>
-void derivative(const TorqueArguments& given, std::ptrdiff_t begin, std::ptrdiff_t end) {
+void derivative(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     using namespace detail;
-    run<derivative_loop<M, false, T>, derivative_loop<M, true, T>>(in_interval(given), begin, end);
+    run<derivative_loop<M, false, T>, derivative_loop<M, true, T>>(a, begin, end);
 }
 template <class M, class T = detail::torque_real>
 void potential(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cmath>
+
+#include "polhode/batch/views.hpp"
+#include "polhode/rotation_step.hpp"
+#include "polhode/torque/arguments.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace torque {
+
+/// One register of a pack.
+template <class T>
+struct one_register {
+    using type = T;
+};
+#if defined(POLHODE_HAS_PACK)
+template <int W, int U>
+struct one_register<pack<W, U>> {
+    using type = pack<W, 1>;
+};
+#endif
+
+/// Arrays stored component by component, with a stride that the compiler knows.
+template <class AnyView>
+POLHODE_INLINE AnyView columns(AnyView v) {
+    v.body = 1;
+    return v;
+}
+
+/// Marks the bodies first <= k < end whose vector the torque changed from `before`, which is
+/// finite, to `after`, which is not finite.
+[[gnu::noinline, gnu::cold]] inline void mark_lost(
+    bool* lost, std::ptrdiff_t first, std::ptrdiff_t end, const View& before, const View& after) {
+    for (std::ptrdiff_t k = first; k < end; ++k) {
+        const auto finite = [k](const View& from) {
+            const double* x = from.data + k * from.body;
+            return std::isfinite(x[0]) && std::isfinite(x[from.component]) &&
+                   std::isfinite(x[2 * from.component]);
+        };
+        if (finite(before) && !finite(after)) lost[k] = true;
+    }
+}
+
+/// The kicks of a pack by f, its torque, which has been stored to `out`.
+template <class T>
+POLHODE_INLINE void do_kicks(const TorqueArguments& a, std::ptrdiff_t i, const Vec3<T>& f) {
+    constexpr int lanes = lanes_v<T>;
+    const Kicks& kicks = a.kicks;
+    if (any(!is_finite(f.x + f.y + f.z))) [[unlikely]] {
+        mark_lost(kicks.lost, i, i + lanes < a.bodies ? i + lanes : a.bodies, a.m, a.out);
+    }
+    Vec3<T> m = batch::load_vec3<T>(columns(a.m), i, lanes);
+    m = sum(m, T(kicks.factor[0]), f);
+    if (kicks.count > 1) {
+        if (kicks.between.data != nullptr) batch::store_vec3(columns(kicks.between), i, lanes, m);
+        m = sum(m, T(kicks.factor[1]), f);
+    }
+    batch::store_vec3(columns(kicks.m), i, lanes, m);
+}
+
+/// The kicks of bodies begin <= i < end, whose torque has been stored to `out`.
+inline void do_kicks(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    using T = one_register<batch_real>::type;
+    for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
+        do_kicks(a, i, batch::load_vec3<T>(columns(View(a.out)), i, lanes_v<T>));
+    }
+}
+
+}  // namespace torque
+POLHODE_NAMESPACE_END
