@@ -30,8 +30,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m polhode reproduce",
         description="Recompute the published tables and figures. Writes a table (Markdown, CSV) "
-        "and a picture (PNG, SVG) of each item and report.html, prints the verdicts. "
-        "Exit code 1 if a cell differs without an explanation.",
+        "and a picture (PNG, SVG) of each item and report.html, and prints the verdicts.",
     )
     parser.add_argument("name", nargs="*", help="items to recompute; all of them by default")
     parser.add_argument(
@@ -100,8 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit code. 0, or 1 if a recomputed cell differs without an explanation, or 2 if there is no
-        item of a given name or the directory cannot be written.
+        Exit code. 0, whatever the verdicts, or 2 if there is no item of a given name or the
+        directory cannot be written.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -110,15 +109,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _list(selected, options.out)
             return 0
         options.out.mkdir(parents=True, exist_ok=True)
-        return _reproduce(selected, options.out, options.quick)
+        _reproduce(selected, options.out, options.quick)
     except BrokenPipeError:
         raise
     except (ValueError, OSError) as error:
         print(f"polhode: {error}", file=sys.stderr)
         return 2
+    return 0
 
 
-def _reproduce(selected: Sequence[Item], out: Path, quick: bool) -> int:
+def _reproduce(selected: Sequence[Item], out: Path, quick: bool) -> None:
     all_done, pictures, kept = [], {}, _read_results(out)
     width = max(len(item.name) for item in selected)
     with tqdm(total=len(selected), desc="reproduce", disable=None, leave=False) as bar:
@@ -139,4 +139,3 @@ def _reproduce(selected: Sequence[Item], out: Path, quick: bool) -> int:
     (out / RESULTS).write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     (out / "report.html").write_text(_output.report(all_done, pictures), encoding="utf-8")
     print(f"tables, pictures and report.html in {out}")
-    return int(any(done.result.verdict == "differs" for done in all_done))

@@ -42,7 +42,13 @@ def shown(value: Value | None) -> str:
         if high == float("inf"):
             return f"at least {low:g}"
         return f"{low:g} to {high:g}"
-    return f"{value:.7g}" if value == int(value or 0) or abs(value) >= 1e-3 else f"{value:.5g}"
+    return f"{value:.7g}" if value == 0 or abs(value) >= 1e-3 else f"{value:.5g}"
+
+
+def _as_printed(value: Value | None, printed: str) -> str:
+    """A number with one digit more than the printed one has."""
+    digits = len(printed.lower().partition("e")[0].lstrip("-0.").replace(".", ""))
+    return f"{value:.{digits + 1}g}" if printed and isinstance(value, float) else shown(value)
 
 
 def _tolerance(cell: Cell) -> str:
@@ -59,8 +65,8 @@ def row(cell: Cell) -> list[str]:
     return [
         cell.label,
         cell.printed or shown(cell.published),
-        shown(cell.recomputed),
-        shown(explained),
+        _as_printed(cell.recomputed, cell.printed),
+        _as_printed(explained, cell.printed),
         cell.unit,
         _tolerance(cell),
         cell.verdict,

@@ -124,7 +124,7 @@ class Item:
 
     #: Such as `gustafsson-table-1`.
     name: str
-    #: What `published.toml` has of it: paper, where, page, shows, and the published values.
+    #: What `published.toml` has of it: paper, where, place, shows, and the published values.
     published: dict[str, Any]
     run: Recompute
     #: Takes more than a few seconds, so that a list of all items does not run it.
@@ -137,9 +137,8 @@ class Item:
 
     @property
     def where(self) -> str:
-        """Number and page in the paper."""
-        page = self.published.get("page")
-        return str(self.published["where"]) + (f", page {page}" if page else "")
+        """Number, and page or section in the paper."""
+        return f"{self.published['where']}, {self.published['place']}"
 
     @property
     def shows(self) -> str:
