@@ -138,7 +138,7 @@ class Item:
     @property
     def where(self) -> str:
         """Number, and page or section in the paper."""
-        return f"{self.published['where']}, {self.published['place']}"
+        return ", ".join(self.published[key] for key in ("where", "place") if key in self.published)
 
     @property
     def shows(self) -> str:
