@@ -1,0 +1,52 @@
+"""SciPy's DOP853 on the seven equations of m and q, all bodies in one system.
+
+Conventions are ours: the equations are written for m in the body frame and q scalar first.  Many
+bodies share a step, chosen by the root mean square of their errors.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from polhode.bench.rivals._problem import Array, Problem
+from polhode.bench.rivals._rival import Prepared, Rival, by_rows
+
+
+def _prepare(problem: Problem, tolerance: float) -> Prepared:
+    from scipy.integrate import solve_ivp
+
+    # Of one body Python's numbers are faster than arrays of length 1.
+    one = problem.bodies == 1
+
+    def rate(_: float, y: Array) -> Array:
+        if one:
+            return np.array(problem.slopes(y.tolist()))
+        return np.ravel(problem.slopes(y.reshape(7, -1)))
+
+    start = problem.states.ravel()
+
+    def run() -> Array:
+        solution = solve_ivp(
+            rate,
+            (0, problem.t_end),
+            start,
+            method="DOP853",
+            rtol=tolerance,
+            atol=tolerance,
+            t_eval=[problem.t_end],
+        )
+        end: Array = solution.y[:, -1]
+        return end
+
+    return Prepared(run, by_rows)
+
+
+_TOLERANCES = (1e-4, 1e-7, 1e-10, 1e-13)
+
+RIVAL = Rival(
+    "SciPy DOP853",
+    [("scipy", "scipy")],
+    "rtol = atol",
+    {"free": _TOLERANCES, "heavy-top": _TOLERANCES},
+    _prepare,
+)
