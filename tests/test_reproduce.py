@@ -25,6 +25,8 @@ VERDICTS = {
     "gustafsson-figure-3": "matches",
     "gustafsson-table-3": "slip explained",
     "gustafsson-figure-4": "slip explained",
+    "vilmart-figure-1": "matches",
+    "vilmart-table-2": "matches",
 }
 
 
