@@ -52,13 +52,22 @@ def cases(ph, bodies):
     yield "exact, one body, h = 0.2", 1, lambda: ph.step(INERTIA, *few, 0.2)
     top = ph.torques.HeavyTop([0.0, 0.0, 0.5])
     some = [x[: min(bodies, 4096)] for x in (m, q)]
-    for splitting, n in (("strang", 50), ("rkn6_14", 10)):
+    for splitting, n, every, start in (
+        ("strang", 50, 50, some),
+        ("rkn6_14", 10, 10, some),
+        ("strang", 50, 1, some),
+        ("strang", 1, 1, some),  # with 50 steps: the cost of a call
+        ("strang", 2000, 2000, few),
+    ):
 
-        def run(splitting=splitting, n=n):
-            t = ph.integrate(INERTIA, *some, 0.1, n, torque=top, splitting=splitting, save_every=n)
+        def run(splitting=splitting, n=n, every=every, start=start):
+            options = {"splitting": splitting, "save_every": every}
+            t = ph.integrate(INERTIA, *start, 0.1, n, torque=top, **options)
             return t.m[-1], t.q[-1]
 
-        yield f"heavy top, {splitting}, {n} steps", n * len(some[0]), run
+        bodies = len(start[0])
+        saved = ", all saved" if every < n else ""
+        yield f"top, {splitting}, {n} x {bodies}{saved}", n * bodies, run
 
 
 def work(bodies):
@@ -123,7 +132,7 @@ def main():
     print(f"{processor()}; old {old.isa}, new {new.isa} (asked: {isa}); {options.bodies} bodies")
     print(f"{'':32}{'old':>9}{'new':>9}{'ratio':>8}  quartiles     differ")
     files = [Path(tempfile.gettempdir(), f"compare_{os.getpid()}_{k}.npy") for k in range(2)]
-    for index in range(11):
+    for index in range(14):
         ends = []
         for side, path in zip((old, new), files, strict=True):
             side.window(index, path)

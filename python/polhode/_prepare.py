@@ -89,7 +89,7 @@ def prepare(
         raise ValueError(f"h must be a number or have shape ({count},), not {steps.shape}")
     every = min(every, max(count, 1))
     _arrays.save_count(count, every, m.size + q.size)
-    if scheme.b and count > 0 and any(term.depends_on_m is None for term in terms):
+    if any(term.depends_on_m is None for term in terms) and scheme.b and count > 0:
         unit = step(moments, m, q, 0.0)[1]
         given = with_known_dependence(given, terms, float(t0), moments, m, unit, steps)
     terms, shown = terms_of_bodies(given, moments, frame)
@@ -152,16 +152,16 @@ def _check_scheme(scheme: Splitting, terms: Sequence[Torque], compensated: bool)
                 f"splitting {scheme.name!r} needs a torque that depends on the attitude alone; "
                 f"{term!r} depends on m"
             )
-        if scheme.modified and not term.has_modified:
+        if not term.has_modified and scheme.modified:
             raise ValueError(
                 f"splitting {scheme.name!r} has a modified potential and needs W; {term!r} has none"
             )
-        if scheme.b and term.known_derivatives == 0:
+        if term.known_derivatives == 0 and scheme.b:
             raise ValueError(
                 "a splitting needs the torque, the first derivative of the momentum: "
                 "SpatialMomentum(L, dL)"
             )
-    if scheme.modified and len(terms) > 1 and not all(term.in_core for term in terms):
+    if len(terms) > 1 and scheme.modified and not all(term.in_core for term in terms):
         raise ValueError("W of a sum with Python functions is not known: give one function")
 
 
