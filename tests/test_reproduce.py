@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -39,6 +40,14 @@ def test_verdict(name: str) -> None:
     result = items()[name](Run(quick=True))
     differing = [cell for cell in result.cells if cell.verdict == "differs"]
     assert result.verdict == VERDICTS[name], differing
+
+
+def test_verdicts_of_the_documentation() -> None:
+    """The table of docs/reproduction.md has all items, and the cheap ones as they are here."""
+    page = (Path(__file__).parents[1] / "docs/reproduction.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `([\w-]+)` \|.*\| ([^|(]+) \([^|]*\) \|$", page, re.MULTILINE))
+    assert set(rows) <= set(items())
+    assert {name: rows.get(name, verdict) for name, verdict in VERDICTS.items()} == VERDICTS
 
 
 # --- the framework ---

@@ -23,7 +23,8 @@ from polhode.reproduce._registry import Cell, Item, Result, Run, Table, items
 
 __all__ = ["Cell", "Item", "Result", "Run", "Table", "items", "main"]
 
-RESULTS = "results.json"
+#: What runs into one directory have found, and the same as a table for people.
+RESULTS, VERDICTS = "results.json", "verdicts.md"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -137,5 +138,7 @@ def _reproduce(selected: Sequence[Item], out: Path, quick: bool) -> None:
             tqdm.write(f"{item.name:{width}}  {_output.summary(done.result)}, {done.seconds:.1f} s")
             bar.update()
     (out / RESULTS).write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    rows = [(item, kept[name]["summary"]) for name, item in items().items() if name in kept]
+    (out / VERDICTS).write_text(_output.verdicts(rows), encoding="utf-8")
     (out / "report.html").write_text(_output.report(all_done, pictures), encoding="utf-8")
-    print(f"tables, pictures and report.html in {out}")
+    print(f"tables, pictures, {VERDICTS} and report.html in {out}")

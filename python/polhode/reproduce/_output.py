@@ -80,6 +80,15 @@ def summary(result: Result) -> str:
     return f"{result.verdict} ({parts})"
 
 
+def verdicts(rows: Iterable[tuple[Item, str]]) -> str:
+    """Items with their verdicts, as a table in Markdown."""
+    lines = [("item", "where", "shows", "verdict")]
+    lines += [
+        (f"`{item.name}`", f"{item.paper}, {item.where}", item.shows, text) for item, text in rows
+    ]
+    return _markdown_table(lines)
+
+
 def _explanations(cells: Iterable[Cell]) -> list[tuple[str, list[str]]]:
     """Each explanation once, with the labels of its cells."""
     texts: dict[str, list[str]] = {}
