@@ -1,6 +1,6 @@
-"""Checks that the kernels are vectorised: `python .ci/check_vectorised.py [extension]`.
+"""Checks that the kernels are vectorised: `python .ci/check_vectorised.py [library]`.
 
-Disassembles the installed extension and looks at the loop of each kernel named below, at the levels
+Disassembles the installed libpolhode and looks at the loop of each kernel named below, at levels
 v3 (four doubles a register) and v4 (eight).  A kernel passes where its loop takes square roots,
 divides and fuses multiply-adds a register at a time, and holds no square root, division or fused
 multiply-add of a single double and no call but memcpy and the correction of the energy.  So a
@@ -11,7 +11,7 @@ Also that the loops of the exact step over rows and over columns (which splittin
 instructions than they did, by 3 %: a count repeats where a time does not.  It depends on the
 compiler, so it is held to the version named below; with another the check says so and passes.
 
-Also that nothing in the extension adds and subtracts two products in one instruction (vfmaddsub,
+Also that nothing in the library adds and subtracts two products in one instruction (vfmaddsub,
 vfmsubadd): no source asks for it, so one that is there was fused by the compiler, and its level
 gives other bits than the rest.
 """
@@ -185,12 +185,13 @@ def main() -> int:
         return 1
     levels = list(REGISTERS)
     if extension is None:
+        import polhode
         from polhode import _core
 
         if "v3" not in _core.build["isa_supported"] and _core.build["isa"] == "generic":
             print("check_vectorised: this build has no instruction-set levels to look at")
             levels = []
-        extension = Path(_core.__file__)
+        extension = Path(polhode.get_library())
     disassembly = disassemble(extension)
     looked_at, wrong = check(disassembly, levels)
     if COMPILER in (built_by := compiler(extension)):

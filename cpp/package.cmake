@@ -23,7 +23,7 @@ target_compile_options(
     $<$<CXX_COMPILER_ID:GNU>:-fno-tree-slp-vectorize>
 )
 
-install(DIRECTORY cpp/include/polhode DESTINATION include)
+install(DIRECTORY cpp/include/ DESTINATION include)
 install(TARGETS polhode EXPORT polhode)
 install(EXPORT polhode NAMESPACE polhode:: FILE polhodeConfig.cmake DESTINATION share/cmake/polhode)
 write_basic_package_version_file(

@@ -133,6 +133,10 @@ Level choose() {
 
 }  // namespace
 
+// What the Python module takes from libpolhode, besides its C interface.
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
 const Level& level() {
     static const Level chosen = choose();
     return chosen;
@@ -155,5 +159,8 @@ std::string supported_levels() {
     });
     return names;
 }
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
 
 }  // namespace polhode::dispatch

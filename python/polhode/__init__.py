@@ -1,7 +1,7 @@
 """Exact rotation of rigid bodies, in batches over NumPy arrays."""
 
 from polhode import _core, elliptic, so3, torques
-from polhode._build import build_info, get_cmake_dir, get_include
+from polhode._build import build_info, get_cmake_dir, get_include, get_library
 from polhode._flops import flops
 from polhode._integrate import integrate
 from polhode._methods import Method, methods
@@ -36,6 +36,7 @@ __all__ = [
     "frb_step",
     "get_cmake_dir",
     "get_include",
+    "get_library",
     "integrate",
     "methods",
     "momentum",

@@ -43,6 +43,32 @@ def get_include() -> str:
     return str(_installed() / "include")
 
 
+def get_library() -> str:
+    """Path of the shared library with the C interface ``polhode.h``.
+
+    Returns
+    -------
+    str
+        The file. A program that is linked to it has the kernels of all instruction-set levels.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the installation has no such library.
+
+    Examples
+    --------
+    >>> import ctypes
+    >>> ctypes.CDLL(ph.get_library()).polhode_abi()
+    1
+    """
+    folder = _installed() / "lib"
+    for name in ("libpolhode.so", "libpolhode.dylib", "polhode.dll"):
+        if (folder / name).exists():
+            return str(folder / name)
+    raise FileNotFoundError(f"{folder} has no libpolhode")
+
+
 def get_cmake_dir() -> str:
     """Directory of the CMake package, for ``-Dpolhode_ROOT=``.
 

@@ -10,6 +10,9 @@ from __future__ import annotations
 import argparse
 import importlib
 import math
+import os
+import shlex
+import subprocess
 import sys
 import time
 import tomllib
@@ -278,6 +281,41 @@ def _out_path(text: str) -> Path:
     return path
 
 
+# What the headers need for the speed and the bits of the compiled library.
+_KERNEL_OPTIONS = ["-std=c++20", "-O3", "-fno-math-errno", "-ffp-contract=off"]
+_KERNEL_OPTIONS_OF_GCC = [
+    "-fno-tree-slp-vectorize",
+    "--param=sra-max-scalarization-size-Ospeed=4096",
+]
+
+
+def _kernel_options() -> list[str]:
+    """For the compiler in CXX, or c++."""
+    compiler = [*shlex.split(os.environ.get("CXX", "")), "c++"][0]
+    try:
+        told = subprocess.run(
+            [compiler, "--version"], capture_output=True, text=True, check=False
+        ).stdout
+    except OSError:
+        told = ""
+    return _KERNEL_OPTIONS + ([] if "clang" in told else _KERNEL_OPTIONS_OF_GCC)
+
+
+def _compiler_options(asked: argparse.Namespace) -> list[str]:
+    """Words for the command line of a compiler."""
+    words = []
+    if asked.fortran:
+        words.append(str(Path(ph.get_include()) / "polhode.f90"))
+    if asked.includes or asked.cflags:
+        words.append(f"-I{ph.get_include()}")
+    if asked.cflags:
+        words += _kernel_options()
+    if asked.libs:
+        folder = Path(ph.get_library()).parent
+        words += [f"-L{folder}", f"-Wl,-rpath,{folder}", "-lpolhode"]
+    return words
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m polhode",
@@ -303,6 +341,15 @@ def _parser() -> argparse.ArgumentParser:
         "--out", type=_out_path, metavar="FILE", help="write the states to a .npz or .csv file"
     )
     parser.add_argument("--includes", action="store_true", help="print the compiler's -I option")
+    parser.add_argument(
+        "--cflags", action="store_true", help="print the compiler's options for the C++ headers"
+    )
+    parser.add_argument(
+        "--libs", action="store_true", help="print the linker's options for libpolhode"
+    )
+    parser.add_argument(
+        "--fortran", action="store_true", help="print the source file of the Fortran module"
+    )
     parser.add_argument("--cmakedir", action="store_true", help="print the CMake directory")
     parser.add_argument("--info", action="store_true", help="print the items of ph.build_info()")
     parser.add_argument("--version", action="version", version=ph.__version__)
@@ -344,8 +391,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(given)
     if options.out and not options.driver:
         parser.error("--out needs a driver")
-    if options.includes:
-        print(f"-I{ph.get_include()}")
+    if words := _compiler_options(options):
+        print(*words)
     elif options.cmakedir:
         print(ph.get_cmake_dir())
     elif options.info:

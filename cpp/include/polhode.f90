@@ -1,0 +1,162 @@
+! polhode from Fortran: interfaces of the C functions in polhode.h, where they are described.
+!
+! Arrays are (3, bodies), (4, bodies) and (3, 3, bodies): component first, so that the bodies lie one
+! after another.  A matrix Q(i, j) stored as Fortran does is polhode_matrix_columns.
+module polhode
+  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_funloc, c_funptr, c_int, c_int64_t, &
+    c_loc, c_null_char, c_null_funptr, c_null_ptr, c_ptr, c_f_pointer, c_size_t
+  implicit none
+  public
+
+  integer(c_int), parameter :: polhode_abi_of_module = 1
+  integer(c_int), parameter :: polhode_ok = 0
+  integer(c_int), parameter :: polhode_quaternion = 0, polhode_matrix_rows = 1, &
+    polhode_matrix_columns = 2
+
+  abstract interface
+    ! Component k of body first + i at x(1 + k * stride + i).
+    subroutine polhode_torque(n, first, stride, t, m, q, torque, user_data) bind(c)
+      import
+      integer(c_int64_t), value :: n, first, stride
+      real(c_double), value :: t
+      real(c_double), intent(in) :: m(*), q(*)
+      real(c_double), intent(out) :: torque(*)
+      type(c_ptr), value :: user_data
+    end subroutine
+  end interface
+
+  interface
+    function polhode_abi() bind(c)
+      import
+      integer(c_int) :: polhode_abi
+    end function
+
+    function polhode_method_c(name) bind(c, name="polhode_method")
+      import
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int) :: polhode_method_c
+    end function
+
+    function polhode_splitting_c(name) bind(c, name="polhode_splitting")
+      import
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int) :: polhode_splitting_c
+    end function
+
+    function polhode_error_c() bind(c, name="polhode_error")
+      import
+      type(c_ptr) :: polhode_error_c
+    end function
+
+    function polhode_step(method, bodies, inertia, inertia_stride, m, q, attitude, h, h_stride, &
+        n_steps, threads, m_out, q_out, lost) bind(c)
+      import
+      integer(c_int), value :: method, attitude, threads
+      integer(c_int64_t), value :: bodies, inertia_stride, h_stride, n_steps
+      real(c_double), intent(in) :: inertia(*), m(*), q(*), h(*)
+      real(c_double), intent(inout) :: m_out(*), q_out(*)
+      integer(c_int64_t), intent(out) :: lost
+      integer(c_int) :: polhode_step
+    end function
+
+    function polhode_motion_new(bodies, inertia, inertia_stride, m0, q0, attitude, motion) bind(c)
+      import
+      integer(c_int64_t), value :: bodies, inertia_stride
+      real(c_double), intent(in) :: inertia(*), m0(*), q0(*)
+      integer(c_int), value :: attitude
+      type(c_ptr), intent(out) :: motion
+      integer(c_int) :: polhode_motion_new
+    end function
+
+    function polhode_motion_at(motion, times, t, threads, m, q) bind(c)
+      import
+      type(c_ptr), value :: motion
+      integer(c_int64_t), value :: times
+      integer(c_int), value :: threads
+      real(c_double), intent(in) :: t(*)
+      real(c_double), intent(inout) :: m(*), q(*)
+      integer(c_int) :: polhode_motion_at
+    end function
+
+    function polhode_motion_period(motion, period) bind(c)
+      import
+      type(c_ptr), value :: motion
+      real(c_double), intent(inout) :: period(*)
+      integer(c_int) :: polhode_motion_period
+    end function
+
+    subroutine polhode_motion_free(motion) bind(c)
+      import
+      type(c_ptr), value :: motion
+    end subroutine
+
+    ! m_saved and q_saved are c_null_ptr or c_loc of arrays.
+    function polhode_integrate(splitting, method, bodies, inertia, inertia_stride, h, n_steps, t0, &
+        torque, user_data, depends_on_m, attitude, threads, m, q, save_every, m_saved, q_saved) &
+        bind(c)
+      import
+      integer(c_int), value :: splitting, method, depends_on_m, attitude, threads
+      integer(c_int64_t), value :: bodies, inertia_stride, n_steps, save_every
+      real(c_double), intent(in) :: inertia(*)
+      real(c_double), value :: h, t0
+      type(c_funptr), value :: torque
+      type(c_ptr), value :: user_data, m_saved, q_saved
+      real(c_double), intent(inout) :: m(*), q(*)
+      integer(c_int) :: polhode_integrate
+    end function
+
+    ! inputs and outputs are arrays of c_loc, one for each argument and result.
+    function polhode_elliptic_c(name, n, inputs, outputs) bind(c, name="polhode_elliptic")
+      import
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int64_t), value :: n
+      type(c_ptr), intent(in) :: inputs(*), outputs(*)
+      integer(c_int) :: polhode_elliptic_c
+    end function
+
+    function c_strlen(text) bind(c, name="strlen")
+      import
+      type(c_ptr), value :: text
+      integer(c_size_t) :: c_strlen
+    end function
+  end interface
+
+contains
+
+  ! Number of a method by its name; -1 if there is none.
+  function polhode_method(name) result(row)
+    character(*), intent(in) :: name
+    integer(c_int) :: row
+    row = polhode_method_c(trim(name)//c_null_char)
+  end function
+
+  ! Number of a splitting scheme by its name; -1 if there is none.
+  function polhode_splitting(name) result(row)
+    character(*), intent(in) :: name
+    integer(c_int) :: row
+    row = polhode_splitting_c(trim(name)//c_null_char)
+  end function
+
+  ! An array function, such as "rj", of n elements.
+  function polhode_elliptic(name, n, inputs, outputs) result(status)
+    character(*), intent(in) :: name
+    integer(c_int64_t), intent(in) :: n
+    type(c_ptr), intent(in) :: inputs(*), outputs(*)
+    integer(c_int) :: status
+    status = polhode_elliptic_c(trim(name)//c_null_char, n, inputs, outputs)
+  end function
+
+  ! What was wrong in the last failed call of this thread.
+  function polhode_error() result(text)
+    character(:), allocatable :: text
+    type(c_ptr) :: address
+    character(kind=c_char), pointer :: letters(:)
+    integer :: i
+    address = polhode_error_c()
+    call c_f_pointer(address, letters, [c_strlen(address)])
+    allocate (character(size(letters)) :: text)
+    do i = 1, size(letters)
+      text(i:i) = letters(i)
+    end do
+  end function
+end module

@@ -1,0 +1,172 @@
+/* polhode from C and Fortran: link with -lpolhode (`python -m polhode --cflags --libs`).
+ *
+ * Conventions.  Bodies lie one after another: momenta m (bodies, 3) in the body frame, principal
+ * moments of inertia (bodies, 3) along the same axes, attitudes that take body components to space
+ * components: unit quaternions (bodies, 4), scalar first, or rotation matrices (bodies, 3, 3), row
+ * by row or, as Fortran stores them, column by column.  m' = m x omega + torque.  Any consistent
+ * units; angles in radians; time steps of either sign.
+ *
+ * Every function that can fail returns a status, and then has written nothing to its outputs;
+ * polhode_error() says what was wrong and names the first such body.  NaN or infinity in one body
+ * makes that body NaN and no other.  Accuracy is that of the Python functions of the same name.
+ * All functions may be called from several threads at the same time.
+ */
+#ifndef POLHODE_H
+#define POLHODE_H
+
+#include <stdint.h>
+
+#if defined(POLHODE_BUILDS_LIBRARY) && defined(__GNUC__)
+#define POLHODE_FUNCTION __attribute__((visibility("default")))
+#else
+#define POLHODE_FUNCTION
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Grows when a function is changed or removed; compare with polhode_abi(). */
+#define POLHODE_ABI 1
+
+enum polhode_status {
+    POLHODE_OK = 0,
+    POLHODE_BAD_ARGUMENT = 1,
+    POLHODE_NO_MEMORY = 2,
+    POLHODE_NO_LEVEL = 3, /* the processor lacks what POLHODE_ISA asks for */
+    POLHODE_FAILED = 4
+};
+
+enum polhode_attitude {
+    POLHODE_QUATERNION = 0,
+    POLHODE_MATRIX_ROWS = 1,   /* entry (i, j) at 3 i + j, as in C */
+    POLHODE_MATRIX_COLUMNS = 2 /* entry (i, j) at i + 3 j, as in Fortran */
+};
+
+/* POLHODE_ABI of the library that is loaded. */
+POLHODE_FUNCTION int polhode_abi(void);
+/* Its version, such as "0.1.0". */
+POLHODE_FUNCTION const char* polhode_version(void);
+/* Its instruction-set level, such as "v3", chosen at the first call; NULL if there is none. */
+POLHODE_FUNCTION const char* polhode_level(void);
+/* What was wrong in the last failed call of this thread. */
+POLHODE_FUNCTION const char* polhode_error(void);
+
+/* Number of a method, such as "exact" or "dmv8", or of a splitting scheme, such as "strang", by its
+ * name; -1 if there is none.  The numbers belong to the loaded library: do not store them. */
+POLHODE_FUNCTION int polhode_method(const char* name);
+POLHODE_FUNCTION int polhode_splitting(const char* name);
+/* The other way round; NULL where the list ends. */
+POLHODE_FUNCTION const char* polhode_method_name(int method);
+POLHODE_FUNCTION const char* polhode_splitting_name(int splitting);
+
+/* n_steps torque-free steps of time h of a batch, by a method with its default options.
+ *
+ * inertia_stride is 3, or 0 where all bodies share the three moments; h_stride is 1 or 0.
+ * attitude is one of enum polhode_attitude.  threads: a number, -1 all cores, 0
+ * POLHODE_NUM_THREADS or one.  m_out and attitude_out may be m and attitude, and may not overlap
+ * them otherwise.  lost, if not NULL, gets the number of bodies whose step has no result (a step of
+ * an implicit method without a root, or too long for a correct digit): they are NaN.
+ */
+POLHODE_FUNCTION int polhode_step(int method,
+                                  int64_t bodies,
+                                  const double* inertia,
+                                  int64_t inertia_stride,
+                                  const double* m,
+                                  const double* q,
+                                  int attitude,
+                                  const double* h,
+                                  int64_t h_stride,
+                                  int64_t n_steps,
+                                  int threads,
+                                  double* m_out,
+                                  double* q_out,
+                                  int64_t* lost);
+
+/* The closed form of the torque-free motion at any times, from constants that are set up once. */
+typedef struct polhode_motion polhode_motion;
+POLHODE_FUNCTION int polhode_motion_new(int64_t bodies,
+                                        const double* inertia,
+                                        int64_t inertia_stride,
+                                        const double* m0,
+                                        const double* q0,
+                                        int attitude,
+                                        polhode_motion** motion);
+/* m (times, bodies, 3) and q (times, bodies, 4 or 9) at t (times,). */
+POLHODE_FUNCTION int polhode_motion_at(const polhode_motion* motion,
+                                       int64_t times,
+                                       const double* t,
+                                       int threads,
+                                       double* m,
+                                       double* q);
+/* Period of m in the body frame, (bodies,); infinity where m does not return or does not move. */
+POLHODE_FUNCTION int polhode_motion_period(const polhode_motion* motion, double* period);
+POLHODE_FUNCTION void polhode_motion_free(polhode_motion* motion);
+
+/* A torque in the body frame, of bodies first ... first + n - 1 at time t.  Component k of body
+ * first + i is m[k * stride + i], q[k * stride + i] and torque[k * stride + i]; a matrix has its
+ * nine components row by row.  It sets all of torque.  Several threads call it at the same time if
+ * there are several. */
+typedef void (*polhode_torque)(int64_t n,
+                               int64_t first,
+                               int64_t stride,
+                               double t,
+                               const double* m,
+                               const double* q,
+                               double* torque,
+                               void* user_data);
+
+/* n_steps steps of a splitting method: free motion by `method`, kicks by `torque` (NULL: none).
+ *
+ * m and q are the state at time t0 and become that at the end.  A torque that depends on m says so.
+ * If m_saved is not NULL, m_saved (saves, bodies, 3) and q_saved (saves, bodies, 4 or 9) get the
+ * start, every save_every-th step and the end: saves = 1 + ceil(n_steps / save_every).  Schemes
+ * with a modified potential need derivatives of the torque, which a function does not give. */
+POLHODE_FUNCTION int polhode_integrate(int splitting,
+                                       int method,
+                                       int64_t bodies,
+                                       const double* inertia,
+                                       int64_t inertia_stride,
+                                       double h,
+                                       int64_t n_steps,
+                                       double t0,
+                                       polhode_torque torque,
+                                       void* user_data,
+                                       int depends_on_m,
+                                       int attitude,
+                                       int threads,
+                                       double* m,
+                                       double* q,
+                                       int64_t save_every,
+                                       double* m_saved,
+                                       double* q_saved);
+
+/* An array function of polhode.elliptic or polhode.so3 by name, of n elements: "agm", "rf", "rc",
+ * "rd", "rj", "jacobi" (u, k2 -> sn, cn, dn, am), "ellip_f", "ellip_k", "ellip_pi" and
+ * "ellip_pi_complete"; with _kc2 at the end of the name of those of k2: also of kc2 = 1 - k2.
+ * The arrays of pointers hold the inputs, then the outputs, each of n contiguous doubles. */
+POLHODE_FUNCTION int polhode_elliptic(const char* name,
+                                      int64_t n,
+                                      const double* const* inputs,
+                                      double* const* outputs);
+
+/* The two routines of [CZ08] with their arguments, as Fortran calls them: one exact step by method
+ * "frb".  Q is stored column by column.  Arguments that no body has give NaN. */
+POLHODE_FUNCTION void frb_step_(double* Piout,
+                                double* Qout,
+                                const double* h,
+                                const double* aInert,
+                                const double* Piin,
+                                const double* Qin);
+POLHODE_FUNCTION void quat_step_(double* Piout,
+                                 double* qout,
+                                 const double* h,
+                                 const double* aInert,
+                                 const double* Piin,
+                                 const double* qin);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
