@@ -6,12 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polhode.bench import _drawing
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Colours that the colour-blind can tell apart (Okabe and Ito), black first.
-COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#F0E442")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+#: Those of the suite of benchmarks, which all readers tell apart, black first.
+COLOURS = (_drawing.COLOURS[-1], *_drawing.COLOURS[:-1])
+MARKERS = _drawing.MARKERS
 STYLE: Any = {
     "font.size": 14,
     "axes.labelsize": 15,

@@ -89,13 +89,17 @@ def verdicts(rows: Iterable[tuple[Item, str]]) -> str:
     return _markdown_table(lines)
 
 
-def _explanations(cells: Iterable[Cell]) -> list[tuple[str, list[str]]]:
-    """Each explanation once, with the labels of its cells."""
+def _explanations(cells: Iterable[Cell]) -> list[str]:
+    """Each explanation once, after the labels of its cells."""
     texts: dict[str, list[str]] = {}
     for cell in cells:
         if cell.explanation:
             texts.setdefault(cell.explanation, []).append(cell.label)
-    return list(texts.items())
+    return [
+        ("; ".join(labels) if len(labels) < 4 else f"{labels[0]}, and {len(labels) - 1} more")
+        + f": {text}."
+        for text, labels in texts.items()
+    ]
 
 
 def _markdown_table(rows: Sequence[Sequence[str]]) -> str:
@@ -118,8 +122,7 @@ def markdown(done: Done, *, picture: bool) -> str:
         parts.append(_markdown_table([HEADINGS, *map(row, table.cells)]))
         if table.tolerance:
             parts.append(f"Tolerance: {table.tolerance}\n")
-        for text, labels in _explanations(table.cells):
-            parts.append(f"- {'; '.join(labels)}: {text}")
+        parts += [f"- {text}" for text in _explanations(table.cells)]
         parts.append("")
     return "\n".join(parts)
 
@@ -204,11 +207,9 @@ def report(all_done: Sequence[Done], pictures: dict[str, Path]) -> str:
             parts.append(_html_table([HEADINGS, *map(row, table.cells)]))
             if table.tolerance:
                 parts.append(f"<p>Tolerance: {html.escape(table.tolerance)}</p>")
-            explanations = _explanations(table.cells)
-            if explanations:
-                lines = (
-                    f"<li>{html.escape('; '.join(b) + ': ' + a)}</li>" for a, b in explanations
-                )
+            texts = _explanations(table.cells)
+            if texts:
+                lines = (f"<li>{html.escape(text)}</li>" for text in texts)
                 parts.append("<ul>" + "".join(lines) + "</ul>")
     parts.append("</body></html>\n")
     return "\n".join(parts)
