@@ -17,13 +17,12 @@ from compare import close
 from numpy.typing import NDArray
 
 import polhode as ph
+from polhode.reproduce import _buss_slips, buss, items
+from polhode.reproduce.buss import IDENTITY, M0, J, error, mean_turn
 
 Array = NDArray[np.float64]
 
 DATA = json.loads((Path(__file__).parent / "data/buss.json").read_text())
-J = np.array([0.95, 0.09, 0.94]) / 3
-M0 = 3 / math.sqrt(2) * np.array([1.0, 1.0, 0.0])
-IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 TAYLOR = [m for m in ph.methods() if m.kind == "taylor"]
 FAMILY = [m for m in ph.methods() if m.kind in ("taylor", "runge-kutta", "multistep")]
 CORRECTED = [m for m in ph.methods() if "energy_correction" in m.options]
@@ -46,12 +45,24 @@ def end(time: float) -> Array:
     return np.array(DATA["ends"][f"buss_t{time:g}"]["R"], float)
 
 
-def error(name: str, n: int, time: float = 0.4, **options: Any) -> float:
-    q = ph.step(J, M0, IDENTITY, time / n, method=name, n_steps=n, **options)[1]
-    return turn_error(q, end(time))
+#: What is printed in Figures 4 and 5, by method and step.
+PRINTED = {
+    (figure, buss.METHODS[row][0], float(h)): float(energy)
+    for figure in ("fig4", "fig5")
+    for published in [items()[f"buss-figure-{figure[-1]}"].published]
+    for row, energies in published["energies"].items()
+    if row not in buss.SLIPPED
+    for h, energy in zip(published["h"], energies, strict=True)
+}
 
 
 # --- the figures ---
+
+
+@pytest.mark.parametrize("time", [0.4, 4.0, 40.0])
+def test_exact_attitude_of_figures_6_and_7(time: float) -> None:
+    # Less than a step of 10,000 changes the least error of the figures, 1e-6.
+    assert turn_error(np.array(buss.exact(time)), end(time)) < 1e-11
 
 
 @pytest.mark.parametrize(
@@ -61,15 +72,13 @@ def test_energies_of_figures_4_and_5(row: dict[str, Any]) -> None:
     """Energy after N - 1 steps, recomputed with the right methods, to 10 digits; and the printed
     one to 0.51 of its last digit, that is rounded."""
     options = START.get(row["method"], {})
-    m, _ = ph.step(J, M0, IDENTITY, row["h"], method=row["method"], n_steps=row["n"] - 1, **options)
-    energy = ph.energy(J, m)
+    energy = buss.energy_after(row["method"], row["h"], row["n"], **options)
     # Rounding grows like a random walk, to 1e-12 after 1e6 steps.
     close(energy, row["energy"], rtol=1e-11)
-    printed = row["published"]
+    printed = PRINTED.get((row["figure"], row["method"], row["h"]))
     if printed is not None:
-        digits = 3 if printed >= 100 else 4
         misprinted = (row["method"], row["h"]) == ("taylor4", 0.002)
-        fits = abs(energy - printed) <= 0.51 * 10.0**-digits
+        fits = abs(energy - printed) <= buss.energy_tolerance(printed)
         assert fits != misprinted
 
 
@@ -249,18 +258,8 @@ def test_erratum_drift_of_third_order() -> None:
 
 def test_erratum_simo_wong() -> None:
     """a = (nu_i - nu_{i-1})/h: order 2; the figures leave 1/h out and show order 1."""
-    before: list[Array] = []
-
-    def published(m: Array, h: float) -> Array:
-        nu = m / J
-        last = before[-1] if before else nu
-        before[:] = [nu]
-        return h * nu + h**2 / 2 * (nu - last)
-
-    slopes = []
-    for n in (1600, 3200):
-        before.clear()
-        slopes.append(free_error(published, n))
+    published = buss.Row("Simo-Wong explicit", slipped=True)
+    slopes = [published.error(n, 0.4) for n in (1600, 3200)]
     close(math.log2(slopes[0] / slopes[1]), 1, atol=0.05)
     right = [error("simo_wong_explicit", n) for n in (1600, 3200)]
     close(math.log2(right[0] / right[1]), 2, atol=0.1)
@@ -294,35 +293,11 @@ def test_erratum_beta_of_simo_wong() -> None:
     close(slope(1.0, 1600), 1, atol=0.1)
 
 
-def abam(m: Array, h: float, n: int, slip: bool) -> Array:
-    """AB-AM with the start of [Buss01]; `slip`: the predicted spin goes to space by R_i."""
-    space, q = m, IDENTITY
-
-    def body_spin(p: Array) -> Array:
-        return np.asarray(ph.so3.rotate(ph.so3.conjugate(p), space)) / J
-
-    def turned(v: Array, p: Array) -> Array:
-        return np.asarray(ph.so3.multiply(ph.so3.exp(v), p))
-
-    spins = [np.asarray(ph.so3.rotate(q, body_spin(q)))]
-    for i in range(n):
-        if i < 3:
-            for _ in range(5):
-                q = turned(h / 5 * np.asarray(ph.so3.rotate(q, body_spin(q))), q)
-        else:
-            w0, w1, w2, w3 = spins[-1], spins[-2], spins[-3], spins[-4]
-            p = turned(h / 24 * (55 * w0 - 59 * w1 + 37 * w2 - 9 * w3), q)
-            w = np.asarray(ph.so3.rotate(q if slip else p, body_spin(p)))
-            q = turned(h / 24 * (9 * w + 19 * w0 - 5 * w1 + w2), q)
-        spins.append(np.asarray(ph.so3.rotate(q, body_spin(q))))
-    return np.asarray(ph.so3.rotate(ph.so3.conjugate(q), space))
-
-
 def test_erratum_frame_of_abam() -> None:
     """The published energy, 84.4914 at h = 0.004 after 4 s, is that of a slip of frames."""
     right = ph.step(J, M0, IDENTITY, 0.004, method="abam_rotation", n_steps=999, start="buss")[0]
-    close(right, abam(M0, 0.004, 999, slip=False), rtol=1e-9)
-    assert abs(ph.energy(J, abam(M0, 0.004, 999, slip=True)) - 84.4914) < 6e-5
+    close(right, np.array(_buss_slips.abam(J, M0, 0.004, 999, slip=False).m), rtol=1e-9)
+    assert abs(ph.energy(J, np.array(_buss_slips.abam(J, M0, 0.004, 999).m)) - 84.4914) < 6e-5
     assert ph.energy(J, right) < 82.39
 
 
@@ -539,13 +514,6 @@ def test_erratum_work_by_the_trapezoidal_rule() -> None:
         close(math.log2(errors[0] / errors[1]), order, atol=0.3)
 
 
-def mean_turn(name: str, n: int, time: float, **options: Any) -> tuple[float, float]:
-    """Mean rotation of a step, in degrees: as printed, over n + 1 states, and over n."""
-    run = ph.integrate(J, M0, IDENTITY, time / n, n, method=name, splitting=None, **options)
-    size = np.linalg.norm(run.m / J, axis=1)
-    return tuple(math.degrees(time / n / n * part.sum()) for part in (size, size[:-1]))  # type: ignore[return-value]
-
-
 def test_erratum_theta_of_figure_6() -> None:
     """The mean rotation sums n + 1 states and divides by n; 210 for the augmented method is the
     number of steps below it."""
@@ -576,29 +544,21 @@ def test_erratum_moments_of_the_experiments() -> None:
 def test_erratum_figure_3() -> None:
     """Costs relative to the third order with energy, by the weights of section 3: a correction
     costs 90, not 95; 1.20 should be 1.30, and "with and without" stand the wrong way round."""
-    trig, root, quotient = 8, 5, 3
-    rotation = 2 * trig + root + quotient + 21
-    plain = {"1": 15, "2": 27, "2a": 36, "3": 61, "4": 99}
-    cost = {name: count + rotation for name, count in plain.items()}
-    cost |= {"s2": 85 + 10 * trig, "s4": 221 + 26 * trig}
-    printed = {
-        "1": (0.30, 0.77), "2": (0.37, 0.83), "2a": (0.41, 0.87), "3": (0.54, 1.00),
-        "4": (0.73, 1.19), "s2": (0.84, 1.20), "s4": (2.19, 2.65),
-    }  # fmt: skip
+    printed = items()["buss-figure-3"].published["costs"]
 
     def fits(correction: int, name: str) -> bool:
-        unit = cost["3"] + correction
-        ours = cost[name] / unit, (cost[name] + correction) / unit
         # Some of its last digits are cut off.
-        return all(abs(x - y) < 0.0076 for x, y in zip(ours, printed[name], strict=True))
+        return all(
+            abs(x - float(y)) < 0.0076
+            for x, y in zip(buss.costs(correction)[name], printed[name], strict=True)
+        )
 
-    text = 32 + quotient + 3 * root + rotation
-    assert text == 95
-    assert [name for name in cost if not fits(90, name)] == ["s2"]
-    assert not fits(text, "2")
-    close((cost["s2"] + 90) / (cost["3"] + 90), 1.30, atol=0.005)
-    unit = cost["3"] + 90
-    close(90 / unit, 0.98 - 0.53, atol=0.01)
+    assert buss.CORRECTION_OF_TEXT == 95
+    assert [name for name in printed if not fits(90, name)] == ["symplectic 2nd order"]
+    assert not fits(95, "2nd order")
+    without, corrected = buss.costs(90)["symplectic 2nd order"]
+    close(corrected, 1.30, atol=0.005)
+    close(corrected - without, 0.98 - 0.53, atol=0.01)
 
 
 @pytest.mark.parametrize(

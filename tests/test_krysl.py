@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,48 +11,49 @@ from compare import close
 from numpy.typing import NDArray
 
 import polhode as ph
+from polhode.reproduce import krysl
+from polhode.reproduce.krysl import FREE, run_example
 
 Array = NDArray[np.float64]
 DATA = json.loads((Path(__file__).parent / "data" / "krysl.json").read_text(encoding="utf-8"))
 NAMES = ["trap", "imid", "trapm", "imidm", "swc1", "akw", "bbtrap", "bbtrapwd"]
-FREE = np.array([0.9144, 1.098, 1.66])
-#: Moments, momentum and rotation vector at the start, torque, key of the reference state.
-PROBLEMS: dict[str, tuple[Any, Any, Any, Any, str]] = {
-    "free": (FREE, FREE * [0.45549, 0.82623, 0.03476], [0, 0, 0], None, "krysl_free_t100"),
-    "slow": (
-        [5, 5, 1], [0, 0, 5], [0.05, 0, 0], ph.torques.LagrangeTop(), "krysl_slow_top_t20",
-    ),
-    "fast": (
-        [5, 5, 1], [0, 0, 50], [0.3, 0, 0], ph.torques.LagrangeTop(), "krysl_fast_top_t20",
-    ),
-}  # fmt: skip
-for reading, letter in (("physical", ""), ("printed", "p")):
-    for time in (5, 20):
-        PROBLEMS[f"wall{letter}{time}"] = (
-            [2, 3, 4.5], [2, 2, 2], [0, 0, 0], ph.torques.SoftWall(reading),
-            f"krysl_wall_{reading}_sign_t{time}",
-        )  # fmt: skip
+#: Example, time and key of the reference state.
+PROBLEMS = {
+    "free": ("free", "krysl_free_t100"),
+    "slow": ("slow", "krysl_slow_top_t20"),
+    "fast": ("fast", "krysl_fast_top_t20"),
+    "wall5": ("wall", "krysl_wall_physical_sign_t5"),
+    "wall20": ("wall", "krysl_wall_physical_sign_t20"),
+    "wallp5": ("wall as printed", "krysl_wall_printed_sign_t5"),
+    "wallp20": ("wall as printed", "krysl_wall_printed_sign_t20"),
+}
 
 
-def run(problem: str, method: str, h: float, n: int, **options: Any) -> ph.Trajectory:
-    inertia, m0, v0, torque, _ = PROBLEMS[problem]
-    return ph.integrate(
-        inertia, m0, ph.so3.to_matrix(ph.so3.exp(v0)), h, n, torque=torque, method=method,
-        splitting=None, **{"save_every": n, **options},
-    )  # fmt: skip
+def state(problem: str) -> tuple[float, Array, Array]:
+    """Time, momentum and attitude of the reference."""
+    data = DATA["states"][PROBLEMS[problem][1]]
+    return float(data["t"]), np.array(data["Pi_body"], float), np.array(data["R"], float)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 @pytest.mark.parametrize("method", NAMES)
 def test_convergence_tables(problem: str, method: str) -> None:
-    state = DATA["states"][PROBLEMS[problem][-1]]
-    Q, m, t = np.array(state["R"], float), np.array(state["Pi_body"], float), float(state["t"])
+    t, m, Q = state(problem)
     for h, error_of_Q, error_of_m in DATA["convergence"][problem][method.upper()]:
-        end = run(problem, method, h, round(t / h))
-        close(end.t[-1], t, rtol=1e-12)
+        close(h * round(t / h), t, rtol=1e-12)
+        of_m, of_Q = krysl.errors(PROBLEMS[problem][0], method, h, t, m, Q)
         # Both are solved to rounding errors; the table has more digits.
-        close(np.linalg.norm(end.q[-1] - Q, 2), error_of_Q, rtol=1e-5)
-        close(np.linalg.norm(end.m[-1] - m), error_of_m, rtol=1e-5)
+        close(of_Q, error_of_Q, rtol=1e-5)
+        close(of_m, error_of_m, rtol=1e-5)
+
+
+@pytest.mark.parametrize("problem", krysl.STEPS)
+def test_converged_states_of_the_figures(problem: str) -> None:
+    """They are good to far more than the least error in the figures, 4e-5."""
+    _, m, Q = state(problem)
+    ours = krysl.converged(problem)
+    close(ours[0], m, atol=1e-9)
+    close(ours[1], Q, atol=1e-9)
 
 
 @pytest.mark.parametrize("problem", ["free", "slow", "fast"])
@@ -61,7 +61,7 @@ def test_convergence_tables(problem: str, method: str) -> None:
 def test_conservation_table(problem: str, method: str) -> None:
     table = DATA["conservation"][problem]
     expected = table[method.upper()]
-    traj = run(problem, method, table["h"], table["n"], save_every=1)
+    traj = run_example(problem, method, table["h"], table["n"], save_every=1)
     energy = traj.energy()
     change = energy / energy[0] - 1
     # Where the source is at rounding, of 2000 steps, so are we.
@@ -81,7 +81,7 @@ def test_conservation_table(problem: str, method: str) -> None:
 @pytest.mark.parametrize("method", NAMES)
 def test_the_wall_as_printed(method: str) -> None:
     """40,000 steps of 0.5, up to 40 degrees each: nothing is lost, and the energy as recomputed."""
-    traj = run("wallp5", method, 0.5, 40_000, save_every=1)
+    traj = run_example("wall as printed", method, 0.5, 40_000, save_every=1)
     ratio = traj.energy() / float(DATA["states"]["krysl_wall_printed_sign_t5"]["H0"])
     expected = DATA["wall"][method.upper()]
     assert np.isfinite(ratio).all()
@@ -94,7 +94,7 @@ def test_the_wall_as_printed(method: str) -> None:
 @pytest.mark.parametrize("method", NAMES)
 def test_the_wall_of_the_physical_sign(method: str) -> None:
     # Motion down to r = 0.445, where the torque changes by a third in 0.01.
-    traj = run("wall5", method, 0.05, 40_000, save_every=1)
+    traj = run_example("wall", method, 0.05, 40_000, save_every=1)
     ratio = traj.energy() / float(DATA["states"]["krysl_wall_physical_sign_t5"]["H0"])
     assert np.isfinite(ratio).all()
     assert ratio.min() > 0.8
@@ -106,12 +106,12 @@ def test_the_wall_of_the_physical_sign(method: str) -> None:
 def test_erratum_sign_of_the_wall(method: str) -> None:
     """The figures are not of an attraction: with the physical sign every method leaves half to
     twice its energy, or finds no root, after 4 to 19 of the 40,000 steps of 0.5."""
-    ratio = run("wall5", method, 0.5, 20, save_every=1).energy() / float(
+    ratio = run_example("wall", method, 0.5, 20, save_every=1).energy() / float(
         DATA["states"]["krysl_wall_physical_sign_t5"]["H0"]
     )
     lost = ~((ratio > 0.5) & (ratio < 2))
     assert 4 <= lost.argmax() <= 19
-    kept = run("wallp5", method, 0.5, 20, save_every=1).energy()
+    kept = run_example("wall as printed", method, 0.5, 20, save_every=1).energy()
     assert np.abs(kept / kept[0] - 1).max() < 0.1
 
 
@@ -149,7 +149,7 @@ def test_erratum_definition_of_skew() -> None:
 def test_erratum_torque_of_equation_13() -> None:
     """The remark below it: T_2 = T(t, R_2), with which Pi_2 = Pi_0 solves (13); the time of the
     step's end, or the attitude there, would not."""
-    m0, q0, h = FREE * [0.45549, 0.82623, 0.03476], np.array([0.6, -0.48, 0.0, 0.64]), 0.4
+    (_, m0, _, _), q0, h = krysl.EXAMPLES["free"], np.array([0.6, -0.48, 0.0, 0.64]), 0.4
 
     def torque(t: float, m: Array, q: Array) -> Array:
         up = ph.so3.rotate(ph.so3.conjugate(q), [0.2, -0.3, 0.6])
@@ -171,13 +171,13 @@ def test_erratum_torque_of_equation_13() -> None:
 
 def test_steps_without_root_are_nan_and_counted() -> None:
     with pytest.warns(RuntimeWarning, match="found no root"):
-        traj = run("wall5", "bbtrap", 2.0, 40)
+        traj = run_example("wall", "bbtrap", 2.0, 40)
     assert np.isnan(traj.m[-1]).all()
 
 
 @pytest.mark.parametrize("method", [*NAMES, "euler_forward", "euler_backward"])
 def test_models_and_functions_agree(method: str) -> None:
-    inertia, m0, v0, model, _ = PROBLEMS["slow"]
+    inertia, m0, v0, model = krysl.EXAMPLES["slow"]
     options = {"method": method, "splitting": None}
 
     def torque(t: float, m: Array, q: Array) -> Array:

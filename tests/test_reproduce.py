@@ -29,6 +29,10 @@ VERDICTS = {
     "gustafsson-figure-4": "slip explained",
     "vilmart-figure-1": "matches",
     "vilmart-table-2": "matches",
+    "buss-figure-3": "slip explained",
+    "buss-figure-5": "slip explained",
+    "krysl-figure-1": "slip explained",
+    "krysl-figure-2": "matches",
 }
 
 
