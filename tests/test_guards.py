@@ -699,6 +699,7 @@ def test_a_motion_keeps_what_it_was_made_with() -> None:
         same(a, b)
 
 
+@pytest.mark.filterwarnings("ignore:a step of method .* was too long:RuntimeWarning")
 @pytest.mark.parametrize("method", ["exact", "frb"])
 def test_long_steps_from_beside_the_middle_axis_are_refused(method: str) -> None:
     """More than 300 growth times for a start less than 1e-135 away, but not for a start on it."""
