@@ -48,7 +48,7 @@ def shown(value: Value | None) -> str:
 def _as_printed(value: Value | None, printed: str) -> str:
     """A number with one digit more than the printed one has."""
     digits = len(printed.lower().partition("e")[0].lstrip("-0.").replace(".", ""))
-    return f"{value:.{digits + 1}g}" if printed and isinstance(value, float) else shown(value)
+    return f"{value:#.{digits + 1}g}" if printed and isinstance(value, float) else shown(value)
 
 
 def _tolerance(cell: Cell) -> str:
