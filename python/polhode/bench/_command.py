@@ -17,6 +17,11 @@ from polhode.bench._timing import Timer
 QUICK = Timer(seconds=0.01, window=1e-4, least=5, most=20)
 
 
+def timer(quick: bool) -> Timer:
+    """The timer of a run."""
+    return QUICK if quick else Timer()
+
+
 def parser() -> argparse.ArgumentParser:
     """The arguments."""
     made = argparse.ArgumentParser(
@@ -86,9 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if name not in cases:
             made.error(f"there is no case {name!r}; --list shows them")
     chosen = _with_those_before(options.only, cases) if options.only else list(cases)
-    run = _registry.Run(
-        options.quick, QUICK if options.quick else Timer(), options.threads, options.seed
-    )
+    run = _registry.Run(options.quick, timer(options.quick), options.threads, options.seed)
     tables: dict[str, _results.Table] = {}
     images: dict[str, list[bytes]] = {}
     given = sys.argv[2:] if arguments is None else arguments
