@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 #: The colours of Okabe and Ito, which all readers tell apart, without the yellow.
@@ -19,15 +20,27 @@ def figure(columns: int = 1, width: float = 8.0, height: float = 5.5) -> tuple[F
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    with rc_context({"font.size": 15}):
+    with rc_context({"font.size": 16}):
         made = Figure(figsize=(width * columns, height), layout="constrained")
         axes = [made.add_subplot(1, columns, i + 1) for i in range(columns)]
+        for one in axes:
+            one.set_title(" ")
     for one in axes:
         one.grid(visible=True, which="major", color="#dddddd", linewidth=0.8)
         one.set_axisbelow(True)
         for side in ("top", "right"):
             one.spines[side].set_visible(False)
     return made, axes
+
+
+def logarithmic(axis: Axis, low: float, high: float) -> None:
+    """Ticks with plain numbers: powers of ten, and 2 and 5 times these over a short range."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    short = high < 50 * low
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,)))
+    axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def style(index: int) -> dict[str, Any]:

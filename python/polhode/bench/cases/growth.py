@@ -11,7 +11,7 @@ import numpy as np
 import polhode as ph
 from polhode.bench import Row, Run, Table, case
 from polhode.bench._bodies import ANGLE, INERTIA, deviation, reference, states, turned
-from polhode.bench._drawing import figure, style
+from polhode.bench._drawing import figure, logarithmic, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -123,8 +123,10 @@ def _curves(table: Table, label: str, meaning: str) -> Figure:
         if some:
             axes.loglog(*zip(*some, strict=True), label=x, **style(index))
     axes.set_xlabel(meaning)
+    for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        logarithmic(axis, *limits)
     axes.set_ylabel("CPU time, ns per body per step")
-    made.legend(loc="outside right upper", frameon=False)
+    made.legend(loc="outside right upper", frameon=False, fontsize=15)
     return made
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import polhode as ph
 from polhode.bench import Row, Run, Table, Times, case
 from polhode.bench._bodies import Array, deviation, reference, states
-from polhode.bench._drawing import figure, style
+from polhode.bench._drawing import figure, logarithmic, style
 from polhode.bench._heavy_top import heavy_top
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def work_precision_torque(run: Run) -> Iterator[Row]:
     """
     bodies = 32 if run.quick else 256
     counts = (4, 64) if run.quick else (4, 8, 16, 32, 64, 128, 256, 512)
-    checked = np.linspace(0, bodies - 1, 4).astype(int)
+    checked = np.linspace(0, bodies - 1, 2 if run.quick else 4).astype(int)
     for top, (weight, speed) in TOPS.items():
         m = speed * M0 * np.linspace(0.9, 1.1, bodies)[:, None]
         q = np.tile(Q0, (bodies, 1))
@@ -254,10 +254,11 @@ def _front(points: list[tuple[float, float]]) -> tuple[list[float], list[float]]
 
 def _draw(axes: Axes, points: list[tuple[float, float, Row]], families: list[str]) -> None:
     for index, family in enumerate(families):
-        some = [(t, e) for t, e, row in points if row.labels["family"] == family]
+        some = [(t / 1000, e) for t, e, row in points if row.labels["family"] == family]
         times, errors = _front(some)
         axes.loglog(times, errors, label=family, **style(index))
-    axes.set_xlabel("CPU time of the run, ns per body")
+    axes.set_xlabel("CPU time of the run, µs per body")
+    logarithmic(axes.xaxis, *axes.get_xlim())
     axes.set_ylim(1e-16, 1)
 
 
@@ -267,10 +268,10 @@ def _fronts(table: Table, label: str) -> Figure:
     made, axes = figure(len(problems), width=6.5, height=7.5)
     for one, (problem, points) in zip(axes, problems.items(), strict=True):
         _draw(one, points, families)
-        one.set_title(problem)
+        one.set_title(problem, fontsize=17)
     axes[0].set_ylabel("largest error of m/|m| or q")
     handles, labels = axes[0].get_legend_handles_labels()
-    made.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False)
+    made.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=15)
     return made
 
 
