@@ -1,7 +1,9 @@
 """Write the tables of docs/*.md: `python docs/make_tables.py`, or `--check` that they are current.
 
-Counts, orders and names must be equal. Errors depend on the last bits of the instruction-set level;
-their order of magnitude must agree.
+Nothing is timed: times are read from the newest results of the suite of benchmarks in
+benchmarks/results/*.json. Without results there are no columns of times, and tables that consist of
+times stay as they are. Counts, orders, names and times must be equal. Errors depend on the last
+bits of the instruction-set level; their order of magnitude must agree.
 """
 
 from __future__ import annotations
@@ -9,17 +11,46 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 import polhode as ph
+from polhode.bench import Results, Row, Run, Times, load
+from polhode.bench.cases import methods as method_cases
+from polhode.bench.cases import splittings as splitting_cases
 
 DOCS = Path(__file__).resolve().parent
-sys.path.insert(0, str(DOCS.parent / "benchmarks"))
+RESULTS = DOCS.parent / "benchmarks/results"
+BODIES = 100_000
 
-import bench_methods  # noqa: E402
-import bench_splitting  # noqa: E402
+
+def newest() -> Results | None:
+    """The newest committed results; None if there are none."""
+    found = [load(path) for path in RESULTS.glob("*.json")]
+    return max(found, key=lambda results: results.machine["time"], default=None)
+
+
+def rows(results: Results | None, name: str) -> list[Row]:
+    """The rows of a table of the results."""
+    return results.tables[name].rows if results and name in results.tables else []
+
+
+def median(times: Times | None) -> str:
+    """The median of a time; a dash where there is none."""
+    if times is None or times.median is None:
+        return "–"
+    return f"{times.median:.3g}" if times.median < 1000 else f"{times.median:.0f}"
+
+
+def where(results: Results) -> str:
+    """The machine and the command of the results."""
+    of = results.machine
+    return (
+        f"{of['processor']}, {of['compiler']}, level {of['level']}, commit {of['commit']} "
+        f"(`{of['command']}`)"
+    )
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:
@@ -28,28 +59,46 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
-def methods() -> str:
+def with_column(
+    head: list[str], lines: list[list[str]], name: str, cells: list[str], at: int
+) -> str:
+    """The table, with a column of times if any of its cells has one."""
+    if any(cell != "–" for cell in cells):
+        head.insert(at, name)
+        for line, cell in zip(lines, cells, strict=True):
+            line.insert(at, cell)
+    return table(head, lines)
+
+
+def methods(results: Results | None) -> str:
     """One row per method."""
     listed = ph.methods()
-    errors = bench_methods.errors([m.name for m in listed], quick=False)
-    rows = [
-        [
+    at = [method_cases.STEPS.index(h) for h in (0.2, 1.0)]
+    lines = []
+    for m in listed:
+        errors = method_cases.errors(m, "quaternion", 200, Run().rng())
+        line = [
             f"`{m.name}`",
             m.kind,
             "exact" if m.order is None else str(m.order),
             str(ph.flops(m.name, hw=0.2)["total"]),
-            *(f"{max(error, 1e-16):.0e}" for error in errors[m.name]),
+            *(f"{max(errors[i], 1e-16):.0e}" for i in at),
             "direct" if m.takes_torque else "",
             " ".join(f"`{name}`" for name in m.options),
             m.source,
         ]
-        for m in listed
-    ]
+        lines.append(line)
     head = "method, family, order, FLOPs, error at 0.2, error at 1, torque, options, source"
-    return table(head.split(", "), rows)
+    times = {
+        row.labels["method"]: row.times.get("one thread")
+        for row in rows(results, "methods")
+        if row.labels["attitude"] == "quaternion" and row.labels["bodies"] == BODIES
+    }
+    cells = [median(times.get(m.name)) for m in listed]
+    return with_column(head.split(", "), lines, "ns per body per step", cells, 4)
 
 
-def options() -> str:
+def options(results: Results | None) -> str:
     """One row per option, with the methods that have it."""
     families: dict[tuple[str, str], list[str]] = {}
     defaults: dict[tuple[str, str], list[str]] = {}
@@ -71,32 +120,75 @@ def options() -> str:
     )
 
 
-def splittings() -> str:
+def splittings(results: Results | None) -> str:
     """One row per scheme."""
     listed = ph.splittings()
-    (best,) = (s for s in listed if s.name == "sofroniou10_35")
-    tops = bench_splitting.TOPS.values()
-    references = [bench_splitting.end(best, 60, *top) for top in tops]
-    rows = []
+    ends = splitting_cases.exact_ends()
+    lines = []
     for s in listed:
-        flows = bench_splitting.flows(s)
-        ends = [bench_splitting.end(s, bench_splitting.FLOWS // flows, *top) for top in tops]
-        errors = [np.abs(a - b).max() for a, b in zip(ends, references, strict=True)]
+        flows = splitting_cases.flows(s)
+        errors = splitting_cases.errors(s, splitting_cases.FLOWS // flows, ends)
         order = str(s.order)
         if s.generalised_order:
             order = str(s.generalised_order)
         elif s.effective_order != s.order:
             order = f"{s.order}, effective {s.effective_order}"
         needs = "only attitude" * s.attitude_only + ", modified potential" * s.modified
-        rows.append(
-            [f"`{s.name}`", order, str(flows), needs, *(f"{e:.0e}" for e in errors), s.source]
+        lines.append(
+            [
+                f"`{s.name}`",
+                order,
+                str(flows),
+                needs,
+                *(f"{errors[top]:.0e}" for top in splitting_cases.TOPS),
+                s.source,
+            ]
         )
-    return table(
-        ["scheme", "order", "free flows", "needs", "error, heavy", "error, fast", "source"], rows
-    )
+    head = ["scheme", "order", "free flows", "needs", "error, heavy", "error, fast", "source"]
+    times = {row.labels["scheme"]: row.times["time"] for row in rows(results, "splittings")}
+    cells = [median(times.get(s.name)) for s in listed]
+    return with_column(head, lines, "ns per body per step", cells, 3)
 
 
-TABLES = {
+def levels(results: Results | None) -> str | None:
+    """Times and error of the exact step at each level; None without results."""
+    found = rows(results, "levels")
+    if results is None or not found:
+        return None
+    names = list(found[0].times)
+    lines = [[name, *(median(row.times[name]) for row in found)] for name in names]
+    lines.append(["error", *(f"{row.values['error']:.1f}" for row in found)])
+    head = ["level", *(f"hw = {row.labels['hw']:g}" for row in found)]
+    return f"Measured on {where(results)}.\n\n{table(head, lines)}"
+
+
+def which(results: Results | None) -> str | None:
+    """The fastest method for each problem and error; None without results."""
+    found = rows(results, "which_method")
+    if results is None or not found:
+        return None
+    lines = []
+    for row in found:
+        best = median(row.times.get("best"))
+        method, steps, after, ratio = (
+            row.values.get(name) for name in ("method", "steps", "next", "next / best")
+        )
+        lines.append(
+            [
+                str(row.labels["problem"]),
+                f"{row.labels['error at most']:.0e}",
+                f"`{method}`, {steps} steps" if method else "none",
+                best,
+                f"`{after}`, {ratio:.2g} times" if after else "",
+            ]
+        )
+    head = ["problem", "error at most", "fastest", "ns per body", "next family"]
+    return f"Measured on {where(results)}.\n\n{table(head, lines)}"
+
+
+TABLES: dict[str, dict[str, Callable[[Results | None], str | None]]] = {
+    "accuracy_and_speed.md": {"levels": levels},
+    "benchmarks.md": {"which": which},
     "methods.md": {"methods": methods, "options": options},
     "splitting.md": {"splittings": splittings},
 }
@@ -119,12 +211,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing")
     check = parser.parse_args().check
-    code = 0
+    code, results = 0, newest()
     for page, tables in TABLES.items():
         path = DOCS / page
         new = old = path.read_text(encoding="utf-8")
         for name, make in tables.items():
-            new = replaced(new, name, make())
+            made = make(results)
+            if made is not None:
+                new = replaced(new, name, made)
         if not check:
             path.write_text(new, encoding="utf-8")
             continue

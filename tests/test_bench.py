@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,6 +28,7 @@ from polhode.bench import (
     load,
 )
 from polhode.bench import _results as results
+from polhode.bench._heavy_top import heavy_top
 from polhode.bench._timing import Measured
 
 TABLE = Table(
@@ -149,6 +152,74 @@ def test_operations_of_every_method_are_counted():
         assert row.values["total"] == sum(
             row.values[k] for k in ("add", "mul", "div", "sqrt", "trig")
         )
+
+
+# The others are those of `python -m polhode bench --quick` in .ci/run: they take longer.
+SHORT = [
+    "attitudes", "elliptic", "exact_errors", "growth_bodies", "growth_length", "growth_steps",
+    "growth_threads", "heavy_top", "heavy_top_long", "implicit_roots", "layouts", "long_run",
+    "motion", "moser_veselov_roots", "principal_axes", "rates", "splittings", "torques",
+    "torques_compiled",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_a_case_gives_rows_of_different_labels(name):
+    timer = Timer(seconds=0.0, window=0.0, least=2)
+    case = _registry.cases()[name]
+    table = case.run(Run(quick=True, timer=timer))
+    assert not table.fault
+    assert table.rows
+    labels = [tuple(row.labels.items()) for row in table.rows]
+    assert len(set(labels)) == len(labels)
+    named = {x for row in table.rows for x in (*row.labels, *row.times, *row.ratios, *row.values)}
+    assert set(table.units) <= named, "a unit of a column that is not there"
+
+
+def test_exact_errors_are_within_the_promise():
+    table = _registry.cases()["exact_errors"].run(Run(quick=True))
+    for row in table.rows:
+        if row.labels["set"] != "near the middle axis":
+            # Eight of these units, docs/accuracy_and_speed.md; the input is exact here.
+            assert row.values["step"] < 8
+            assert row.values["motion"] < 8
+
+
+def test_the_reference_of_heavy_tops_agrees_with_another_code():
+    path = Path(__file__).parent / "data/heavy_top.json"
+    top = json.loads(path.read_text(encoding="utf-8"))
+    point = top["points"][0]
+    m, q = heavy_top(top["I"], top["m0"], top["q0"], top["u0"], point["t"], 50)
+    # 24 decimals are given; the result is correct to the last bit but for double rounding.
+    close(m, np.array(point["m"], float), atol=2.0**-53)
+    close(q, np.array(point["q"], float), atol=2.0**-53)
+
+
+def test_the_reference_refuses_steps_that_are_too_long():
+    with pytest.raises(ArithmeticError, match="too few"):
+        heavy_top([1, 1.5, 2.2], [0.3, 0.5, 0.8], [1, 0, 0, 0], [0, 0, 1], 100.0, 4)
+
+
+def test_the_fastest_method_is_chosen_from_the_rows():
+    rows = [
+        Row(
+            {"body": "one", "family": family, "method": method, "steps": 1},
+            {"time": Times(t, t, t, t, t, 9) if t else Times(reason="loaded")},
+            values={"error": error},
+        )
+        for family, method, t, error in (
+            ("a", "fast", 1.0, 1e-4), ("a", "good", 3.0, 1e-10), ("b", "slow", 6.0, 1e-13),
+            ("b", "unknown", None, 1e-15),
+        )
+    ]  # fmt: skip
+    free = replace(TABLE, rows=rows)
+    tables = {"work_precision": free, "work_precision_torque": replace(TABLE, rows=[])}
+    table = _registry.cases()["which_method"].run(Run(tables=tables))
+    found = {row.labels["error at most"]: row.values for row in table.rows}
+    names = [found[e]["method"] for e in (1e-3, 1e-6, 1e-9, 1e-12)]
+    assert names == ["fast", "good", "good", "slow"]
+    assert found[1e-9]["next"] == "slow"
+    close(found[1e-9]["next / best"], 2.0, atol=0)
 
 
 def test_importing_polhode_does_not_import_the_suite():

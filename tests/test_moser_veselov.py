@@ -363,7 +363,7 @@ def test_the_right_root_past_a_quarter_turn() -> None:
 
 @pytest.mark.parametrize("name", [n for n in FAMILY if ORDER[n] >= 8])
 def test_no_wrong_root_is_accepted(name: str) -> None:
-    """Random bodies, thin ones too, steps below a half turn; more in benchmarks/dmv_roots.py."""
+    """Random bodies, thin ones too, steps below a half turn; bench has more of them."""
     rng = np.random.default_rng(11)
     n = 4000
     inertia = np.where(

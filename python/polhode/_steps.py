@@ -135,7 +135,7 @@ def step(
     the solution connected to h = 0: near the start for a short step, else by continuation in h. If
     that branch ends before h, or needs more than 65,536 parts, the body becomes NaN. Among 300,000
     random bodies this did not happen up to |h| |m| / I1 = 2, and for "trap", "imid", "imidm" and
-    "akw" not up to 5 (``benchmarks/implicit_roots.py``).
+    "akw" not up to 5 (``python -m polhode bench --only implicit_roots``).
 
     With ``energy_correction=True`` the body is rotated after each step so that its energy equals
     the energy at the start of the call. The spatial momentum does not change. To first order in the

@@ -62,7 +62,7 @@ def _columns(table: Table) -> list[tuple[str, str]]:
 def heading(table: Table, kind: str, name: str) -> tuple[str, str]:
     """Name of a column and its unit."""
     if kind == "times":
-        return name, table.time
+        return name, "; ".join([table.time, *([table.units[name]] if name in table.units else [])])
     if kind == "ratios":
         return name, table.units.get(name, "ratio of times in neighbouring windows")
     return name, table.units.get(name, "")
@@ -96,7 +96,7 @@ def text(table: Table) -> str:
     lines += [
         f"{name}: {unit}"
         for (name, unit), (kind, _) in zip(heads, columns, strict=True)
-        if unit and kind not in ("times", "ratios")
+        if unit and (name in table.units or kind not in ("times", "ratios"))
     ]
     for line in [[name for name, _ in heads], *cells]:
         row = "  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=True))

@@ -20,9 +20,21 @@ METHODS = ("exact", "frb", "gauss8", "dmv8", "magnus4", "rotations231")
 STEP = "ns per body per step"
 
 
-@case("growth_bodies", "Time against the number of bodies", time=STEP)
+ERROR = "largest of m/|m| or q at the end, of 200 bodies, absolute"
+
+
+def _error(run: Run, method: str, steps: int = 1) -> float:
+    """Error after steps of hw = 0.2."""
+    m, q = states(200, run.rng())
+    end = reference(INERTIA, m, q, 0.2 * steps)
+    got = ph.step(INERTIA, m, q, 0.2, method=method, n_steps=steps)
+    return float(deviation(got, end).max())
+
+
+@case("growth_bodies", "Time against the number of bodies", time=STEP, units={"error": ERROR})
 def growth_bodies(run: Run) -> Iterator[Row]:
     """One step of hw = 0.2 from Python into given arrays, quaternions, one thread."""
+    errors = {x: _error(run, x) for x in METHODS}
     for n in (1, 16, 256) if run.quick else (1, 4, 16, 64, 256, 1024, 4096, 65536, 1_048_576):
         m, q = states(n, run.rng())
         out = np.empty_like(m), np.empty_like(q)
@@ -31,10 +43,16 @@ def growth_bodies(run: Run) -> Iterator[Row]:
         }
         times = run.timer.measure(works, n).times
         for x in METHODS:
-            yield Row({"method": x, "bodies": n}, {"time": times[x]})
+            values = {"error": errors[x]}
+            yield Row({"method": x, "bodies": n}, {"time": times[x]}, values=values)
 
 
-@case("growth_steps", "Time against the number of steps of a call", time=STEP)
+@case(
+    "growth_steps",
+    "Time against the number of steps of a call",
+    time=STEP,
+    units={"error": ERROR},
+)
 def growth_steps(run: Run) -> Iterator[Row]:
     """Steps of hw = 0.2 of 256 bodies in one call (`n_steps`), quaternions, one thread."""
     n = 256
@@ -47,7 +65,8 @@ def growth_steps(run: Run) -> Iterator[Row]:
         }
         times = run.timer.measure(works, n * steps).times
         for x in METHODS:
-            yield Row({"method": x, "steps": steps}, {"time": times[x]})
+            values = {"error": _error(run, x, steps)}
+            yield Row({"method": x, "steps": steps}, {"time": times[x]}, values=values)
 
 
 @case(
@@ -89,7 +108,7 @@ def growth_length(run: Run) -> Iterator[Row]:
     "growth_threads",
     "Time against the number of threads",
     time=STEP + ", wall time",
-    units={"one / several": "ratio of the wall times in neighbouring windows"},
+    units={"one / several": "ratio of the wall times in neighbouring windows", "error": ERROR},
 )
 def growth_threads(run: Run) -> Iterator[Row]:
     """One step of hw = 0.2 into given arrays, quaternions. Threads take turns with one thread."""
@@ -106,7 +125,8 @@ def growth_threads(run: Run) -> Iterator[Row]:
             measured = run.timer.measure(works, n, clock="wall")
             for k, times in measured.times.items():
                 labels = {"method": x, "bodies": n, "threads": int(k)}
-                yield Row(labels, {"time": times}, {"one / several": measured.ratio("1", k)})
+                ratios = {"one / several": measured.ratio("1", k)}
+                yield Row(labels, {"time": times}, ratios, {"error": _error(run, x)})
 
 
 # Pictures ----------------------------------------------------------------------------------------

@@ -74,16 +74,18 @@ def flops(run: Run) -> Iterator[Row]:
         "of peak": "of the GFLOP/s of NumPy's product of matrices in one thread, same run",
         "of bandwidth": "m and attitude read and written, of the GB/s of NumPy's sum of long "
         "vectors in one thread, same run",
+        "error": "of m/|m| or attitude after hw = 0.2, largest component, absolute",
     },
+    after=("flops",),
 )
 def methods(run: Run) -> Iterator[Row]:
     """Steps of hw = h |m| / I1 = 0.2 into given arrays, all methods in turn.
 
     Inertia (1, 1.5, 2.2), unit momenta in all directions, bodies in (N, 3) and (N, 4) or (N, 3, 3)
     arrays. "One thread" is the CPU time of the thread; "all threads" is wall time, for 100,000
-    bodies and more. For one body this is the cost of a call from Python. The errors are in the
-    table "flops". A multistep method makes several steps in a call, five times the number that it
-    combines.
+    bodies and more. For one body this is the cost of a call from Python. The errors are those of
+    the table "flops". A multistep method makes several steps in a call, five times the number that
+    it combines.
     """
     peak = peaks()
     yield Row(
@@ -92,6 +94,10 @@ def methods(run: Run) -> Iterator[Row]:
         note=f"peak {peak['GFLOP/s']:.3g} GFLOP/s, {peak['GB/s']:.3g} GB/s",
     )
     listed = ph.methods()
+    errors = {
+        (row.labels["method"], row.labels["attitude"]): row.values["error at 0.2"]
+        for row in run.tables["flops"].rows
+    }
     for n in (1, 1000) if run.quick else SIZES:
         m, q = states(n, run.rng())
         for attitude in ("quaternion", "matrix"):
@@ -120,10 +126,10 @@ def methods(run: Run) -> Iterator[Row]:
                 times = {"one thread": one.times[x.name]}
                 if many is not None:
                     times["all threads"] = many.times[x.name]
-                values: dict[str, Any] = {}
+                values: dict[str, Any] = {"error": errors[x.name, attitude]}
                 if (ns := one.times[x.name].median) is not None:
                     rate = ph.flops(x.name, attitude=attitude, hw=0.2)["total"] / ns
-                    values = {
+                    values |= {
                         "GFLOP/s": rate,
                         "of peak": rate / peak["GFLOP/s"],
                         "of bandwidth": BYTES[attitude] / ns / peak["GB/s"],
