@@ -4,6 +4,7 @@
 /// Everything that a user of the header-only library needs.
 
 #include "polhode/batch/attitude.hpp"
+#include "polhode/batch/columns.hpp"
 #include "polhode/batch/findings.hpp"
 #include "polhode/batch/stepping.hpp"
 #include "polhode/batch/transposition.hpp"

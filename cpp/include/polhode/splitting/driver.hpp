@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "polhode/batch/attitude.hpp"
+#include "polhode/batch/columns.hpp"
 #include "polhode/batch/views.hpp"
 #include "polhode/inertia.hpp"
 #include "polhode/rotation_step.hpp"
@@ -31,54 +32,6 @@ inline constexpr std::ptrdiff_t column = block_bodies + 8;
 
 /// The most columns that a direct integrator may have.
 inline constexpr int most_columns = 96;
-
-/// Copies whole packs from rows of C numbers per body to columns, or back.  Returns the number of
-/// bodies.
-template <int C>
-std::ptrdiff_t transpose(const View& from, const MutableView& to, std::ptrdiff_t count) {
-    using T = torque::one_register<batch_real>::type;
-    constexpr int lanes = lanes_v<T>;
-    const auto rows = [](auto v) {
-        v.body = C, v.component = 1;
-        return v;
-    };
-    std::ptrdiff_t i = 0;
-    T x[C];
-    for (; to.body == 1 && i + lanes <= count; i += lanes) {
-        batch::load(rows(from), i, lanes, x);
-        batch::store(torque::columns(to), i, lanes, x);
-    }
-    for (; from.body == 1 && i + lanes <= count; i += lanes) {
-        batch::load(torque::columns(from), i, lanes, x);
-        batch::store(rows(to), i, lanes, x);
-    }
-    return i;
-}
-/// Copies from one layout of `components` numbers per body to another.
-inline void copy(const View& from, const MutableView& to, int components, std::ptrdiff_t count) {
-    const auto rows = [components](const View& v) {
-        return v.body == components && v.component == 1;
-    };
-    if (rows(from) && rows(to)) {
-        std::copy_n(from.data, count * components, to.data);
-        return;
-    }
-    std::ptrdiff_t first = 0;
-    if ((rows(from) && to.body == 1) || (from.body == 1 && rows(to))) {
-        if (components == 3) first = transpose<3>(from, to, count);
-        if (components == 4) first = transpose<4>(from, to, count);
-    }
-    for (int k = 0; k < components; ++k) {
-        const double* source = from.data + k * from.component;
-        double* target = to.data + k * to.component;
-        if (from.body == 1 && to.body == 1) {
-            std::copy_n(source, count, target);
-        } else {
-            for (std::ptrdiff_t i = first; i < count; ++i)
-                target[i * to.body] = source[i * from.body];
-        }
-    }
-}
 
 /// The memory in which a block works.
 template <class T = batch_real>
@@ -127,7 +80,7 @@ class Block {
             // Whole packs: lanes after the last body repeat it.
             padded_ = (count_ + lanes_v<T> - 1) / lanes_v<T> * lanes_v<T>;
             const auto take = [this](const View& from, const MutableView& to, int components) {
-                copy(from, to, components, count_);
+                batch::copy(from, to, components, count_);
                 for (int k = 0; k < components; ++k) {
                     double* x = to.data + k * column;
                     for (std::ptrdiff_t i = count_; i < padded_; ++i) x[i] = x[count_ - 1];
@@ -204,7 +157,7 @@ class Block {
             p.caller->torque_time = torque_time_;
         } else {
             const auto give_back = [this](const MutableView& to, const View& from, int components) {
-                copy(from, to, components, count_);
+                batch::copy(from, to, components, count_);
             };
             if (p.keeps_state) for_each_part(p.m, p.attitude, give_back);
         }
@@ -245,7 +198,7 @@ class Block {
     template <class AnyView>
     POLHODE_INLINE static AnyView laid_out(AnyView v) {
         if constexpr (Whole) return v;
-        return torque::columns(v);
+        return batch::columns(v);
     }
     POLHODE_INLINE static Vec3<T> vec3(const View& v, std::ptrdiff_t i, int n) {
         return batch::load_vec3<T>(laid_out(v), i, n);
@@ -337,7 +290,7 @@ class Block {
     }
     void flow(double h) {
         flow_.h = {&h, 0, 0, 0};
-        if (compensated_) copy(m_, before_, 3, padded_);
+        if (compensated_) batch::copy(m_, before_, 3, padded_);
         share([&](std::ptrdiff_t begin, std::ptrdiff_t end) { problem_.flow(flow_, begin, end); });
         if (compensated_) note_gain();
         torque_is_current_ = false;
@@ -401,7 +354,7 @@ class Block {
             TorqueArguments a = arguments(t, m_, m_);
             select_term(a, 0);
             a.duration = kicks.factor[0];
-            copy(m_, work_, 3, padded_);
+            batch::copy(m_, work_, 3, padded_);
             problem_.terms[0].model->kick(a, 0, padded_);
             note_lost(work_, m_);
             return;
@@ -420,7 +373,7 @@ class Block {
         } else {
             if (!current) torque(t, m_, torque_);
             add_to_m(kicks.factor[0], torque_);
-            if (kicks.between.data != nullptr) copy(m_, kicks.between, 3, padded_);
+            if (kicks.between.data != nullptr) batch::copy(m_, kicks.between, 3, padded_);
             if (kicks.count > 1) add_to_m(kicks.factor[1], torque_);
         }
         if (stage.modified != 0) {
@@ -622,7 +575,7 @@ class Block {
             torque(t, k == 0 ? m_ : stage, f);
             const bool outer = k == 0 || k == 3;
             if constexpr (Whole) {
-                if (k == 0) copy(f, total, 3, count_);
+                if (k == 0) batch::copy(f, total, 3, count_);
                 if (k > 0) add_scaled(total, outer ? 1.0 : 2.0, f, total);
             } else {
                 add_scaled(k == 0 ? m_ : total, outer ? s / 6 : s / 3, f, k == 3 ? m_ : total);
@@ -645,8 +598,8 @@ class Block {
         if (m.data == nullptr) return;
         m.data += row * problem_.m_save_stride + begin_ * m.body;
         attitude.data += row * problem_.attitude_save_stride + begin_ * attitude.body;
-        copy(momenta, m, 3, count_);
-        copy(attitude_, attitude, problem_.matrix ? 9 : 4, count_);
+        batch::copy(momenta, m, 3, count_);
+        batch::copy(attitude_, attitude, problem_.matrix ? 9 : 4, count_);
     }
 
     const SplittingProblem& problem_;

@@ -2,31 +2,14 @@
 
 #include <cmath>
 
-#include "polhode/batch/views.hpp"
+#include "polhode/batch/columns.hpp"
 #include "polhode/rotation_step.hpp"
 #include "polhode/torque/arguments.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace torque {
 
-/// One register of a pack.
-template <class T>
-struct one_register {
-    using type = T;
-};
-#if defined(POLHODE_HAS_PACK)
-template <int W, int U>
-struct one_register<pack<W, U>> {
-    using type = pack<W, 1>;
-};
-#endif
-
-/// Arrays stored component by component, with a stride that the compiler knows.
-template <class AnyView>
-POLHODE_INLINE AnyView columns(AnyView v) {
-    v.body = 1;
-    return v;
-}
+using batch::columns;
 
 /// Marks the bodies first <= k < end whose vector the torque changed from `before`, which is
 /// finite, to `after`, which is not finite.
@@ -61,7 +44,7 @@ POLHODE_INLINE void do_kicks(const TorqueArguments& a, std::ptrdiff_t i, const V
 
 /// The kicks of bodies begin <= i < end, whose torque has been stored to `out`.
 inline void do_kicks(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    using T = one_register<batch_real>::type;
+    using T = batch::one_register<batch_real>::type;
     for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
         do_kicks(a, i, batch::load_vec3<T>(columns(View(a.out)), i, lanes_v<T>));
     }

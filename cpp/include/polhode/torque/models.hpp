@@ -31,21 +31,13 @@ namespace torque {
 namespace detail {
 
 /// The code of a torque is short: it works on one register at a time, without spills.
-using torque_real = one_register<batch_real>::type;
+using torque_real = batch::one_register<batch_real>::type;
 
-template <class T>
-POLHODE_INLINE void put(const TorqueArguments& a, std::ptrdiff_t i, int count, Vec3<T> value) {
-    if (a.add) value = batch::load_vec3<T>(a.out, i, count) + value;
-    batch::store_vec3(a.out, i, count, value);
-}
+// Loops over at least one body: whole packs of arrays stored component by component.  Parameters
+// shared by all bodies are loaded before.
 
-// Loops over at least one body: parameters shared by all bodies are loaded before.
-
-/// Whole packs of arrays stored component by component, and the kicks.
 template <class M, bool Matrix, class T>
-[[gnu::noinline]] void torque_columns(const TorqueArguments& a,
-                                      std::ptrdiff_t begin,
-                                      std::ptrdiff_t end) {
+void torque_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     constexpr int lanes = lanes_v<T>;
     T p[M::parameters];
     batch::load(a.parameters, begin, 1, p);
@@ -61,60 +53,47 @@ template <class M, bool Matrix, class T>
 }
 
 template <class M, bool Matrix, class T>
-void torque_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    if (a.attitude.body == 1 && a.m.body == 1 && a.out.body == 1 &&
-        (end - begin) % lanes_v<T> == 0) {
-        torque_columns<M, Matrix, T>(a, begin, end);
-        return;
-    }
-    T p[M::parameters];
-    batch::load(a.parameters, begin, 1, p);
-    for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
-        const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
-        if (a.parameters.body != 0) batch::load(a.parameters, i, count, p);
-        Vec3<T> m{};
-        if constexpr (M::info.depends_on_m) m = batch::load_vec3<T>(a.m, i, count);
-        put(a, i, count, M::torque(p, a.t, m, Frame<T, Matrix>::load(a.attitude, i, count)));
-    }
-}
-
-template <class M, bool Matrix, class T>
 void derivative_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    constexpr int lanes = lanes_v<T>;
     T p[M::parameters];
     batch::load(a.parameters, begin, 1, p);
-    for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
-        const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
-        if (a.parameters.body != 0) batch::load(a.parameters, i, count, p);
-        const Vec3<T> v = batch::load_vec3<T>(a.rotation, i, count);
-        put(a, i, count, M::derivative(p, a.t, v, Frame<T, Matrix>::load(a.attitude, i, count)));
+    for (std::ptrdiff_t i = begin; i < end; i += lanes) {
+        if (a.parameters.body != 0) batch::load(columns(a.parameters), i, lanes, p);
+        const Vec3<T> v = batch::load_vec3<T>(columns(a.rotation), i, lanes);
+        const auto frame = Frame<T, Matrix>::load(columns(a.attitude), i, lanes);
+        Vec3<T> f = M::derivative(p, a.t, v, frame);
+        if (a.add) f = batch::load_vec3<T>(columns(a.out), i, lanes) + f;
+        batch::store_vec3(columns(a.out), i, lanes, f);
     }
 }
 
 template <class M, bool Matrix, class T>
 void potential_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    constexpr int lanes = lanes_v<T>;
     T p[M::parameters];
-    for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
-        const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
-        batch::load(a.parameters, i, count, p);
-        T out[1] = {M::potential(p, a.t, Frame<T, Matrix>::load(a.attitude, i, count))};
-        batch::store(a.out, i, count, out);
+    batch::load(a.parameters, begin, 1, p);
+    for (std::ptrdiff_t i = begin; i < end; i += lanes) {
+        if (a.parameters.body != 0) batch::load(columns(a.parameters), i, lanes, p);
+        const auto frame = Frame<T, Matrix>::load(columns(a.attitude), i, lanes);
+        const T out[1] = {M::potential(p, a.t, frame)};
+        batch::store(columns(a.out), i, lanes, out);
     }
 }
 
 template <class M, bool Matrix, class T>
 void kick_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    constexpr int lanes = lanes_v<T>;
     T p[M::parameters];
     batch::load(a.parameters, begin, 1, p);
     auto constants = M::prepare(p, a.duration);
-    for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
-        const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
+    for (std::ptrdiff_t i = begin; i < end; i += lanes) {
         if (a.parameters.body != 0) {
-            batch::load(a.parameters, i, count, p);
+            batch::load(columns(a.parameters), i, lanes, p);
             constants = M::prepare(p, a.duration);
         }
-        const auto frame = Frame<T, Matrix>::load(a.attitude, i, count);
-        const Vec3<T> m = batch::load_vec3<T>(a.m, i, count);
-        batch::store_vec3(a.out, i, count, M::kick(p, a.t, constants, m, frame));
+        const auto frame = Frame<T, Matrix>::load(columns(a.attitude), i, lanes);
+        const Vec3<T> m = batch::load_vec3<T>(columns(a.m), i, lanes);
+        batch::store_vec3(columns(a.out), i, lanes, M::kick(p, a.t, constants, m, frame));
     }
 }
 
@@ -135,15 +114,71 @@ inline TorqueArguments in_interval(TorqueArguments a) {
     return a;
 }
 
-/// Calls loop(a, begin, end) for quaternions or matrices, if there is a body.
-template <auto loop_of_quaternions, auto loop_of_matrices>
-void run(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    if (begin >= end) return;
-    const auto loop = a.matrix ? loop_of_matrices : loop_of_quaternions;
-    if (a.extra.table.bounds == nullptr) {
+/// Columns of up to `chunk` bodies, to which arrays of another layout are copied.
+struct Chunk {
+    static constexpr std::ptrdiff_t chunk = 128, column = chunk + 8;
+    alignas(64) double m[3][column], attitude[9][column], rotation[3][column], out[3][column];
+
+    /// Bodies i ... i + n - 1 of `v`; the last is repeated up to `padded`.
+    static MutableView take(const View& v,
+                            int components,
+                            std::ptrdiff_t i,
+                            std::ptrdiff_t n,
+                            std::ptrdiff_t padded,
+                            double (*to)[column]) {
+        const MutableView inside{to[0], 1, column, 3 * column};
+        if (v.data == nullptr) return inside;
+        batch::copy({v.data + i * v.body, v.body, v.component, v.row}, inside, components, n);
+        for (int k = 0; k < components; ++k) {
+            std::fill(to[k] + n, to[k] + padded, to[k][n - 1]);
+        }
+        return inside;
+    }
+};
+
+/// Calls loop(a, begin, end), on copies if the arrays are stored in another way.
+inline void on_columns(TorqueFunction loop,
+                       int components,
+                       const TorqueArguments& a,
+                       std::ptrdiff_t begin,
+                       std::ptrdiff_t end) {
+    constexpr int lanes = lanes_v<torque_real>;
+    const auto stored = [](const View& v) { return v.data == nullptr || v.body == 1; };
+    if (stored(a.m) && stored(a.attitude) && stored(a.rotation) && a.out.body == 1 &&
+        (end - begin) % lanes == 0) {
         loop(a, begin, end);
+        return;
+    }
+    Chunk chunk;
+    for (std::ptrdiff_t i = begin; i < end; i += Chunk::chunk) {
+        const std::ptrdiff_t n = std::min(end - i, Chunk::chunk);
+        const std::ptrdiff_t padded = (n + lanes - 1) / lanes * lanes;
+        TorqueArguments b = a;
+        b.m = Chunk::take(a.m, 3, i, n, padded, chunk.m);
+        b.attitude = Chunk::take(a.attitude, a.matrix ? 9 : 4, i, n, padded, chunk.attitude);
+        b.rotation = Chunk::take(a.rotation, 3, i, n, padded, chunk.rotation);
+        b.out = Chunk::take(a.add ? a.out : MutableView{}, components, i, n, padded, chunk.out);
+        b.parameters.data += i * a.parameters.body;
+        loop(b, 0, padded);
+        MutableView out = a.out;
+        out.data += i * out.body;
+        batch::copy(b.out, out, components, n);
+    }
+}
+
+/// Calls loop(a, begin, end) for quaternions or matrices, if there is a body.
+inline void run(TorqueFunction loop_of_quaternions,
+                TorqueFunction loop_of_matrices,
+                int components,
+                const TorqueArguments& a,
+                std::ptrdiff_t begin,
+                std::ptrdiff_t end) {
+    if (begin >= end) return;
+    const TorqueFunction loop = a.matrix ? loop_of_matrices : loop_of_quaternions;
+    if (a.extra.table.bounds == nullptr) {
+        on_columns(loop, components, a, begin, end);
     } else {
-        loop(in_interval(a), begin, end);
+        on_columns(loop, components, in_interval(a), begin, end);
     }
 }
 
@@ -152,23 +187,23 @@ void run(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
 template <class M, class T = detail::torque_real>
 void torque(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     using namespace detail;
-    run<torque_loop<M, false, T>, torque_loop<M, true, T>>(a, begin, end);
+    run(torque_loop<M, false, T>, torque_loop<M, true, T>, 3, a, begin, end);
 }
 template <class M, class T = detail::torque_real>
 void derivative(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     using namespace detail;
-    run<derivative_loop<M, false, T>, derivative_loop<M, true, T>>(a, begin, end);
+    run(derivative_loop<M, false, T>, derivative_loop<M, true, T>, 3, a, begin, end);
 }
 template <class M, class T = detail::torque_real>
 void potential(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     using namespace detail;
-    run<potential_loop<M, false, T>, potential_loop<M, true, T>>(a, begin, end);
+    run(potential_loop<M, false, T>, potential_loop<M, true, T>, 1, a, begin, end);
 }
 
 template <class M, class T = detail::torque_real>
 void kick(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     using namespace detail;
-    run<kick_loop<M, false, T>, kick_loop<M, true, T>>(a, begin, end);
+    run(kick_loop<M, false, T>, kick_loop<M, true, T>, 3, a, begin, end);
 }
 
 template <class M>
