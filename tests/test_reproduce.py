@@ -36,6 +36,26 @@ VERDICTS = {
 }
 
 
+def test_all_tables_and_figures_are_there(capsys: pytest.CaptureFixture[str]) -> None:
+    """Twenty-two, and what the report says of accuracy and of cost; the list shows each."""
+    numbers = {
+        "report": ["figure-5", "figure-6", "figure-7", "accuracy", "cost"],
+        "gustafsson": [f"table-{k}" for k in (1, 2, 3)] + [f"figure-{k}" for k in (1, 2, 3, 4)],
+        "vilmart": ["figure-1", "table-2"],
+        "buss": [f"figure-{k}" for k in (3, 4, 5, 6, 7)],
+        "krysl": [f"figure-{k}" for k in (1, 2, 3, 4, 5)],
+    }
+    names = [f"{paper}-{what}" for paper, whats in numbers.items() for what in whats]
+    assert len(names) == 22 + 2
+    assert sorted(items()) == sorted(names)
+    dear = [name for name, item in items().items() if item.dear]
+    assert reproduce.main(["--list", *dear, "vilmart-table-2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[::2]] == [*dear, "vilmart-table-2"]
+    assert lines[-1].split("(")[0].strip() == VERDICTS["vilmart-table-2"]
+    assert {line.strip() for line in lines[1:-2:2]} == {"not run"}
+
+
 def test_the_list_of_verdicts_is_that_of_the_cheap_items() -> None:
     assert set(VERDICTS) == {name for name, item in items().items() if not item.dear}
 
