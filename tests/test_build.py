@@ -262,7 +262,7 @@ def test_the_check_sees_what_is_not_vectorised(inserted, complaint):
     assert [complaint in line for line in wrong] == ([True] if complaint else [])
 
 
-@pytest.mark.parametrize(("inserted", "grown"), [(3500, []), (3800, [0]), (0, [])])
+@pytest.mark.parametrize(("inserted", "grown"), [(3300, []), (3800, [0]), (0, [])])
 def test_a_loop_with_more_instructions_is_seen(inserted, grown):
     check = script("check_vectorised")
     both = "".join(

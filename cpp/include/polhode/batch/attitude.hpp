@@ -77,15 +77,7 @@ struct Attitude {
     /// h becomes NaN where the attitude is not finite; zero quaternions are reported in `findings`.
     POLHODE_INLINE void make_unit(T& h, int& findings) {
         if (matrix) {
-            const T off = orthogonality_defect(Q);
-            if (any(!(off <= orthogonal_within))) {
-                keep_orthogonal(Q, orthogonal_within);
-                keep_orthogonal(Q, orthogonal_within);
-                const mask_t<T> finite = is_finite(Vec3<T>{Q.a[0][0], Q.a[0][1], Q.a[0][2]}) &
-                                         is_finite(Vec3<T>{Q.a[1][0], Q.a[1][1], Q.a[1][2]}) &
-                                         is_finite(Vec3<T>{Q.a[2][0], Q.a[2][1], Q.a[2][2]});
-                h = select(finite, h, nan<T>());
-            }
+            h = select(make_orthogonal(), h, nan<T>());
             return;
         }
         const T excess = dot(q, q) - 1.0;
@@ -101,10 +93,15 @@ struct Attitude {
             q = kept_unit(q, unit_within);
         }
     }
-    /// The same results as `make_unit` and `turn` for quaternions that need at most a small
-    /// correction of the norm, with a blend: in most packs some lane needs the correction.  The
-    /// mask is false for all other lanes, whose results are meaningless.
-    POLHODE_INLINE static mask_t<T> turn_near_unit(Quaternion<T>& q, const Quaternion<T>& dq) {
+    /// The same results as `make_unit` and `turn` for matrices, and for quaternions that need at
+    /// most a small correction of the norm, with a blend: in most packs some lane needs the
+    /// correction.  The mask is false for all other lanes, whose results are meaningless.
+    POLHODE_INLINE mask_t<T> turn_near_unit(const Quaternion<T>& dq) {
+        if (matrix) {
+            const mask_t<T> finite = make_orthogonal();
+            turn(dq);
+            return finite;
+        }
         const T excess = dot(q, q) - 1.0;
         q = kept_unit(q, unit_within) * dq;
         return abs(excess) <= near_unit;
@@ -128,6 +125,17 @@ struct Attitude {
     }
 
   private:
+    /// `make_unit` of matrices.  False for a matrix that is not finite.
+    POLHODE_INLINE mask_t<T> make_orthogonal() {
+        const mask_t<T> orthogonal = orthogonality_defect(Q) <= orthogonal_within;
+        if (all(orthogonal)) return orthogonal;
+        keep_orthogonal(Q, orthogonal_within);
+        keep_orthogonal(Q, orthogonal_within);
+        return is_finite(Vec3<T>{Q.a[0][0], Q.a[0][1], Q.a[0][2]}) &
+               is_finite(Vec3<T>{Q.a[1][0], Q.a[1][1], Q.a[1][2]}) &
+               is_finite(Vec3<T>{Q.a[2][0], Q.a[2][1], Q.a[2][2]});
+    }
+
     static constexpr double unit_within = 4 * epsilon_v<T>;
     static constexpr double near_unit = 0x1p-26;  ///< of kept_unit
     static constexpr double orthogonal_within = 8 * epsilon_v<T>;

@@ -4,6 +4,7 @@
 /// Steps of a batch of bodies by any method.
 
 #include <cstddef>
+#include <new>
 
 #include "polhode/batch/attitude.hpp"
 #include "polhode/batch/findings.hpp"
@@ -70,15 +71,17 @@ class BodiesOfPacks {
     POLHODE_INLINE BodiesOfPacks(const StepArguments& arguments, std::ptrdiff_t begin)
         : inertia_(arguments.inertia),
           prepared_(static_cast<const Inertia<T>*>(arguments.bodies)),
-          at_(prepared_),
-          shared_(inertia_.body == 0) {
-        if (shared_ && prepared_ == nullptr) compute(begin, 1);
+          at_(prepared_) {
+        if (is_shared() && prepared_ == nullptr) compute_shared(begin);
     }
-    POLHODE_INLINE const Inertia<T>& of(std::ptrdiff_t i, int count) {
-        if (shared_) return *at_;
-        if (prepared_ != nullptr) return prepared_[i / lanes_v<T>];
+    POLHODE_INLINE bool is_shared() const { return inertia_.body == 0; }
+    /// The constants of all packs, if they are shared.
+    POLHODE_INLINE const Inertia<T>* shared() const { return at_; }
+    POLHODE_INLINE const Inertia<T>* of(std::ptrdiff_t i, int count) {
+        if (is_shared()) return at_;
+        if (prepared_ != nullptr) return prepared_ + i / lanes_v<T>;
         compute(i, count);
-        return own_;
+        return &own_;
     }
     int findings = all_valid;
 
@@ -86,14 +89,16 @@ class BodiesOfPacks {
     POLHODE_INLINE void compute(std::ptrdiff_t i, int count) {
         const Vec3<T> moments = load_vec3<T>(inertia_, i, count);
         findings |= look_at_moments(moments);
-        own_ = Inertia<T>::of(moments);
+        new (&own_) Inertia<T>(Inertia<T>::of(moments));  // in place: a copy takes 2 ns a body
+    }
+    [[gnu::noinline]] void compute_shared(std::ptrdiff_t begin) {
+        compute(begin, 1);
         at_ = &own_;
     }
 
     View inertia_;
     const Inertia<T>* prepared_;
     const Inertia<T>* at_;
-    bool shared_;
     Inertia<T> own_;
 };
 
@@ -133,7 +138,7 @@ template <class T, class Method>
     int findings = all_valid;
     for (std::ptrdiff_t i = begin; i < end; i += lanes) {
         const int count = end - i < lanes ? static_cast<int>(end - i) : lanes;
-        const Inertia<T>& body = bodies.of(i, count);
+        const Inertia<T>& body = *bodies.of(i, count);
         Vec3<T> m = load_vec3<T>(arguments.m, i, count);
         T h = load_scalar<T>(arguments.h, i, count);
         Attitude<T> attitude = Attitude<T>::load(arguments.attitude, arguments.matrix, i, count);
@@ -181,21 +186,6 @@ template <class T, class Method>
     return findings | bodies.findings;
 }
 
-/// All steps except the first n, of bodies begin ... end - 1, by `step_any`.
-template <class T>
-[[gnu::noinline, gnu::cold]] int step_on(const CalledMethod<T>& method,
-                                         StepArguments arguments,
-                                         std::ptrdiff_t n,
-                                         std::ptrdiff_t begin,
-                                         std::ptrdiff_t end) {
-    if (n > 0) {
-        arguments.m = arguments.m_out;
-        arguments.attitude = arguments.attitude_out;
-        arguments.n_steps -= n;
-    }
-    return step_any<T>(method, arguments, begin, end);
-}
-
 /// The layout of momenta and quaternions: rows of (N, C) arrays, or columns of (C, N) arrays.
 enum class Layout { rows, columns, other };
 
@@ -217,11 +207,11 @@ POLHODE_INLINE AnyView laid_out(AnyView v) {
     return v;
 }
 
-/// Steps of whole packs of bodies with quaternions, without energy correction: the loop that most
-/// calls run.  In unusual cases `step_any` continues: an unusual size of a momentum, a quaternion
-/// that needs normalisation, or a NaN result.
+/// n steps of whole packs of bodies, without energy correction: the loop that most calls run.  In
+/// unusual cases `step_any` does all steps: an unusual size of a momentum, an attitude that needs
+/// normalisation, or a NaN result.
 ///
-/// @tparam several  n steps, else one
+/// @tparam several  n steps of quaternions or matrices, else one step of quaternions
 template <class T, Layout layout, bool several, class Method>
 [[gnu::noinline]] int step_packs(const Method& method,
                                  const CalledMethod<T>& called,
@@ -229,42 +219,42 @@ template <class T, Layout layout, bool several, class Method>
                                  std::ptrdiff_t begin,
                                  std::ptrdiff_t end) {
     constexpr int lanes = lanes_v<T>;
+    const View m_in = laid_out<layout, 3>(arguments.m);
+    const View attitude_in = laid_out<layout, 4>(arguments.attitude);
+    const MutableView m_out = laid_out<layout, 3>(arguments.m_out);
+    const MutableView attitude_out = laid_out<layout, 4>(arguments.attitude_out);
+    const bool matrix = several && arguments.matrix;
     const std::ptrdiff_t n_steps = several ? arguments.n_steps : 1;
+    const bool own_h = arguments.h.body != 0;
     BodiesOfPacks<T> bodies(arguments, begin);
+    const Inertia<T>* body = bodies.shared();
+    const bool own_body = !bodies.is_shared();
+    T h(*arguments.h.data);
     int findings = all_valid;
     for (std::ptrdiff_t i = begin, next; i < end; i = next) {
         next = i + lanes;
-        const Inertia<T>& body = bodies.of(i, lanes);
-        const T h = load_scalar<T>(arguments.h, i, lanes);
-        Vec3<T> m = load_vec3<T>(laid_out<layout, 3>(arguments.m), i, lanes);
+        if (own_body) body = bodies.of(i, lanes);
+        if (own_h) h = load_scalar<T>(arguments.h, i, lanes);
+        Vec3<T> m = load_vec3<T>(m_in, i, lanes);
         Attitude<T> attitude;
         std::ptrdiff_t n = 0;
-        for (; n < n_steps; ++n) {
-            if (!all_usual(m)) [[unlikely]]
-                break;
-            const FreeStep<T> s = advance_usual(method, body, m, h);
+        while (all_usual(m)) [[likely]] {
+            const FreeStep<T> s = advance_usual(method, *body, m, h);
             // Loaded after the step, since the step uses all registers.
-            if (n == 0) {
-                const View from = laid_out<layout, 4>(arguments.attitude);
-                attitude = Attitude<T>::load(from, false, i, lanes);
-            }
-            Quaternion<T> q = attitude.q;
-            const mask_t<T> usual = Attitude<T>::turn_near_unit(q, s.dq);
-            if (!all(usual & (s.m.x == s.m.x))) [[unlikely]]
-                break;
+            if (n == 0) attitude = Attitude<T>::load(attitude_in, matrix, i, lanes);
             m = s.m;
-            attitude.q = q;
-        }
-        if (n > 0) {
-            store_vec3(laid_out<layout, 3>(arguments.m_out), i, lanes, m);
-            attitude.store(laid_out<layout, 4>(arguments.attitude_out), i, lanes);
+            if (!all(attitude.turn_near_unit(s.dq) & (m.x == m.x))) [[unlikely]]
+                break;
+            if (++n == n_steps) break;
         }
         if (n < n_steps) [[unlikely]] {
-            // If one pack is unusual from the start, its neighbours may be unusual too.
-            constexpr std::ptrdiff_t packs = 16 * lanes;
-            if (n == 0) next = end - i < packs ? end : i + packs;
-            findings |= step_on(called, arguments, n, i, next);
+            // If one pack is unusual, its neighbours may be unusual too.
+            next = end - i < 16 * lanes ? end : i + 16 * lanes;
+            findings |= step_any<T>(called, arguments, i, next);
+            continue;
         }
+        store_vec3(m_out, i, lanes, m);
+        attitude.store(attitude_out, i, lanes);
     }
     return findings | bodies.findings;
 }
@@ -279,20 +269,18 @@ int step_by(const Method& method,
         return step_any<T>(method, arguments, begin, end);
     } else {
         const CalledMethod<T> called{&call_method<T, Method>, &method};
-        std::ptrdiff_t whole = begin;
-        if (!arguments.matrix && arguments.energy_correction == energy::none &&
-            arguments.n_steps > 0) {
-            whole = end - (end - begin) % lanes_v<T>;
+        if (arguments.energy_correction != energy::none || arguments.n_steps == 0) {
+            return step_any<T>(called, arguments, begin, end);
         }
+        const bool several = arguments.n_steps > 1 || arguments.matrix;
+        const Layout layout = several ? Layout::other : layout_of(arguments);
+        const auto packs = layout == Layout::rows ? step_packs<T, Layout::rows, false, Method>
+                           : layout == Layout::columns
+                               ? step_packs<T, Layout::columns, false, Method>
+                               : step_packs<T, Layout::other, true, Method>;
+        const std::ptrdiff_t whole = end - (end - begin) % lanes_v<T>;
         int findings = all_valid;
-        if (whole > begin) {
-            const Layout layout = arguments.n_steps == 1 ? layout_of(arguments) : Layout::other;
-            const auto packs = layout == Layout::rows ? step_packs<T, Layout::rows, false, Method>
-                               : layout == Layout::columns
-                                   ? step_packs<T, Layout::columns, false, Method>
-                                   : step_packs<T, Layout::other, true, Method>;
-            findings = packs(method, called, arguments, begin, whole);
-        }
+        if (whole > begin) findings = packs(method, called, arguments, begin, whole);
         return findings | step_any<T>(called, arguments, whole, end);
     }
 }

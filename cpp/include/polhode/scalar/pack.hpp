@@ -65,6 +65,34 @@ POLHODE_INLINE real_vector<W> vector_fma(real_vector<W> a, real_vector<W> b, rea
     return a * b + c;
 #endif
 }
+
+// a < b ? a : b and a > b ? a : b in one instruction, with NaN and signed zeros as there.
+template <int W>
+POLHODE_INLINE real_vector<W> vector_min(real_vector<W> a, real_vector<W> b) {
+#if defined(__AVX512F__)
+    if constexpr (W == 8) return _mm512_maskz_min_pd(0xff, a, b);
+#endif
+#if defined(__AVX__)
+    if constexpr (W == 4) return _mm256_min_pd(a, b);
+#endif
+#if defined(__SSE2__)
+    if constexpr (W == 2) return _mm_min_pd(a, b);
+#endif
+    return a < b ? a : b;
+}
+template <int W>
+POLHODE_INLINE real_vector<W> vector_max(real_vector<W> a, real_vector<W> b) {
+#if defined(__AVX512F__)
+    if constexpr (W == 8) return _mm512_maskz_max_pd(0xff, a, b);
+#endif
+#if defined(__AVX__)
+    if constexpr (W == 4) return _mm256_max_pd(a, b);
+#endif
+#if defined(__SSE2__)
+    if constexpr (W == 2) return _mm_max_pd(a, b);
+#endif
+    return a > b ? a : b;
+}
 }  // namespace detail
 
 template <int W, int U>
@@ -270,11 +298,15 @@ POLHODE_INLINE pack<W, U> flip_where(pack_mask<W, U> m, pack<W, U> a) {
 }
 template <int W, int U>
 POLHODE_INLINE pack<W, U> min(pack<W, U> a, pack<W, U> b) {
-    return select(a < b, a, b);
+    pack<W, U> r;
+    POLHODE_PACK_EACH(r.v[u] = detail::vector_min<W>(a.v[u], b.v[u]));
+    return r;
 }
 template <int W, int U>
 POLHODE_INLINE pack<W, U> max(pack<W, U> a, pack<W, U> b) {
-    return select(a > b, a, b);
+    pack<W, U> r;
+    POLHODE_PACK_EACH(r.v[u] = detail::vector_max<W>(a.v[u], b.v[u]));
+    return r;
 }
 template <int W, int U>
 POLHODE_INLINE pack<W, U> min(pack<W, U> a, double b) {

@@ -192,7 +192,9 @@ POLHODE_INLINE Base<T> base(T w2, T u, T r, T y) {
 
 /// One doubling of the increment.  Small: by differences, which keep 1 - cn and 1 - dn; alone they
 /// lose 1e-9 at 30 rad near the separatrix.  Large: by products, four times the error if always.
-template <bool Small, class T>
+///
+/// @tparam First  the first doubling, where phase.E is 1
+template <bool Small, bool First = false, class T>
 POLHODE_INLINE void double_increment(const Motion<T>& motion,
                                      const T& Gk,
                                      const T& delta,
@@ -256,7 +258,8 @@ POLHODE_INLINE void double_increment(const Motion<T>& motion,
     };
     const mask_t<T> more = active & !last;
     if (any(more)) {
-        const Complex<T> E = in_range(phase.E * phase.E * Complex<T>{U, -V});
+        Complex<T> E{U, 0.0 - V};  // 0 - V and not -V: the zero of the product
+        if constexpr (!First) E = in_range(phase.E * phase.E * Complex<T>{U, -V});
         phase.E = select(more, E, phase.E);
     }
     if (any(last)) {
@@ -331,14 +334,18 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& motion,
     if (any_doubles) {
         // Smallest J with w/2^J <= w_c: from the exponent of (w/w_c)^2, in [4^(J-1), 4^J).
         J = rint(fma(exponent(w2 * (1.0 / (step_w_c * step_w_c))), T(0.5), T(0.75)));
-        // Beside axis 3 of a body with excess the phase may go on where the angle is far below it.
-        const mask_t<T> slight = motion.swapped & (motion.excess > 0.0) & (motion.ny < 0x1p100);
-        const mask_t<T> told = (w2 < 0x1p100) | (slight & (w2 < 0x1p1000));
-        J = select(doubles & told, J, T(0.0));
+        J = select(doubles, J, T(0.0));
         part = power_of_two(-J);
-        // Near axis 2, alpha is the square of the growth times.
-        const mask_t<T> lost = lost_beside_axis2(a1, a2, a3, motion.alpha);
-        part = select(doubles & (lost | !told), nan<T>(), part);
+        if (any(!(w2 <= 300.0 * 300.0))) [[unlikely]] {
+            // Beside axis 3 of a body with excess the phase may go on where the angle is far below
+            // it.
+            const mask_t<T> slight = motion.swapped & (motion.excess > 0.0) & (motion.ny < 0x1p100);
+            const mask_t<T> told = (w2 < 0x1p100) | (slight & (w2 < 0x1p1000));
+            J = select(told, J, T(0.0));
+            // Near axis 2, alpha is the square of the growth times.
+            const mask_t<T> lost = lost_beside_axis2(a1, a2, a3, motion.alpha);
+            part = select(doubles & (lost | !told), nan<T>(), part);
+        }
         const T part2 = part * part;
         u = u * part2;
         r = (motion.alpha * part2) * (motion.beta * part2);
@@ -365,7 +372,8 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& motion,
     if (any_doubles) {
         const T Gk = motion.G * motion.k;
         const T difference = delta(motion);
-        for (int i = 1; any(J >= double(i)); ++i) {
+        double_increment<true, true>(motion, Gk, difference, doubles, J == 1.0, v, phase);
+        for (int i = 2; any(J >= double(i)); ++i) {
             const mask_t<T> active = J >= double(i);
             const mask_t<T> last = J == double(i);
             if (i <= small_doublings) {
