@@ -43,6 +43,20 @@ def cases(ph, bodies):
                 lambda h=h, method=method: ph.step(INERTIA, m, q, h, method=method, out=out),
             )
     yield "exact, columns, h = 0.2", bodies, lambda: ph.step(INERTIA, *columns, 0.2)
+    matrices = ph.so3.to_matrix(q)
+    out9 = np.empty_like(m), np.empty_like(matrices)
+    for h in STEPS:
+        yield (
+            f"exact, matrices, h = {h}",
+            bodies,
+            lambda h=h: ph.step(INERTIA, m, matrices, h, out=out9),
+        )
+    moments, steps = np.tile(INERTIA, (bodies, 1)), np.full(bodies, 0.2)
+    yield (
+        "exact, own moments and steps",
+        bodies,
+        lambda: ph.step(moments, m, q, steps, out=out),
+    )
     yield (
         "exact, 10 steps, h = 0.2",
         10 * bodies,
@@ -75,10 +89,10 @@ def work(bodies):
     import polhode as ph
 
     rows = list(cases(ph, bodies))
-    print(ph.build_info()["isa"], flush=True)
+    print(ph.build_info()["isa"], *(name for name, *_ in rows), sep="\t", flush=True)
     for line in sys.stdin:
         index, *path = line.split()
-        name, body_steps, call = rows[int(index)]
+        _, body_steps, call = rows[int(index)]
         repeat = 1 + 2000 // body_steps
         begun = time.thread_time_ns()
         for _ in range(repeat):
@@ -86,7 +100,7 @@ def work(bodies):
         spent = time.thread_time_ns() - begun
         if path:
             np.save(path[0], np.concatenate([np.ravel(x) for x in result]))
-        print(spent / (repeat * body_steps), name, sep="\t", flush=True)
+        print(spent / (repeat * body_steps), flush=True)
 
 
 class Installation:
@@ -96,14 +110,13 @@ class Installation:
         command = [python, str(Path(__file__).resolve()), "--work", "--bodies", str(bodies)]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
-        self.isa = self.process.stdout.readline().strip()
+        self.isa, *self.names = self.process.stdout.readline().strip().split("\t")
 
     def window(self, *words):
-        """Time and name of a case."""
+        """Time of a case."""
         self.process.stdin.write(" ".join(map(str, words)) + "\n")
         self.process.stdin.flush()
-        spent, name = self.process.stdout.readline().split("\t")
-        return float(spent), name.strip()
+        return float(self.process.stdout.readline())
 
 
 def processor():
@@ -120,6 +133,7 @@ def main():
     parser.add_argument("new", nargs="?")
     parser.add_argument("--bodies", type=int, default=4096)
     parser.add_argument("--windows", type=int, default=100)
+    parser.add_argument("--only", default="", help="run the cases whose names contain this text")
     parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
@@ -132,18 +146,20 @@ def main():
     print(f"{processor()}; old {old.isa}, new {new.isa} (asked: {isa}); {options.bodies} bodies")
     print(f"{'':32}{'old':>9}{'new':>9}{'ratio':>8}  quartiles     differ")
     files = [Path(tempfile.gettempdir(), f"compare_{os.getpid()}_{k}.npy") for k in range(2)]
-    for index in range(14):
+    for index, name in enumerate(new.names):
+        if options.only not in name:
+            continue
         ends = []
         for side, path in zip((old, new), files, strict=True):
             side.window(index, path)
             ends.append(np.load(path).view(np.int64))
             path.unlink()
         pairs = [(old.window(index), new.window(index)) for _ in range(options.windows)]
-        times = np.array([[a[0], b[0]] for a, b in pairs])
+        times = np.array(pairs)
         least = times.min(0)
         low, high = np.quantile(times[:, 1] / times[:, 0], [0.25, 0.75])
         print(
-            f"{pairs[0][0][1]:32}{least[0]:9.2f}{least[1]:9.2f}{least[1] / least[0]:8.3f}"
+            f"{name:32}{least[0]:9.2f}{least[1]:9.2f}{least[1] / least[0]:8.3f}"
             f"  {low:.3f} {high:.3f}{np.count_nonzero(ends[0] != ends[1]):9d}",
             flush=True,
         )
