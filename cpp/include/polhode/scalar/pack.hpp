@@ -95,9 +95,23 @@ POLHODE_INLINE real_vector<W> vector_max(real_vector<W> a, real_vector<W> b) {
 }
 }  // namespace detail
 
+namespace detail {
+/// The truth values of a register: all bits of a lane, or one bit where there are mask registers.
+template <int W>
+struct mask_of {
+    using type = bits_vector<W>;
+};
+#if defined(__AVX512F__)
+template <>
+struct mask_of<8> {
+    using type = __mmask8;
+};
+#endif
+}  // namespace detail
+
 template <int W, int U>
 struct pack_mask {
-    detail::bits_vector<W> v[U];
+    typename detail::mask_of<W>::type v[U];
 };
 
 template <int W, int U>
@@ -134,12 +148,24 @@ struct scalar_traits<pack<W, U>> {
     }                            \
     static_assert(U <= 2)
 
+// Where there are mask registers: ONE for registers of eight doubles, ALL for others.
+#if defined(__AVX512F__)
+#define POLHODE_PACK_MASK(ONE, ALL) \
+    if constexpr (W == 8) {         \
+        ONE;                        \
+    } else {                        \
+        ALL;                        \
+    }
+#else
+#define POLHODE_PACK_MASK(ONE, ALL) ALL
+#endif
+
 // Each operator has three forms, so that either operand can be a plain double.
-#define POLHODE_PACK_OPERATOR(RESULT, op)                           \
+#define POLHODE_PACK_OPERATOR(RESULT, op, ...)                      \
     template <int W, int U>                                         \
     POLHODE_INLINE RESULT operator op(pack<W, U> a, pack<W, U> b) { \
         RESULT r;                                                   \
-        POLHODE_PACK_EACH(r.v[u] = a.v[u] op b.v[u]);               \
+        POLHODE_PACK_EACH(__VA_ARGS__);                             \
         return r;                                                   \
     }                                                               \
     template <int W, int U>                                         \
@@ -150,18 +176,22 @@ struct scalar_traits<pack<W, U>> {
     POLHODE_INLINE RESULT operator op(double a, pack<W, U> b) {     \
         return pack<W, U>(a) op b;                                  \
     }
+#define POLHODE_COMPARE(op, predicate)                                        \
+    POLHODE_PACK_MASK(r.v[u] = _mm512_cmp_pd_mask(a.v[u], b.v[u], predicate), \
+                      r.v[u] = a.v[u] op b.v[u])
 #define POLHODE_COMMA ,
-POLHODE_PACK_OPERATOR(pack<W POLHODE_COMMA U>, +)
-POLHODE_PACK_OPERATOR(pack<W POLHODE_COMMA U>, -)
-POLHODE_PACK_OPERATOR(pack<W POLHODE_COMMA U>, *)
-POLHODE_PACK_OPERATOR(pack<W POLHODE_COMMA U>, /)
-POLHODE_PACK_OPERATOR(pack_mask<W POLHODE_COMMA U>, <)
-POLHODE_PACK_OPERATOR(pack_mask<W POLHODE_COMMA U>, <=)
-POLHODE_PACK_OPERATOR(pack_mask<W POLHODE_COMMA U>, >)
-POLHODE_PACK_OPERATOR(pack_mask<W POLHODE_COMMA U>, >=)
-POLHODE_PACK_OPERATOR(pack_mask<W POLHODE_COMMA U>, ==)
-POLHODE_PACK_OPERATOR(pack_mask<W POLHODE_COMMA U>, !=)
+POLHODE_PACK_OPERATOR(pack<W POLHODE_COMMA U>, +, r.v[u] = a.v[u] + b.v[u])
+POLHODE_PACK_OPERATOR(pack<W POLHODE_COMMA U>, -, r.v[u] = a.v[u] - b.v[u])
+POLHODE_PACK_OPERATOR(pack<W POLHODE_COMMA U>, *, r.v[u] = a.v[u] * b.v[u])
+POLHODE_PACK_OPERATOR(pack<W POLHODE_COMMA U>, /, r.v[u] = a.v[u] / b.v[u])
+POLHODE_PACK_OPERATOR(pack_mask<W POLHODE_COMMA U>, <, POLHODE_COMPARE(<, _CMP_LT_OQ))
+POLHODE_PACK_OPERATOR(pack_mask<W POLHODE_COMMA U>, <=, POLHODE_COMPARE(<=, _CMP_LE_OQ))
+POLHODE_PACK_OPERATOR(pack_mask<W POLHODE_COMMA U>, >, POLHODE_COMPARE(>, _CMP_GT_OQ))
+POLHODE_PACK_OPERATOR(pack_mask<W POLHODE_COMMA U>, >=, POLHODE_COMPARE(>=, _CMP_GE_OQ))
+POLHODE_PACK_OPERATOR(pack_mask<W POLHODE_COMMA U>, ==, POLHODE_COMPARE(==, _CMP_EQ_OQ))
+POLHODE_PACK_OPERATOR(pack_mask<W POLHODE_COMMA U>, !=, POLHODE_COMPARE(!=, _CMP_NEQ_UQ))
 #undef POLHODE_PACK_OPERATOR
+#undef POLHODE_COMPARE
 #undef POLHODE_COMMA
 
 template <int W, int U>
@@ -185,15 +215,15 @@ POLHODE_INLINE pack_mask<W, U> operator|(pack_mask<W, U> a, pack_mask<W, U> b) {
 template <int W, int U>
 POLHODE_INLINE pack_mask<W, U> operator!(pack_mask<W, U> a) {
     pack_mask<W, U> r;
-    POLHODE_PACK_EACH(r.v[u] = ~a.v[u]);
+    POLHODE_PACK_EACH(r.v[u] = static_cast<typename detail::mask_of<W>::type>(~a.v[u]));
     return r;
 }
 
 namespace detail {
 template <int W>
-POLHODE_INLINE bool any_lane(bits_vector<W> m) {
+POLHODE_INLINE bool any_lane(typename mask_of<W>::type m) {
 #if defined(__AVX512F__)
-    if constexpr (W == 8) return _mm512_test_epi64_mask((__m512i)m, (__m512i)m) != 0;
+    if constexpr (W == 8) return m != 0;
 #endif
 #if defined(__AVX__)
     if constexpr (W == 4) return _mm256_movemask_pd((__m256d)m) != 0;
@@ -201,15 +231,18 @@ POLHODE_INLINE bool any_lane(bits_vector<W> m) {
 #if defined(__SSE2__)
     if constexpr (W == 2) return _mm_movemask_pd((__m128d)m) != 0;
 #endif
-    std::int64_t r = 0;
-    for (int i = 0; i < W; ++i) r |= m[i];
-    return r != 0;
+    if constexpr (W == 2 || W == 4) {
+        std::int64_t r = 0;
+        for (int i = 0; i < W; ++i) r |= m[i];
+        return r != 0;
+    }
 }
 }  // namespace detail
 
 template <int W, int U>
 POLHODE_INLINE bool any(pack_mask<W, U> m) {
-    if constexpr (U > 1) return detail::any_lane<W>(m.v[0] | m.v[U - 1]);
+    using Mask = typename detail::mask_of<W>::type;
+    if constexpr (U > 1) return detail::any_lane<W>(static_cast<Mask>(m.v[0] | m.v[U - 1]));
     return detail::any_lane<W>(m.v[0]);
 }
 template <int W, int U>
@@ -219,7 +252,8 @@ POLHODE_INLINE bool all(pack_mask<W, U> m) {
 template <int W, int U>
 POLHODE_INLINE pack<W, U> select(pack_mask<W, U> m, pack<W, U> a, pack<W, U> b) {
     pack<W, U> r;
-    POLHODE_PACK_EACH(r.v[u] = m.v[u] ? a.v[u] : b.v[u]);
+    POLHODE_PACK_EACH(POLHODE_PACK_MASK(r.v[u] = _mm512_mask_blend_pd(m.v[u], b.v[u], a.v[u]),
+                                        r.v[u] = m.v[u] ? a.v[u] : b.v[u]));
     return r;
 }
 template <int W, int U>
@@ -294,7 +328,12 @@ POLHODE_INLINE pack<W, U> flip_sign(pack<W, U> a, pack<W, U> sign) {
 }
 template <int W, int U>
 POLHODE_INLINE pack<W, U> flip_where(pack_mask<W, U> m, pack<W, U> a) {
-    POLHODE_PACK_BITS(a, x ^ (m.v[u] & detail::sign_bit));
+    pack<W, U> r;
+    POLHODE_PACK_EACH(
+        POLHODE_PACK_MASK(r.v[u] = _mm512_mask_blend_pd(m.v[u], a.v[u], -a.v[u]),
+                          r.v[u] = (detail::real_vector<W>)((detail::bits_vector<W>)a.v[u] ^
+                                                            (m.v[u] & detail::sign_bit))));
+    return r;
 }
 template <int W, int U>
 POLHODE_INLINE pack<W, U> min(pack<W, U> a, pack<W, U> b) {
@@ -346,7 +385,9 @@ template <int W, int U>
 POLHODE_INLINE pack_mask<W, U> has_bit(pack<W, U> n, std::int64_t bit) {
     const pack<W, U> shifted = n + 0x1.8p52;
     pack_mask<W, U> r;
-    POLHODE_PACK_EACH(r.v[u] = ((bits_vector<W>)shifted.v[u] & bit) != 0);
+    POLHODE_PACK_EACH(POLHODE_PACK_MASK(
+        r.v[u] = _mm512_test_epi64_mask((__m512i)shifted.v[u], _mm512_set1_epi64(bit)),
+        r.v[u] = ((bits_vector<W>)shifted.v[u] & bit) != 0));
     return r;
 }
 }  // namespace detail
@@ -364,6 +405,7 @@ POLHODE_INLINE pack_mask<W, U> is_nan(pack<W, U> a) {
 }
 #undef POLHODE_PACK_BITS
 #undef POLHODE_PACK_EACH
+#undef POLHODE_PACK_MASK
 
 POLHODE_NAMESPACE_END
 #endif  // vector extensions
