@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import subprocess
@@ -220,6 +221,40 @@ def test_the_fastest_method_is_chosen_from_the_rows():
     assert names == ["fast", "good", "good", "slow"]
     assert found[1e-9]["next"] == "slow"
     close(found[1e-9]["next / best"], 2.0, atol=0)
+
+
+@pytest.fixture(scope="module")
+def make_tables():
+    """The script that writes the tables of the documentation."""
+    path = Path(__file__).parents[1] / "docs/make_tables.py"
+    spec = importlib.util.spec_from_file_location("make_tables", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_documentation_takes_times_from_the_newest_results(make_tables, monkeypatch, tmp_path):
+    monkeypatch.setattr(make_tables, "RESULTS", tmp_path)
+    assert make_tables.newest() is None
+    assert make_tables.levels(None) is None
+    rows = [Row({"hw": 0.2}, {"v3": Times(1.0, 1.2, 1.26, 1.3, 1.3, 9)}, values={"error": 0.75})]
+    machine = dict.fromkeys(("processor", "compiler", "level", "commit", "command"), "x")
+    for year in (2001, 2002):
+        level = replace(TABLE, name="levels", rows=rows)
+        written = results.Results({**machine, "time": f"{year}-01-01"}, {"levels": level})
+        written.save(tmp_path / f"{2003 - year}.json")
+    newest = make_tables.newest()
+    assert newest.machine["time"].startswith("2002")
+    assert "| v3 | 1.26 |\n| error | 0.8 |" in make_tables.levels(newest)
+    assert make_tables.which(newest) is None
+
+
+def test_a_column_of_times_is_there_only_if_it_has_times(make_tables):
+    lines = [["a", "1"], ["b", "2"]]
+    without = make_tables.with_column(["x", "y"], [list(x) for x in lines], "ns", ["–", "–"], 1)
+    assert "ns" not in without
+    column = make_tables.with_column(["x", "y"], lines, "ns", ["3", "–"], 1)
+    assert column.splitlines()[::2] == ["| x | ns | y |", "| a | 3 | 1 |"]
 
 
 def test_importing_polhode_does_not_import_the_suite():

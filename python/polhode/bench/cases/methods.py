@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import polhode as ph
-from polhode.bench import Row, Run, case
+from polhode.bench import Row, Run, Table, case
 from polhode.bench._bodies import INERTIA, deviation, reference, states
+from polhode.bench._drawing import figure, logarithmic, style
 from polhode.bench._peak import peaks
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 STEPS = (0.05, 0.2, 1.0)
 KINDS = ("add", "mul", "div", "sqrt", "trig", "total")
 SIZES = (1, 1000, 100_000, 1_000_000)
+#: Methods whose names stand in the picture, and where, in points from the mark.
+LABELLED = {
+    "exact": (-55, 8),
+    "frb": (10, -14),
+    "gauss8": (-30, 14),
+    "magnus8": (9, -5),
+    "dmv8": (9, -10),
+    "dmv18": (10, -10),
+    "rotations231": (14, -26),
+}
 #: Bytes of m and of the attitude that a step reads and writes.
 BYTES = {"quaternion": 2 * 8 * (3 + 4), "matrix": 2 * 8 * (3 + 9)}
 
@@ -136,3 +150,35 @@ def methods(run: Run) -> Iterator[Row]:
                     }
                 labels = {"method": x.name, "attitude": attitude, "bodies": n}
                 yield Row(labels, times, values=values)
+
+
+@methods.picture
+def draw_methods(table: Table) -> Figure:
+    """Time against counted operations, most bodies of 100,000 and less, quaternions."""
+    families = {x.name: x.kind for x in ph.methods()}
+    points: dict[str, list[tuple[str, int, float]]] = {kind: [] for kind in families.values()}
+    rows = [row for row in table.rows if row.labels["attitude"] == "quaternion"]
+    bodies = max(int(row.labels["bodies"]) for row in rows if int(row.labels["bodies"]) <= 100_000)
+    for row in rows:
+        name, time = str(row.labels["method"]), row.times["one thread"].median
+        if row.labels["bodies"] == bodies and time is not None:
+            points[families[name]].append((name, ph.flops(name, hw=0.2)["total"], time))
+    made, (axes,) = figure(width=11.0, height=7.0)
+    for index, (family, some) in enumerate(points.items()):
+        look = {**style(index), "linestyle": "none"}
+        axes.loglog([p[1] for p in some], [p[2] for p in some], label=family, **look)
+        for name, operations, time in some:
+            if name in LABELLED:
+                axes.annotate(
+                    name,
+                    (operations, time),
+                    xytext=LABELLED[name],
+                    textcoords="offset points",
+                    fontsize=14,
+                )
+    for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        logarithmic(axis, *limits)
+    axes.set_xlabel("counted operations of a step (FLOPs), h |m| / I1 = 0.2")
+    axes.set_ylabel("CPU time, ns per body per step")
+    made.legend(loc="outside right upper", frameon=False, fontsize=14)
+    return made
