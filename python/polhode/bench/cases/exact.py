@@ -69,14 +69,7 @@ def levels(run: Run) -> Iterator[Row]:
 
     "scalar" is the same kernel on one double at a time.
     """
-    found = {}
-    for level in _core.build["isa_supported"].split():
-        command = [sys.executable, "-m", "polhode.bench.cases.exact", str(int(run.quick))]
-        environment = {**os.environ}
-        if level != "generic":
-            environment["POLHODE_ISA"] = level
-        done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-        found[level] = json.loads(done.stdout)
+    found = at_every_level("exact", run.quick)
     for index, h in enumerate(LENGTHS):
         times = {level: Times(**rows[index][0]) for level, rows in found.items()}
         yield Row(
@@ -84,19 +77,78 @@ def levels(run: Run) -> Iterator[Row]:
         )
 
 
-def this_level(quick: bool) -> list[tuple[dict[str, Any], float]]:
-    """Times and error of each length of step at the level of this process."""
+@case(
+    "levels_methods",
+    "Every method at every instruction-set level",
+    time=STEP,
+    units={
+        "scalar / best": "ratio of the medians; each level has its own process",
+        "error": "of m/|m| or q after hw = 0.2, largest component, absolute",
+    },
+    after=("flops",),
+)
+def levels_methods(run: Run) -> Iterator[Row]:
+    """Steps of hw = 0.2 of 10,000 bodies into given arrays, one thread, quaternions.
+
+    A method whose kernel is not vectorised shows a small ratio. The errors are those of the table
+    "flops".
+    """
+    found = at_every_level("methods", run.quick)
+    errors = {
+        row.labels["method"]: row.values["error at 0.2"]
+        for row in run.tables["flops"].rows
+        if row.labels["attitude"] == "quaternion"
+    }
+    for index, x in enumerate(ph.methods()):
+        times = {level: Times(**rows[index][0]) for level, rows in found.items()}
+        values = {"error": errors[x.name]}
+        best, scalar = next(iter(times.values())).median, times.get("scalar", Times()).median
+        if best is not None and scalar is not None:
+            values["scalar / best"] = scalar / best
+        yield Row({"method": x.name}, times, values=values)
+
+
+def at_every_level(what: str, quick: bool) -> dict[str, list[tuple[dict[str, Any], float]]]:
+    """What `this_level` finds in a process of each level, the fastest level first."""
+    found = {}
+    for level in _core.build["isa_supported"].split():
+        command = [sys.executable, "-m", "polhode.bench.cases.exact", what, str(int(quick))]
+        environment = {**os.environ}
+        if level != "generic":
+            environment["POLHODE_ISA"] = level
+        done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+        found[level] = json.loads(done.stdout)
+    return found
+
+
+def this_level(what: str, quick: bool) -> list[tuple[dict[str, Any], float]]:
+    """At the level of this process: times and error of "exact" by length, or times of methods."""
     from polhode.bench._command import timer
 
     n, few = (2000, 20) if quick else (100_000, 200)
     m, q = states(n, np.random.default_rng(Run().seed))
     out = np.empty_like(m), np.empty_like(q)
-    works = {str(h): partial(ph.step, INERTIA, m, q, h, out=out, threads=1) for h in LENGTHS}
-    times = timer(quick).measure(works, n).times
-    return [
-        (vars(times[str(h)]), float(step_error(INERTIA, m[:few], q[:few], h).max()))
-        for h in LENGTHS
-    ]
+    step = partial(ph.step, INERTIA, threads=1)
+    if what == "exact":
+        times = (
+            timer(quick)
+            .measure({str(h): partial(step, m, q, h, out=out) for h in LENGTHS}, n)
+            .times
+        )
+        return [
+            (vars(times[str(h)]), float(step_error(INERTIA, m[:few], q[:few], h).max()))
+            for h in LENGTHS
+        ]
+    n //= 10
+    steps = {x.name: 5 * x.history or 1 for x in ph.methods()}
+    works = {
+        name: partial(
+            step, m[:n], q[:n], 0.2 / k, method=name, n_steps=k, out=(out[0][:n], out[1][:n])
+        )
+        for name, k in steps.items()
+    }
+    times = timer(quick).measure(works, {name: n * k for name, k in steps.items()}).times
+    return [(vars(times[name]), 0.0) for name in steps]
 
 
 def _random(n: int, angle: float, rng: np.random.Generator, spread: Any = ()) -> Any:
@@ -260,4 +312,4 @@ def rates(run: Run) -> Iterator[Row]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(this_level(sys.argv[1] == "1")))
+    print(json.dumps(this_level(sys.argv[1], sys.argv[2] == "1")))
