@@ -483,11 +483,12 @@ def _draw_step_counts(
         all_axes[0].plot([], [], marker, color=colour, markersize=size, label=label, **look)[0]
         for marker, colour, size, label, look in (
             ("o", _drawing.COLOURS[2], 8, "recomputed", {}),
-            ("o", _drawing.COLOURS[1], 8, "with energy correction", {}),
+            ("o", _drawing.COLOURS[1], 8, "recomputed, with energy correction", {}),
             ("x", "#000000", 9, "with the slip of the paper", {"markeredgewidth": 2}),
             (">", "#000000", 8, "not reached within the limit (dotted)", {}),
             ("o", "#777777", 14, "printed", {"markerfacecolor": "none"}),
         )
+        if marker != "x" or SLIPPED.keys() & set(bases)
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
     return figure
