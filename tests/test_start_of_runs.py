@@ -61,3 +61,22 @@ def test_joined_kicks_are_those_of_single_steps(splitting: Any, torque: Any) -> 
         at = np.minimum(np.arange(len(joined)) * every, 7)
         same(joined.m, single.m[at])
         same(joined.q, single.q[at])
+
+
+@pytest.mark.parametrize("torque", [TOP, ph.torques.GravityGradient(0.3), lambda t, m, q: -0.1 * m])
+@pytest.mark.parametrize(
+    ("method", "splitting"),
+    [("exact", "strang"), ("dmv8", "rkn6_14"), ("frb", "strang"), ("rk4_rotation", None)],
+)
+def test_one_body_alone_has_the_bits_of_a_batch(method: str, splitting: Any, torque: Any) -> None:
+    # One body runs at the scalar level, where that is another.
+    m, q = start(9)
+    options: dict[str, Any] = {"method": method, "splitting": splitting}
+    if callable(torque):
+        torque = ph.torques.Function(torque, depends_on_m=True)
+        options["splitting"] = splitting and "strang"
+    batch = ph.integrate(INERTIA, m, q, 0.3, 20, torque=torque, **options)
+    for k in range(9):
+        alone = ph.integrate(INERTIA, m[k], q[k], 0.3, 20, torque=torque, **options)
+        same(alone.m, batch.m[:, k])
+        same(alone.q, batch.q[:, k])

@@ -98,6 +98,12 @@ class Block {
             bodies_ = bodies;
         }
         flow_ = flow_arguments();
+        next_save_ =
+            problem.first_step - problem.first_step % problem.save_every + problem.save_every;
+        asked_ = arguments(0, m_, torque_);
+        asked_.kicks.m = m_;
+        asked_.kicks.lost = problem.by_torque + begin_;
+        if (problem.term_count > 0) select_term(asked_, 0);
         for (int k = 0; k < problem.stage_count; ++k) {
             if (problem.stages[k].kind == Stage::flow) last_flow_ = k;
         }
@@ -135,20 +141,22 @@ class Block {
                     // The end of a step is the start of the next, bit for bit.
                     now = k == last_flow_ ? t_end : t + elapsed * h;
                 } else if (p.term_count > 0) {
-                    Kicks kicks{1, {stage.coefficient * h}, m_, {}, p.by_torque + begin_};
+                    Kicks& kicks = asked_.kicks;
+                    kicks.factor[0] = stage.coefficient * h;
+                    kicks.between.data = nullptr;
                     joined = k + 1 == p.stage_count && joins(n, end);
                     if (joined) {
-                        kicks.count = 2;
                         kicks.factor[1] = p.stages[0].coefficient * p.h[(n + 1) * p.h_stride];
-                        if (saves_after(n)) kicks.between = work_;
+                        if (n + 1 == next_save_) kicks.between = work_;
                     }
-                    kick(stage, h, now, kicks);
+                    kick(stage, h, now, joined ? 2 : 1);
                 }
             }
             if (compensated_) settle();
             if (n + 1 == p.total_steps) {
                 save((n + p.save_every) / p.save_every, m_);
-            } else if (saves_after(n)) {
+            } else if (n + 1 == next_save_) {
+                next_save_ += p.save_every;
                 save((n + 1) / p.save_every, joined ? work_ : m_);
             }
         }
@@ -312,22 +320,22 @@ class Block {
         a.first = begin_;
         a.bodies = count_;
     }
-    /// The sum of the terms: of all, or of those whose momentum is not given.
-    void torque(double t,
-                const View& m,
-                const MutableView& out,
-                bool all = true,
-                const Kicks& kicks = {}) const {
-        TorqueArguments a = arguments(t, m, out);
+    /// The sum of the terms, of all or of those whose momentum is not given, and kicks by it.
+    void torque(double t, const View& m, const MutableView& out, bool all = true, int kicks = 0) {
+        TorqueArguments& a = asked_;
+        a.t = t;
+        a.m = m;
+        a.out = out;
+        a.add = false;
         for (int i = 0; i < problem_.term_count; ++i) {
             const TorqueModel& model = *problem_.terms[i].model;
             if (!all && model.given != nullptr) continue;
-            select_term(a, i);
-            if (i + 1 == problem_.term_count) a.kicks = kicks;
+            if (problem_.term_count > 1) select_term(a, i);
+            a.kicks.count = i + 1 == problem_.term_count ? kicks : 0;
             model.torque(a, 0, padded_);
             a.add = true;
         }
-        if (a.add && a.kicks.count == 0) note_lost(m, out);
+        if (a.add && kicks == 0) note_lost(m, out);
     }
     /// Marks the bodies whose vector the torque changed from `before`, which is finite, to `after`,
     /// which is not finite.
@@ -348,8 +356,9 @@ class Block {
         return !compensated_ && !depends_on_m_ && n + 1 < end && first.kind == Stage::kick &&
                first.modified == 0 && last.modified == 0;
     }
-    bool saves_after(std::ptrdiff_t n) const { return (n + 1) % problem_.save_every == 0; }
-    void kick(const Stage& stage, double h, double t, const Kicks& kicks) {
+    /// @param count  1, or 2 with the kick after it; their factors are in `asked_`
+    void kick(const Stage& stage, double h, double t, int count) {
+        const Kicks& kicks = asked_.kicks;
         if (problem_.term_count == 1 && problem_.terms[0].model->kick != nullptr) {
             TorqueArguments a = arguments(t, m_, m_);
             select_term(a, 0);
@@ -369,12 +378,12 @@ class Block {
         torque_is_current_ = true;
         torque_time_ = t;
         if (!Whole && !compensated_ && !current) {
-            torque(t, m_, torque_, true, kicks);
+            torque(t, m_, torque_, true, count);
         } else {
             if (!current) torque(t, m_, torque_);
             add_to_m(kicks.factor[0], torque_);
             if (kicks.between.data != nullptr) batch::copy(m_, kicks.between, 3, padded_);
-            if (kicks.count > 1) add_to_m(kicks.factor[1], torque_);
+            if (count > 1) add_to_m(kicks.factor[1], torque_);
         }
         if (stage.modified != 0) {
             const double cube = Whole ? std::pow(h, 3.0) : h * h * h;
@@ -614,6 +623,8 @@ class Block {
     MutableView m_, attitude_, lost_, own_, torque_, work_, derivative_, before_, gain_;
     MutableView derivatives_;
     StepArguments flow_;
+    TorqueArguments asked_;     ///< of `torque`
+    std::ptrdiff_t next_save_;  ///< the number of steps after which the next save is
     const Inertia<T>* bodies_;  ///< null: they must be computed
     Inertia<T> shared_;
 };
