@@ -70,7 +70,7 @@ def cases(ph, bodies):
         ("strang", 50, 50, some),
         ("rkn6_14", 10, 10, some),
         ("strang", 50, 1, some),
-        ("strang", 1, 1, some),  # with 50 steps: the cost of a call
+        ("strang", 1, 1, (m, q)),  # with 50 steps: the cost of a call
         ("strang", 2000, 2000, few),
     ):
 
