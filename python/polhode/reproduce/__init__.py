@@ -135,9 +135,10 @@ def _reproduce(selected: Sequence[Item], out: Path, quick: bool) -> None:
                 "date": time.strftime("%Y-%m-%d", time.gmtime()),
                 "version": ph.__version__,
             }
+            # Now, so that an interruption loses nothing of the items before.
+            (out / RESULTS).write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
             tqdm.write(f"{item.name:{width}}  {_output.summary(done.result)}, {done.seconds:.1f} s")
             bar.update()
-    (out / RESULTS).write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     rows = [(item, kept[name]["summary"]) for name, item in items().items() if name in kept]
     (out / VERDICTS).write_text(_output.verdicts(rows), encoding="utf-8")
     (out / "report.html").write_text(_output.report(all_done, pictures), encoding="utf-8")
