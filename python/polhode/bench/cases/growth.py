@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import polhode as ph
-from polhode.bench import Row, Run, Table, case
+from polhode.bench import Row, Run, Table, absent, case
 from polhode.bench._bodies import ANGLE, INERTIA, deviation, reference, states, turned
 from polhode.bench._drawing import figure, logarithmic, style
 
@@ -95,6 +95,9 @@ def growth_length(run: Run) -> Iterator[Row]:
         for x in METHODS:
             off = deviation(ph.step(INERTIA, m[few], q[few], h, method=x), end)
             lost = np.isnan(off)
+            if lost.all():
+                yield Row({"method": x, "hw": h}, values={"NaN": int(lost.sum())})
+                continue
             unit = turned(INERTIA, m[few], h)
             values = {
                 "error": float(np.max(off[~lost], initial=0.0)),
@@ -138,7 +141,7 @@ def _curves(table: Table, label: str, meaning: str) -> Figure:
         some = [
             (row.labels[label], row.times["time"].median)
             for row in table.rows
-            if row.labels["method"] == x and row.times["time"].median is not None
+            if row.labels["method"] == x and row.times.get("time", absent()).median is not None
         ]
         if some:
             axes.loglog(*zip(*some, strict=True), label=x, **style(index))

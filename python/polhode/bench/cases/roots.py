@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -19,9 +18,7 @@ ONE = np.array([1.0, 0.0, 0.0, 0.0])
 
 
 def _step(inertia: Array, m: Array, h: Array, method: str) -> tuple[Array, Array]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        return ph.step(inertia, m, ONE, h, method=method)
+    return ph.step(inertia, m, ONE, h, method=method)
 
 
 def _bodies(n: int, rng: np.random.Generator) -> tuple[Array, Array, Array]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -74,12 +73,10 @@ def _curve(
 ) -> Iterator[tuple[str, int, float, Times]]:
     """Name, number of steps, error and time of the works that have not lost the solution."""
     found = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        for key, work in works.items():
-            off = float(np.max(error(work())))
-            if off < MOST_ERROR:
-                found[key] = off
+    for key, work in works.items():
+        off = float(np.max(error(work())))
+        if off < MOST_ERROR:
+            found[key] = off
     # Runs of about the same length take turns.
     timer = replace(run.timer, seconds=run.timer.seconds / 8)
     for steps in sorted({steps for _, steps in found}):
