@@ -3,8 +3,8 @@
 SciPy: ufuncs of scipy.special; its parameter is our k2.  Boost: a small file of C++ that is
 compiled when it is first asked for, if there are a compiler and Boost's headers (of the
 distribution boost-headers, of cmeel-boost, which comes with Pinocchio, or of the system); its
-modulus is the root of our k2, which is part of the time.  Each function writes into arrays that it
-is given.
+modulus is the root of our k2, which is part of the time, and the rounding of it part of the error.
+Each function writes into arrays that it is given.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from functools import cache, partial
 from pathlib import Path
 
 from polhode import elliptic
-from polhode.bench.rivals._problem import Array
+from polhode.bench._bodies import Array
+from polhode.bench.cases.functions import FUNCTIONS
 
 Function = Callable[..., object]
 Functions = dict[str, Function]
 
-#: Number of arguments and of results (Boost's Jacobi functions have no amplitude).
-ARGUMENTS = {"jacobi": 2, "rj": 4, "rf": 3, "rd": 3, "rc": 2, "ellip_f": 2}
-RESULTS = {name: 4 if name == "jacobi" else 1 for name in ARGUMENTS}
+#: Names of the functions.
+NAMES = tuple(name for name, *_ in FUNCTIONS)
 
 _HEADER = "boost/math/special_functions/jacobi_elliptic.hpp"
 
@@ -42,7 +42,7 @@ def ours() -> tuple[str, Functions]:
     """Version and functions of polhode."""
     import polhode
 
-    return polhode.__version__, {name: getattr(elliptic, name) for name in ARGUMENTS}
+    return polhode.__version__, {name: getattr(elliptic, name) for name in NAMES}
 
 
 def scipy() -> tuple[str, Functions]:
@@ -52,16 +52,21 @@ def scipy() -> tuple[str, Functions]:
         from scipy import special
     except ImportError:
         raise MissingError("not installed (pip install scipy)") from None
-    names = ("ellipj", "elliprj", "elliprf", "elliprd", "elliprc", "ellipkinc")
-    functions = (getattr(special, name) for name in names)
-    return scipy.__version__, dict(zip(ARGUMENTS, functions, strict=True))
+    return scipy.__version__, {
+        "jacobi": special.ellipj,
+        "ellip_f": special.ellipkinc,
+        "rj": special.elliprj,
+        "rf": special.elliprf,
+        "rd": special.elliprd,
+        "rc": special.elliprc,
+    }
 
 
 def boost(precision: str) -> tuple[str, Functions]:
     """Version and functions of Boost: "double", or "plain", its default, which uses long double."""
     version, library = _library()
     return version, {
-        name: partial(_call, getattr(library, f"{name}_{precision}")) for name in ARGUMENTS
+        name: partial(_call, getattr(library, f"{name}_{precision}")) for name in NAMES
     }
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
-from polhode.bench import Row, Run, absent, case
+from polhode.bench import Row, Run, Table, absent, case
+from polhode.bench._drawing import figure, logarithmic, style
 from polhode.bench._machine import PACKAGES
 from polhode.bench.rivals import _diffrax, _heyoka, _lammps, _mujoco, _numba, _pinocchio, _scipy
 from polhode.bench.rivals._polhode import OURS
 from polhode.bench.rivals._problem import Problem, free_bodies, heavy_tops
 from polhode.bench.rivals._work_precision import compare
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 RIVALS = [x.RIVAL for x in (_numba, _heyoka, _scipy, _diffrax, _mujoco, _pinocchio, _lammps)]
 PACKAGES += [x.packages[0][1] for x in RIVALS if x.packages[0][1] not in PACKAGES]
@@ -61,3 +66,33 @@ def heavy_top(run: Run) -> Iterator[Row]:
     A thousand tops are the same one turned about the vertical by angles of their own.
     """
     yield from _rows(run, heavy_tops, (1,))
+
+
+@free.picture
+@heavy_top.picture
+def draw(table: Table) -> Figure:
+    """Error against time at the settings, of one body and of many."""
+    rows = [row for row in table.rows if "at" in row.labels and row.times["time"].median]
+    rows = [row for row in rows if not str(row.labels["at"]).startswith("error")]
+    counts = list(dict.fromkeys(row.labels["bodies"] for row in rows))
+    programs = list(dict.fromkeys(row.labels["program"] for row in rows))
+    made, axes = figure(max(1, len(counts)), width=8.0, height=8.5)
+    for one, count in zip(axes, counts, strict=False):
+        for index, program in enumerate(programs):
+            points = [
+                ((row.times["time"].median or 0) / 1000, float(row.values["error"] or 0))
+                for row in rows
+                if row.labels["bodies"] == count and row.labels["program"] == program
+            ]
+            one.loglog(
+                *zip(*points, strict=True) if points else ([], []), label=program, **style(index)
+            )
+        one.set_title("one body" if count == 1 else f"{count} bodies", fontsize=17)
+        one.set_xlabel("CPU time of the motion, µs per body")
+        logarithmic(one.xaxis, *one.get_xlim())
+    axes[0].set_ylabel("largest error of m/|m| or of the attitude in rad")
+    handles, labels = axes[0].get_legend_handles_labels()
+    made.legend(
+        handles, labels, loc="outside lower center", ncols=2 * len(axes), frameon=False, fontsize=15
+    )
+    return made
