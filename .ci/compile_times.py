@@ -1,7 +1,8 @@
 """CPU seconds of every compilation: `python .ci/compile_times.py [--level x86-64-v3] [NAME ...]`.
 
-Configures a build of one level in a temporary directory and runs its compilations one after
-another, without ccache; NAME restricts them to sources whose path contains it.
+Configures a build of all levels, or of one, in a temporary directory and runs its compilations one
+after another, without ccache; NAME restricts them to sources whose path contains it.  Prints every
+compilation, the sum of each level and of the rest, and the sum of the whole build.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -19,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def configure(folder: str, level: str) -> list[dict[str, str]]:
-    """The compilations of a build of one level."""
+    """The compilations of a build, of one level if `level` is not empty."""
     pybind11 = subprocess.run(
         [sys.executable, "-m", "pybind11", "--cmakedir"], check=True, capture_output=True, text=True
     ).stdout.strip()
@@ -58,19 +60,23 @@ def cpu_seconds(command: dict[str, str]) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--level", default="x86-64-v3", help="the -march that is compiled for")
+    parser.add_argument("--level", default="", help="one level alone, for this -march")
     parser.add_argument("names", nargs="*", metavar="NAME", help="parts of paths of sources")
     arguments = parser.parse_args()
-    total = 0.0
+    sums: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as folder:
         for command in configure(folder, arguments.level):
             source = command["file"].removeprefix(f"{ROOT}/").removeprefix(f"{folder}/")
             if arguments.names and not any(name in source for name in arguments.names):
                 continue
+            level = re.search(r"-DPOLHODE_LEVEL=(\w+)", command["command"])
+            part = f"level {level[1]}" if level else "rest"
             seconds = cpu_seconds(command)
-            total += seconds
-            print(f"{seconds:7.1f}  {source}", flush=True)
-    print(f"{total:7.1f}  in all")
+            sums[part] = sums.get(part, 0.0) + seconds
+            print(f"{seconds:7.1f}  {source} ({part})", flush=True)
+    for part, seconds in sums.items():
+        print(f"{seconds:7.1f}  {part}")
+    print(f"{sum(sums.values()):7.1f}  in all")
 
 
 if __name__ == "__main__":

@@ -41,16 +41,16 @@ struct Candidate {
     bool automatic;  // may be chosen without POLHODE_ISA
 };
 
-#define POLHODE_LEVEL_ROW(name) \
-    {#name,                     \
-     &elliptic_##name,          \
-     &attitudes_##name,         \
-     &bodies_##name,            \
-     &rates_##name,             \
-     &torque_free_##name,       \
-     &motion_##name,            \
-     &splitting_##name,         \
-     &direct_##name}
+#define POLHODE_LEVEL_ROW(level)          \
+    {.name = #level,                      \
+     .elliptic = &elliptic_##level,       \
+     .attitudes = &attitudes_##level,     \
+     .bodies = &bodies_##level,           \
+     .rates = &rates_##level,             \
+     .torque_free = &torque_free_##level, \
+     .motion = &motion_##level,           \
+     .splitting = &splitting_##level,     \
+     .direct = &direct_##level}
 
 #if defined(POLHODE_HAS_X86_LEVELS)
 /// Register ecx of a CPUID leaf, or 0 if the processor does not have the leaf.

@@ -85,6 +85,18 @@ struct Damping {
     }
 };
 
+/// What ships with damping have in common: parameters S (as Restoring), k, ...
+struct Damped {
+    template <class T>
+    POLHODE_INLINE static Damping<T> prepare(const T* p, double s) {
+        return Damping<T>::of(p + 6, s);
+    }
+    template <class T, class Frame>
+    POLHODE_INLINE static T potential(const T* p, double t, const Frame& frame) {
+        return Restoring::potential(p, t, frame);
+    }
+};
+
 }  // namespace detail
 
 /// A ship with restoring moments and damping along the principal axes.
@@ -93,7 +105,7 @@ struct Damping {
 ///
 /// @param parameters  S (as Restoring), k = D/I of each axis
 /// The kick is exact: [Gus10] eq. (45) and what follows it, there K = -k.
-struct Vessel {
+struct Vessel : detail::Damped {
     static constexpr int parameters = 9;
     static constexpr TorqueInfo info{"vessel", parameters, false, true, true, false};
 
@@ -105,10 +117,6 @@ struct Vessel {
         const Vec3<T> f = Restoring::torque(p, t, m, frame);
         return {fma(-p[6], m.x, f.x), fma(-p[7], m.y, f.y), fma(-p[8], m.z, f.z)};
     }
-    template <class T>
-    POLHODE_INLINE static detail::Damping<T> prepare(const T* p, double s) {
-        return detail::Damping<T>::of(p + 6, s);
-    }
     template <class T, class Frame>
     POLHODE_INLINE static Vec3<T> kick(const T* p,
                                        double t,
@@ -117,10 +125,6 @@ struct Vessel {
                                        const Frame& frame) {
         return damping(m, Restoring::torque(p, t, m, frame));
     }
-    template <class T, class Frame>
-    POLHODE_INLINE static T potential(const T* p, double t, const Frame& frame) {
-        return Restoring::potential(p, t, frame);
-    }
 };
 
 /// The same, if damping and inertia are not diagonal in the same axes.
@@ -128,7 +132,7 @@ struct Vessel {
 ///     torque = u x S u - D I^-1 m,   D I^-1 = X diag(k) X^-1
 ///
 /// @param parameters  S (as Restoring), k, X and X^-1 (row by row)
-struct CoupledVessel {
+struct CoupledVessel : detail::Damped {
     static constexpr int parameters = 27;
     static constexpr TorqueInfo info{"coupled_vessel", parameters, false, true, true, false};
 
@@ -145,10 +149,6 @@ struct CoupledVessel {
         const Vec3<T> damping = times(p + 9, {p[6] * y.x, p[7] * y.y, p[8] * y.z});
         return Restoring::torque(p, t, m, frame) - damping;
     }
-    template <class T>
-    POLHODE_INLINE static detail::Damping<T> prepare(const T* p, double s) {
-        return detail::Damping<T>::of(p + 6, s);
-    }
     template <class T, class Frame>
     POLHODE_INLINE static Vec3<T> kick(const T* p,
                                        double t,
@@ -162,10 +162,6 @@ struct CoupledVessel {
         return {m.x + fma(damping.s, f.x, part.x),
                 m.y + fma(damping.s, f.y, part.y),
                 m.z + fma(damping.s, f.z, part.z)};
-    }
-    template <class T, class Frame>
-    POLHODE_INLINE static T potential(const T* p, double t, const Frame& frame) {
-        return Restoring::potential(p, t, frame);
     }
 };
 
