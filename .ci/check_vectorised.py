@@ -51,8 +51,9 @@ PACKED_FMA = re.compile(r"^vfn?m(add|sub)\d+pd\b")
 SCALAR = re.compile(r"^v?(sqrt|div)sd\b|^vfn?m(add|sub)\d+sd\b")
 FUSED = re.compile(r"^vfm(addsub|subadd)")
 # Moving a partial pack to where it belongs may take memcpy; arithmetic may take no call.  Unusual
-# cases are in a separate function.
-CALL = re.compile(r"^call(?!.*<mem(cpy|move|set)@plt>)(?!.*polhode::\w+::batch::step_any<)")
+# cases and unusual strides are in separate functions.
+ELSEWHERE = r"polhode::\w+::batch::(step_any|detail::(gather|scatter))<"
+CALL = re.compile(rf"^call(?!.*<mem(cpy|move|set)@plt>)(?!.*{ELSEWHERE})")
 JUMP = re.compile(r"^j\w+\s+([0-9a-f]+)\b")
 
 

@@ -118,56 +118,78 @@ struct Signature {
 template <class Kernel>
 constexpr Signature signature{Kernel::in, Kernel::out};
 
+constexpr int lanes = lanes_v<batch_real>;
+constexpr std::intptr_t unit = sizeof(double);
+
+/// Elements first ... first + count - 1 of n components, fewer than lanes.  Lanes without an
+/// element repeat the first one, so that an element meets the same operations in any place and its
+/// result has the same bits.  Not inlined: all kernels share it.
+[[gnu::noinline]] inline void gather_few(char* const* args,
+                                         const std::intptr_t* steps,
+                                         const std::intptr_t* offset,
+                                         const int* operand,
+                                         int n,
+                                         std::intptr_t first,
+                                         int count,
+                                         double* lane) {
+    for (int k = 0; k < n; ++k, lane += lanes) {
+        const std::intptr_t step = steps[operand[k]];
+        const char* p = args[operand[k]] + offset[k] + first * step;
+        for (int i = 0; i < lanes; ++i) std::memcpy(lane + i, p + (i < count ? i * step : 0), unit);
+    }
+}
+[[gnu::noinline]] inline void scatter_few(char* const* args,
+                                          const std::intptr_t* steps,
+                                          const std::intptr_t* offset,
+                                          const int* operand,
+                                          int n,
+                                          std::intptr_t first,
+                                          int count,
+                                          const double* lane) {
+    for (int k = 0; k < n; ++k, lane += lanes) {
+        const std::intptr_t step = steps[operand[k]];
+        char* p = args[operand[k]] + offset[k] + first * step;
+        for (int i = 0; i < count; ++i) std::memcpy(p + i * step, lane + i, unit);
+    }
+}
+
 template <class Kernel>
 struct Loop {
     static constexpr int n_in = sizeof(Kernel::in) / sizeof(Core);
     static constexpr int n_out = sizeof(Kernel::out) / sizeof(Core);
     static constexpr int inputs = components(Kernel::in);
     static constexpr int outputs = components(Kernel::out);
-    static constexpr int lanes = lanes_v<batch_real>;
-    static constexpr std::intptr_t unit = sizeof(double);
 
-    /// Elements first ... first + count - 1 of every input.  Lanes without an element repeat the
-    /// first one, so that an element meets the same operations in any place and its result has the
-    /// same bits.
-    template <bool whole>
+    /// Elements first ... first + lanes - 1 of every input.
     POLHODE_INLINE static void gather(char* const* args,
                                       const std::intptr_t* steps,
                                       const Places<inputs>& from,
                                       std::intptr_t first,
-                                      int count,
                                       double* lane) {
         POLHODE_UNROLL
         for (int k = 0; k < inputs; ++k, lane += lanes) {
             const std::intptr_t step = steps[from.operand[k]];
             const char* p = args[from.operand[k]] + from.offset[k] + first * step;
-            if (whole && step == unit) {
+            if (step == unit) {
                 std::memcpy(lane, p, lanes * unit);
             } else {
-                for (int i = 0; i < lanes; ++i) {
-                    std::memcpy(lane + i, p + (whole || i < count ? i * step : 0), unit);
-                }
+                for (int i = 0; i < lanes; ++i) std::memcpy(lane + i, p + i * step, unit);
             }
         }
     }
-
-    template <bool whole>
     POLHODE_INLINE static void scatter(char* const* args,
                                        const std::intptr_t* steps,
                                        const Places<outputs>& to,
                                        std::intptr_t first,
-                                       int count,
                                        const double* lane) {
         POLHODE_UNROLL
         for (int k = 0; k < outputs; ++k, lane += lanes) {
             const std::intptr_t step = steps[to.operand[k]];
             char* p = args[to.operand[k]] + to.offset[k] + first * step;
-            if (whole && step == unit) {
+            if (step == unit) {
                 std::memcpy(p, lane, lanes * unit);
             } else {
-                for (int i = 0; i < (whole ? lanes : count); ++i) {
-                    std::memcpy(p + i * step, lane + i, unit);
-                }
+                for (int i = 0; i < lanes; ++i) std::memcpy(p + i * step, lane + i, unit);
             }
         }
     }
@@ -186,9 +208,9 @@ struct Loop {
             const int count = n - first < lanes ? static_cast<int>(n - first) : lanes;
             alignas(64) double buffer[(inputs > outputs ? inputs : outputs) * lanes];
             if (count == lanes) {
-                gather<true>(args, steps, from, first, count, buffer);
+                gather(args, steps, from, first, buffer);
             } else {
-                gather<false>(args, steps, from, first, count, buffer);
+                gather_few(args, steps, from.offset, from.operand, inputs, first, count, buffer);
             }
             batch_real x[inputs];
             batch_real y[outputs];
@@ -196,9 +218,9 @@ struct Loop {
             Kernel::apply(static_cast<const batch_real*>(x), static_cast<batch_real*>(y));
             std::memcpy(buffer, y, sizeof y);
             if (count == lanes) {
-                scatter<true>(args, steps, to, first, count, buffer);
+                scatter(args, steps, to, first, buffer);
             } else {
-                scatter<false>(args, steps, to, first, count, buffer);
+                scatter_few(args, steps, to.offset, to.operand, outputs, first, count, buffer);
             }
         }
         // Lanes that a kernel computes and discards set floating-point flags without meaning.

@@ -42,6 +42,34 @@ POLHODE_INLINE void store(const MutableView& v, std::ptrdiff_t i, int, const dou
 
 #if defined(POLHODE_HAS_PACK)
 
+namespace detail {
+
+/// Components with any strides, and of fewer bodies than lanes: pack after pack.  Not inlined,
+/// because it is long and few packs of a batch need it.
+template <int C, int W, int U>
+[[gnu::noinline]] void gather(const double* p, View v, int count, double* out) {
+    for (int k = 0; k < C; ++k) {
+        const double* first = p + offset<C>(v.component, v.row, k);
+        double lanes[W * U];
+        for (int lane = 0; lane < W * U; ++lane) {
+            lanes[lane] = first[(lane < count ? lane : count - 1) * v.body];
+        }
+        POLHODE_UNROLL
+        for (int u = 0; u < U; ++u) {
+            store_vector<W>(out + (k * U + u) * W, load_vector<W>(lanes + u * W));
+        }
+    }
+}
+template <int C, int W, int U>
+[[gnu::noinline]] void scatter(double* p, View v, int count, const double* in) {
+    for (int k = 0; k < C; ++k) {
+        double* first = p + offset<C>(v.component, v.row, k);
+        for (int lane = 0; lane < count; ++lane) first[lane * v.body] = in[k * W * U + lane];
+    }
+}
+
+}  // namespace detail
+
 template <int C, int W, int U>
 POLHODE_INLINE void load(const View& v, std::ptrdiff_t i, int count, pack<W, U> (&out)[C]) {
     const double* p = v.data + i * v.body;
@@ -71,18 +99,15 @@ POLHODE_INLINE void load(const View& v, std::ptrdiff_t i, int count, pack<W, U> 
             return;
         }
     }
+    if (v.body == 0) {
+        for (int k = 0; k < C; ++k) out[k] = pack<W, U>(p[offset<C>(v.component, v.row, k)]);
+        return;
+    }
+    alignas(8 * W) double lanes[C * W * U];
+    detail::gather<C, W, U>(p, v, count, lanes);
     for (int k = 0; k < C; ++k) {
-        const double* first = p + offset<C>(v.component, v.row, k);
-        if (v.body == 0) {
-            out[k] = pack<W, U>(*first);
-            continue;
-        }
-        double lanes[W * U];
-        for (int lane = 0; lane < W * U; ++lane) {
-            lanes[lane] = first[(lane < count ? lane : count - 1) * v.body];
-        }
         POLHODE_UNROLL
-        for (int u = 0; u < U; ++u) out[k].v[u] = detail::load_vector<W>(lanes + u * W);
+        for (int u = 0; u < U; ++u) out[k].v[u] = detail::load_vector<W>(lanes + (k * U + u) * W);
     }
 }
 
@@ -117,13 +142,12 @@ POLHODE_INLINE void store(const MutableView& v,
             return;
         }
     }
+    alignas(8 * W) double lanes[C * W * U];
     for (int k = 0; k < C; ++k) {
-        double lanes[W * U];
         POLHODE_UNROLL
-        for (int u = 0; u < U; ++u) detail::store_vector<W>(lanes + u * W, in[k].v[u]);
-        double* first = p + offset<C>(v.component, v.row, k);
-        for (int lane = 0; lane < count; ++lane) first[lane * v.body] = lanes[lane];
+        for (int u = 0; u < U; ++u) detail::store_vector<W>(lanes + (k * U + u) * W, in[k].v[u]);
     }
+    detail::scatter<C, W, U>(p, View(v), count, lanes);
 }
 #endif  // POLHODE_HAS_PACK
 

@@ -43,6 +43,14 @@ POLHODE_INLINE FreeStep<T> first_order(const Vec3<T>& inverse, const Vec3<T>& m,
     return s;
 }
 
+/// One of the first steps; n is the number of steps of first order.
+template <class T>
+[[gnu::noinline]] FreeStep<T> first_step(
+    Start start, const Vec3<T>& inverse, const Vec3<T>& m, T h, int n) {
+    return start == as_buss ? first_order(inverse, m, h, n)
+                            : runge_kutta::free_step<runge_kutta::OfQuaternion>(inverse, m, h);
+}
+
 /// The number of first-order steps that replace one step of the start.
 constexpr int abam_substeps = 5;
 
@@ -72,11 +80,7 @@ struct Abam {
     template <class T>
     POLHODE_INLINE FreeStep<T> step(
         const Inertia<T>& body, const Vec3<T>& m, T h, const T* c, std::ptrdiff_t n) const {
-        if (n < starting) {
-            return start == as_buss
-                       ? first_order(body.inverse, m, h, abam_substeps)
-                       : runge_kutta::free_step<runge_kutta::OfQuaternion>(body.inverse, m, h);
-        }
+        if (n < starting) return first_step(start, body.inverse, m, h, abam_substeps);
         const Vec3<T> w0 = times(body.inverse, m);
         const Vec3<T> w1{c[0], c[1], c[2]}, w2{c[3], c[4], c[5]}, w3{c[6], c[7], c[8]};
         const Quaternion<T> p = turn_by(bashforth(w0, w1, w2, w3, h));
@@ -113,11 +117,7 @@ struct SimoWong {
     template <class T>
     POLHODE_INLINE FreeStep<T> step(
         const Inertia<T>& body, const Vec3<T>& m, T h, const T* c, std::ptrdiff_t n) const {
-        if (n < starting) {
-            return start == as_buss
-                       ? first_order(body.inverse, m, h, 1)
-                       : runge_kutta::free_step<runge_kutta::OfQuaternion>(body.inverse, m, h);
-        }
+        if (n < starting) return first_step(start, body.inverse, m, h, 1);
         const Quaternion<T> dq =
             turn_by(turn(times(body.inverse, m), Vec3<T>{c[0], c[1], c[2]}, h));
         return {seen_from(dq, m), dq};
@@ -267,10 +267,11 @@ inline constexpr DirectStage abam_rk4[] = {{direct::stage<AbamRk4<0>>, 0.0, 1},
                                            {direct::stage<AbamRk4<1>>, 0.5, 1},
                                            {direct::stage<AbamRk4<2>>, 0.5, 1},
                                            {direct::stage<AbamRk4<3>>, 1.0, 1}};
+// All stages between the first and the last are the same.
 inline constexpr DirectStage abam_first[] = {{direct::stage<AbamFirst<0>>, 0.0, 1},
                                              {direct::stage<AbamFirst<1>>, 0.2, 1},
-                                             {direct::stage<AbamFirst<2>>, 0.4, 1},
-                                             {direct::stage<AbamFirst<3>>, 0.6, 1},
+                                             {direct::stage<AbamFirst<1>>, 0.4, 1},
+                                             {direct::stage<AbamFirst<1>>, 0.6, 1},
                                              {direct::stage<AbamFirst<4>>, 0.8, 1}};
 inline constexpr DirectStages abam_starts[] = {{abam_rk4, 4}, {abam_first, 5}};
 

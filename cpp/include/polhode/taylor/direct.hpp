@@ -62,9 +62,13 @@ enum Column : int {
     columns = start_column + 12
 };
 
-template <int Kind, class T>
+/// The derivatives of L at both ends that a method uses.
+constexpr int used_derivatives(int kind) {
+    return momentum_derivatives(kind) < 3 ? momentum_derivatives(kind) : 3;
+}
+
+template <int used, class T>
 struct Ends {
-    static constexpr int used = momentum_derivatives(Kind) < 3 ? momentum_derivatives(Kind) : 3;
     Vec3<T> L[used + 1];  ///< m, h L' ... h^3 L'''
 
     /// Power P = omega . L' and its derivatives, h P, h^2 P' ...; omega' = J^-1 (m x omega + L') in
@@ -117,7 +121,7 @@ struct Predict {
         const auto series = Series<Kind, T>::of(b.body.inverse, h, A);
         const Quaternion<T> p = turn_by(rotation<Kind>(series.nu));
         b.keep(turn_column, p);
-        for (int k = 0; k <= Ends<Kind, T>::used; ++k) b.keep(start_column + 3 * k, A[k]);
+        for (int k = 0; k <= used_derivatives(Kind); ++k) b.keep(start_column + 3 * k, A[k]);
         // Taylor's formula.
         Vec3<T> l = A[n];
         POLHODE_UNROLL
@@ -135,15 +139,13 @@ struct Predict {
 };
 
 /// The momentum at the end.
-template <int Kind>
+template <int used>
 struct Finish {
     template <class T>
     static void run(direct::Bodies<T>& b) {
-        using E = Ends<Kind, T>;
-        constexpr int used = E::used;
         const T h = b.h();
         const Quaternion<T> p = b.quaternion(turn_column);
-        E start, end;
+        Ends<used, T> start, end;
         for (int k = 0; k <= used; ++k) start.L[k] = b.vector(start_column + 3 * k);
         Vec3<T> l[used + 1];
         end.L[0] = b.m;
@@ -162,7 +164,7 @@ struct Finish {
 template <int Kind>
 inline constexpr DirectStage stages[] = {
     {direct::stage<Predict<Kind>>, 0.0, momentum_derivatives(Kind)},
-    {direct::stage<Finish<Kind>>, 1.0, momentum_derivatives(Kind)}};
+    {direct::stage<Finish<used_derivatives(Kind)>>, 1.0, momentum_derivatives(Kind)}};
 template <int Kind>
 constexpr DirectMethod under_torque() {
     return {columns,
