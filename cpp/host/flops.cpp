@@ -28,8 +28,9 @@ std::optional<OperationCount> count_step(const std::string& method,
         const Vec3<counted> momentum{m[0], m[1], m[2]};
         const counted target = energy::per_momentum(body, momentum);
         const int correction = Method::info.energy_correction(Method::info.complete(options));
+        const batch::BodyOf<batch::KernelOf<Method>, counted> constants(body);
         const counted_scope scope;
-        auto step = batch::advance<Method>(body, momentum, counted(h), options);
+        auto step = batch::advance<Method>(constants, momentum, counted(h), options);
         if (correction != energy::none) {
             energy::correct(body, step, target, correction);
         }

@@ -59,11 +59,24 @@ POLHODE_INLINE constexpr bool lacks_root(const Kernel& kernel) {
     return false;
 }
 
+/// The constants of a body that a kernel takes: those of its own `Body<T>`, or else an Inertia<T>.
+template <class Kernel, class T>
+struct BodyType {
+    using type = Inertia<T>;
+};
+template <class Kernel, class T>
+    requires requires { typename Kernel::template Body<T>; }
+struct BodyType<Kernel, T> {
+    using type = typename Kernel::template Body<T>;
+};
+template <class Kernel, class T>
+using BodyOf = typename BodyType<Kernel, T>::type;
+
 /// One step in the user's axes.  The axes are sorted for the kernel, unless it declares
 /// `user_axes`.
 template <class Kernel, class T>
 POLHODE_INLINE FreeStep<T> advance_usual(const Kernel& kernel,
-                                         const Inertia<T>& body,
+                                         const BodyOf<Kernel, T>& body,
                                          const Vec3<T>& m,
                                          T h) {
     if constexpr (in_user_axes<Kernel>) {
@@ -86,7 +99,7 @@ POLHODE_INLINE bool all_usual(const Vec3<T>& m) {
 /// the same result bit for bit.
 template <class Kernel, class T>
 POLHODE_INLINE FreeStep<T> advance(const Kernel& kernel,
-                                   const Inertia<T>& body,
+                                   const BodyOf<Kernel, T>& body,
                                    const Vec3<T>& m,
                                    T h) {
     const T largest = largest_component(m);
@@ -107,7 +120,10 @@ POLHODE_INLINE FreeStep<T> advance(const Kernel& kernel,
 /// The same with a kernel outside a batch.  For a multistep method this is a step after the first
 /// ones, for a body that has turned at a constant rate.
 template <class Kernel, class T>
-FreeStep<T> single_step(const Kernel& kernel, const Inertia<T>& body, const Vec3<T>& m, T h) {
+FreeStep<T> single_step(const Kernel& kernel,
+                        const BodyOf<Kernel, T>& body,
+                        const Vec3<T>& m,
+                        T h) {
     if constexpr (is_multistep<Kernel>) {
         T carried[Kernel::carried];
         for (int k = 0; k < Kernel::carried; ++k) carried[k] = T(0.0);
@@ -119,7 +135,7 @@ FreeStep<T> single_step(const Kernel& kernel, const Inertia<T>& body, const Vec3
     }
 }
 template <class Method, class T>
-POLHODE_INLINE FreeStep<T> advance(const Inertia<T>& body,
+POLHODE_INLINE FreeStep<T> advance(const BodyOf<KernelOf<Method>, T>& body,
                                    const Vec3<T>& m,
                                    T h,
                                    const OptionValues& options = {}) {

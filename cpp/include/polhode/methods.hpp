@@ -21,6 +21,8 @@
 ///
 /// in sorted axes, the largest component of m within 2^20 of 1; and where they apply
 ///
+/// - `template <class T> using Body`: the constants of a body that `step` takes in place of an
+///   Inertia<T>, made from one before the steps of a body (in a splitting: of each flow).
 /// - `static constexpr bool user_axes = true`: m is given along the axes of the user.
 /// - `bool may_lack_root() const`: it solves equations, and a step is NaN where it finds no root.
 /// - `static constexpr int starting, carried`: it is a multistep method (multistep/multistep.hpp).
@@ -67,7 +69,9 @@ struct Frb {
         "frb", 0, "exact", "energy casimir momentum_spatial", true, "[CZ08] Algorithm 2"};
     static constexpr bool shares_loop = true;
     template <class T>
-    static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
+    using Body = torque_free::PrintedInertia<T>;
+    template <class T>
+    static FreeStep<T> step(const Body<T>& body, const Vec3<T>& m, T h) {
         return torque_free::frb_step(body, m, h);
     }
 };
@@ -93,7 +97,9 @@ struct Gauss {
                                      "[CZ08] eq. (20)"};
     static constexpr bool shares_loop = true;
     template <class T>
-    static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
+    using Body = torque_free::PrintedInertia<T>;
+    template <class T>
+    static FreeStep<T> step(const Body<T>& body, const Vec3<T>& m, T h) {
         return torque_free::gauss_step(body, m, h, P);
     }
 };

@@ -65,21 +65,23 @@ struct Carried {
 
 /// The constants of the bodies, pack after pack: stored by an earlier validation, or computed from
 /// the moments.  In the second case the moments are also validated.
-template <class T>
+///
+/// @tparam Body  the constants that a kernel takes, made from an Inertia<T> (BodyOf)
+template <class T, class Body = Inertia<T>>
 class BodiesOfPacks {
   public:
     POLHODE_INLINE BodiesOfPacks(const StepArguments& arguments, std::ptrdiff_t begin)
         : inertia_(arguments.inertia),
           prepared_(static_cast<const Inertia<T>*>(arguments.bodies)),
-          at_(prepared_) {
-        if (is_shared() && prepared_ == nullptr) compute_shared(begin);
+          at_(nullptr) {
+        if (is_shared()) at_ = prepared_ != nullptr ? made_of(prepared_) : computed_shared(begin);
     }
     POLHODE_INLINE bool is_shared() const { return inertia_.body == 0; }
     /// The constants of all packs, if they are shared.
-    POLHODE_INLINE const Inertia<T>* shared() const { return at_; }
-    POLHODE_INLINE const Inertia<T>* of(std::ptrdiff_t i, int count) {
+    POLHODE_INLINE const Body* shared() const { return at_; }
+    POLHODE_INLINE const Body* of(std::ptrdiff_t i, int count) {
         if (is_shared()) return at_;
-        if (prepared_ != nullptr) return prepared_ + i / lanes_v<T>;
+        if (prepared_ != nullptr) return made_of(prepared_ + i / lanes_v<T>);
         compute(i, count);
         return &own_;
     }
@@ -89,17 +91,23 @@ class BodiesOfPacks {
     POLHODE_INLINE void compute(std::ptrdiff_t i, int count) {
         const Vec3<T> moments = load_vec3<T>(inertia_, i, count);
         findings |= look_at_moments(moments);
-        new (&own_) Inertia<T>(Inertia<T>::of(moments));  // in place: a copy takes 2 ns a body
+        new (&own_) Body(Inertia<T>::of(moments));  // in place: a copy takes 2 ns a body
     }
-    [[gnu::noinline]] void compute_shared(std::ptrdiff_t begin) {
+    [[gnu::noinline]] const Body* computed_shared(std::ptrdiff_t begin) {
         compute(begin, 1);
-        at_ = &own_;
+        return &own_;
     }
+    POLHODE_INLINE const Inertia<T>* made_of(const Inertia<T>* body)
+        requires __is_same
+    (Body, Inertia<T>) {
+        return body;
+    }
+    POLHODE_INLINE const Body* made_of(const Inertia<T>* body) { return new (&own_) Body(*body); }
 
     View inertia_;
     const Inertia<T>* prepared_;
-    const Inertia<T>* at_;
-    Inertia<T> own_;
+    const Body* at_;
+    Body own_;
 };
 
 /// Any method, through a pointer.
@@ -226,8 +234,8 @@ template <class T, Layout layout, bool several, class Method>
     const bool matrix = several && arguments.matrix;
     const std::ptrdiff_t n_steps = several ? arguments.n_steps : 1;
     const bool own_h = arguments.h.body != 0;
-    BodiesOfPacks<T> bodies(arguments, begin);
-    const Inertia<T>* body = bodies.shared();
+    BodiesOfPacks<T, BodyOf<Method, T>> bodies(arguments, begin);
+    const BodyOf<Method, T>* body = bodies.shared();
     const bool own_body = !bodies.is_shared();
     T h(*arguments.h.data);
     int findings = all_valid;
@@ -288,22 +296,24 @@ int step_by(const Method& method,
 /// A kernel called through a pointer, so that all long ones share one loop over the arrays:
 /// compiling that loop takes longer than compiling most kernels, and compared with them the cost of
 /// the call is negligible.
-template <class T, bool in_axes_of_user>
+template <class T, class BodyOfKernel, bool in_axes_of_user>
 struct PointedKernel {
+    template <class>
+    using Body = BodyOfKernel;
     static constexpr bool user_axes = in_axes_of_user;
     FreeStep<T> (*kernel)(const OptionValues& options,
-                          const Inertia<T>& body,
+                          const BodyOfKernel& body,
                           const Vec3<T>& m,
                           T h);
     OptionValues options;
 
-    POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
+    POLHODE_INLINE FreeStep<T> step(const BodyOfKernel& body, const Vec3<T>& m, T h) const {
         return kernel(options, body, m, h);
     }
 };
 template <class Method, class T>
 FreeStep<T> pointed_step(const OptionValues& options,
-                         const Inertia<T>& body,
+                         const BodyOf<KernelOf<Method>, T>& body,
                          const Vec3<T>& m,
                          T h) {
     return kernel_of<Method>(options).step(body, m, h);
@@ -316,8 +326,8 @@ int step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t en
     if constexpr (requires { Method::shares_loop; }) {
         using Kernel = KernelOf<Method>;
         static_assert(!is_multistep<Kernel>, "the shared loop carries no numbers of a kernel");
-        const PointedKernel<T, in_user_axes<Kernel>> pointed{&pointed_step<Method, T>,
-                                                             arguments.options};
+        const PointedKernel<T, BodyOf<Kernel, T>, in_user_axes<Kernel>> pointed{
+            &pointed_step<Method, T>, arguments.options};
         return step_by<T>(pointed, arguments, begin, end);
     } else {
         return step_by<T>(kernel_of<Method>(arguments.options), arguments, begin, end);

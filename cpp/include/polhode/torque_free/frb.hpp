@@ -45,7 +45,8 @@ template <class T>
 struct PrintedInertia : Inertia<T> {
     T c1, c2, kappa;
 
-    POLHODE_INLINE explicit PrintedInertia(const Inertia<T>& body) : Inertia<T>(body) {
+    PrintedInertia() = default;
+    POLHODE_INLINE PrintedInertia(const Inertia<T>& body) : Inertia<T>(body) {  // NOLINT: implicit
         const T d31 = body.I3 - body.I1;
         const mask_t<T> sphere = d31 == 0.0;
         const T inverse_d31 = 1.0 / d31;
@@ -75,6 +76,7 @@ struct FrameLabel {
     /// Is the phase of a step h, h |m|/I1 and less, of so little effect that the step keeps its
     /// digits without it?  Beside axis 3 of a body with excess; the angle is below 2^50 there.
     POLHODE_INLINE mask_t<T> feels_no_phase(const PrintedInertia<T>& body, const T& h) const {
+        if (!body.any_excess) return body.excess > 0.0;
         const T K = body.kappa * h;
         return swapped & (body.excess > 0.0) & (ny * (K * K) < 0x1p100);
     }
@@ -405,13 +407,12 @@ POLHODE_INLINE T ellint_pi(const Modulus<T>& modulus, const Jacobi<T>& x, T scal
 /// where
 ///                    scale = 1/(sqrt(c1) d3) and n = -ny scale^2; scale is 0 where lambda h is
 template <class T, class ThirdKind>
-POLHODE_INLINE FreeStep<T> step_by_third_kind(const Inertia<T>& given,
+POLHODE_INLINE FreeStep<T> step_by_third_kind(const PrintedInertia<T>& body,
                                               const Vec3<T>& m,
                                               T h,
                                               const ThirdKind& third_kind) {
     using namespace frb_detail;
     using Complex = frb_detail::Complex<T>;
-    const PrintedInertia<T> body(given);
     const T growth = (body.kappa * h) * m.y;
     const mask_t<T> lost =
         lost_beside_axis2(m.x, m.y, m.z, (body.c1 * body.c2) * (growth * growth));
@@ -494,7 +495,7 @@ POLHODE_INLINE FreeStep<T> step_by_third_kind(const Inertia<T>& given,
 /// Error: at most 8 eps (1 + angle), angle = |h| |m/I|, plus four times what half an ulp of the
 /// input does, for every body and momentum (tests/test_frb.py).
 template <class T>
-[[gnu::noinline]] FreeStep<T> frb_step(const Inertia<T>& body, const Vec3<T>& m, T h) {
+[[gnu::noinline]] FreeStep<T> frb_step(const PrintedInertia<T>& body, const Vec3<T>& m, T h) {
     return step_by_third_kind(
         body, m, h, [](const Modulus<T>& modulus, const Jacobi<T>& x, const T& scale, const T& ny) {
             return ellint_pi(modulus, x, scale, ny);

@@ -46,7 +46,10 @@ POLHODE_INLINE T eint_gauss(
 ///
 /// One kernel for every p: the number of nodes is data.
 template <class T>
-[[gnu::noinline]] FreeStep<T> gauss_step(const Inertia<T>& body, const Vec3<T>& m, T h, int nodes) {
+[[gnu::noinline]] FreeStep<T> gauss_step(const PrintedInertia<T>& body,
+                                         const Vec3<T>& m,
+                                         T h,
+                                         int nodes) {
     return step_by_third_kind(
         body,
         m,
