@@ -456,9 +456,8 @@ struct Kernel {
         if (rate && scheme == Scheme::euler_backward) scheme = Scheme::euler_backward_rate;
         return {scheme, options.stop};
     }
-    /// Not inlined: it is long, and there are several loops that call it.
     template <class T>
-    [[gnu::noinline]] FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
+    POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
         const Vec3<T> none{T(0.0), T(0.0), T(0.0)};
         const Vec3<T> inverse{body.inverse_I1, body.inverse_I2, body.inverse_I3};
         return implicit_step<T>(scheme, inverse, m, h, none, none, stop).end;
