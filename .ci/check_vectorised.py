@@ -51,8 +51,8 @@ PACKED_FMA = re.compile(r"^vfn?m(add|sub)\d+pd\b")
 SCALAR = re.compile(r"^v?(sqrt|div)sd\b|^vfn?m(add|sub)\d+sd\b")
 FUSED = re.compile(r"^vfm(addsub|subadd)")
 # Moving a partial pack to where it belongs may take memcpy; arithmetic may take no call.  Unusual
-# cases and unusual strides are in separate functions.
-ELSEWHERE = r"polhode::\w+::batch::(step_any|detail::(gather|scatter))<"
+# cases, unusual strides and the constants of a shared body are in separate functions.
+ELSEWHERE = r"polhode::\w+::batch::(step_any<|detail::(gather|scatter)<|.*::computed_shared\()"
 CALL = re.compile(rf"^call(?!.*<mem(cpy|move|set)@plt>)(?!.*{ELSEWHERE})")
 JUMP = re.compile(r"^j\w+\s+([0-9a-f]+)\b")
 
