@@ -77,6 +77,21 @@ inline bool read_number_or_array(PyObject* object, Operand& operand) {
     return read_array(object, 0, operand);
 }
 
+/// The arrays of a step or a motion: inputs, outputs, then those that only one of them has.
+enum Role { inertia_, m_, attitude_, time_, m_out_, attitude_out_, own_ };
+
+inline bool read_vectors(PyObject* object, Operand& operand) {
+    return read_array(object, 1, operand) && operand.core_length(0) == 3;
+}
+/// Also tells if an attitude is a quaternion (last core axis) or a matrix (last two).
+inline bool read_attitude(PyObject* object, Operand& operand, bool& matrix) {
+    if (!read_array(object, 1, operand)) return false;
+    matrix = operand.core_length(0) != 4;
+    if (!matrix) return true;
+    return read_array(object, 2, operand) && operand.core_length(0) == 3 &&
+           operand.core_length(1) == 3;
+}
+
 /// The values of a method's options.  If coefficients define the method, the first element is their
 /// array, which the tuple keeps alive.
 inline OptionValues read_options(const pybind11::tuple& values) {

@@ -11,12 +11,8 @@ namespace py = pybind11;
 namespace polhode::bindings {
 namespace {
 
-/// With fewer bodies and times, releasing the interpreter lock costs more time than it saves.
-constexpr std::ptrdiff_t few = 32;
-/// The share of each thread consists of whole packs, at every level.
-constexpr std::ptrdiff_t grain = 64;
-
-enum Role { inertia_, m_, attitude_, repeated_, beyond_, t_, m_out_, attitude_out_, roles };
+constexpr int repeated_ = own_, beyond_ = own_ + 1, roles = own_ + 2;
+static_assert(roles <= BatchShape::max_arrays);
 
 /// Fills m_out and attitude_out, which have the shape of the batch.  False if an argument is not an
 /// aligned array of doubles with the right shape; then the outputs are unchanged.
@@ -31,44 +27,39 @@ bool motion_at(py::handle inertia,
                int threads) {
     threads = thread_count(threads);
     Operand operands[roles];
-    const auto vectors = [&](py::handle object, Role role) {
-        return read_array(object.ptr(), 1, operands[role]) && operands[role].core_length(0) == 3;
-    };
-    const auto attitudes = [&](py::handle object, Role role, bool& matrix) {
-        if (!read_array(object.ptr(), 1, operands[role])) return false;
-        matrix = operands[role].core_length(0) != 4;
-        if (!matrix) return true;
-        return read_array(object.ptr(), 2, operands[role]) && operands[role].core_length(0) == 3 &&
-               operands[role].core_length(1) == 3;
-    };
     bool matrix = false;
     bool out_matrix = false;
-    if (!vectors(inertia, inertia_) || !vectors(m, m_) || !attitudes(attitude, attitude_, matrix) ||
-        !vectors(repeated, repeated_) || !vectors(beyond, beyond_) ||
-        !read_number_or_array(t.ptr(), operands[t_]) || !vectors(m_out, m_out_) ||
-        !attitudes(attitude_out, attitude_out_, out_matrix) || out_matrix != matrix ||
-        !PyArray_ISWRITEABLE(operands[m_out_].array) ||
+    if (!read_vectors(inertia.ptr(), operands[inertia_]) || !read_vectors(m.ptr(), operands[m_]) ||
+        !read_attitude(attitude.ptr(), operands[attitude_], matrix) ||
+        !read_vectors(repeated.ptr(), operands[repeated_]) ||
+        !read_vectors(beyond.ptr(), operands[beyond_]) ||
+        !read_number_or_array(t.ptr(), operands[time_]) ||
+        !read_vectors(m_out.ptr(), operands[m_out_]) ||
+        !read_attitude(attitude_out.ptr(), operands[attitude_out_], out_matrix) ||
+        out_matrix != matrix || !PyArray_ISWRITEABLE(operands[m_out_].array) ||
         !PyArray_ISWRITEABLE(operands[attitude_out_].array)) {
         return false;
     }
     const Operand* pointers[roles];
     for (int k = 0; k < roles; ++k) pointers[k] = &operands[k];
     BatchShape batch;
-    if (!broadcast(pointers, m_out_, batch) || !has_shape_of(operands[m_out_], batch) ||
-        !has_shape_of(operands[attitude_out_], batch) || !broadcast(pointers, roles, batch)) {
-        return false;
+    for (const int count : {static_cast<int>(m_out_), roles}) {
+        if (!broadcast(pointers, count, batch) || !has_shape_of(operands[m_out_], batch) ||
+            !has_shape_of(operands[attitude_out_], batch)) {
+            return false;
+        }
     }
     batch.arrange();
     const auto evaluate = dispatch::level().motion->evaluate;
     const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
         batch.for_each_row(begin, end, [&](std::ptrdiff_t row, std::ptrdiff_t i, std::ptrdiff_t j) {
-            const auto view = [&](Role role) { return view_of(operands[role], batch, role, row); };
+            const auto view = [&](int role) { return view_of(operands[role], batch, role, row); };
             evaluate({view(inertia_),
                       view(m_),
                       view(attitude_),
                       view(repeated_),
                       view(beyond_),
-                      view(t_),
+                      view(time_),
                       view(m_out_),
                       view(attitude_out_),
                       matrix},
@@ -76,11 +67,7 @@ bool motion_at(py::handle inertia,
                      j);
         });
     };
-    if (batch.size() <= few) {
-        work(0, batch.size());
-    } else {
-        Slice().run_in_pieces(batch.size(), threads, grain, 1, work);
-    }
+    Watch().share(batch.size(), threads, grain, 1, work);
     return true;
 }
 

@@ -280,7 +280,7 @@ class Integration {
         } else {
             p.options = row.info->complete(read_options(given_["options"]));
         }
-        p.options.stop = slice_.watch().request();
+        p.options.stop = watch_.request();
         p.energy_correction = row.info->energy_correction(p.options);
         p.inertia = rows(array("inertia"), 3, bodies());
         p.matrix = core == 9;
@@ -344,12 +344,7 @@ class Integration {
             run_calling(n_steps, seconds);
             return;
         }
-        if (n_steps == 1) {
-            const std::ptrdiff_t stages = std::max<std::ptrdiff_t>(p.stage_count, 1);
-            slice_.run_in_pieces(bodies(), threads_, block, stages, work);
-        } else {
-            slice_.run(bodies(), threads_, block, 1, work);
-        }
+        watch_.share(bodies(), threads_, block, n_steps, work);
         done_ += n_steps;
     }
     /// Steps from the start of the integration to the last that is complete.
@@ -365,7 +360,7 @@ class Integration {
         do {
             p.first_step = done_;
             dispatch::level_for(bodies()).splitting->run(p, 0, bodies());
-            slice_.watch().check_asked();
+            watch_.check_asked();
             done_ += p.n_steps;
         } while (--n_steps > 0 && Clock::now() < end);
     }
@@ -407,16 +402,10 @@ class Integration {
     /// The work that the driver requests for all bodies between two calls of Python.
     static void share(void* self, std::ptrdiff_t count, Caller::Work work, const void* context) {
         auto& integration = *static_cast<Integration*>(self);
-        constexpr std::ptrdiff_t few = 32;  // finished before the lock could be released
-        if (count <= few) {
-            work(context, 0, count);
-            integration.slice_.watch().check_asked();
-            return;
-        }
         const auto part = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
             work(context, begin, end);
         };
-        integration.slice_.run_in_pieces(count, integration.threads_, 64, 1, part);
+        integration.watch_.share(count, integration.threads_, grain, 1, part);
     }
 
     py::kwargs given_;
@@ -432,7 +421,7 @@ class Integration {
     SplittingProblem problem_{};
     std::pair<Doubles, Doubles> start_;
     View start_m_ = {}, start_attitude_ = {};  ///< null: they are in the state
-    Slice slice_;
+    Watch watch_;
 };
 
 TorqueArguments torque_arguments(const Doubles& m,

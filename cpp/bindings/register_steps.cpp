@@ -16,23 +16,12 @@ namespace py = pybind11;
 namespace polhode::bindings {
 namespace {
 
-/// With fewer steps (number of bodies times steps), releasing the interpreter lock costs more time
-/// than it saves.
-constexpr std::ptrdiff_t few_steps = 32;
-/// The share of each thread consists of whole packs, at every level.
-constexpr std::ptrdiff_t grain = 64;
+/// Number of steps of a body between two checks for Ctrl-C: less than half a second for any method,
+/// except for iterations that check the watch.
+constexpr std::ptrdiff_t steps_between_checks = 400'000;
 
-enum Role { inertia_, m_, attitude_, h_, m_out_, attitude_out_, carried_, roles };
+constexpr int carried_ = own_, roles = own_ + 1;
 static_assert(roles <= BatchShape::max_arrays);
-
-/// Tells if an attitude is a quaternion (last core axis) or a matrix (last two).
-bool read_attitude(PyObject* object, Operand& operand, bool& matrix) {
-    if (!read_array(object, 1, operand)) return false;
-    matrix = operand.core_length(0) != 4;
-    if (!matrix) return true;
-    return read_array(object, 2, operand) && operand.core_length(0) == 3 &&
-           operand.core_length(1) == 3;
-}
 
 /// An integer from Python.
 std::ptrdiff_t integer(PyObject* object) {
@@ -78,11 +67,9 @@ py::object step(const StepCall& call) {
     const int threads = thread_count(call.threads);
     Operand operands[roles];
     bool matrix = false;
-    if (!read_array(inertia.ptr(), 1, operands[inertia_]) ||
-        operands[inertia_].core_length(0) != 3 || !read_array(m.ptr(), 1, operands[m_]) ||
-        operands[m_].core_length(0) != 3 ||
+    if (!read_vectors(inertia.ptr(), operands[inertia_]) || !read_vectors(m.ptr(), operands[m_]) ||
         !read_attitude(attitude.ptr(), operands[attitude_], matrix) ||
-        !read_number_or_array(h.ptr(), operands[h_])) {
+        !read_number_or_array(h.ptr(), operands[time_])) {
         return py::none();
     }
     const Operand* pointers[roles];
@@ -100,7 +87,7 @@ py::object step(const StepCall& call) {
         read_array(results[1].ptr(), matrix ? 2 : 1, operands[attitude_out_]);
     } else {
         bool out_matrix = false;
-        if (!read_array(m_out.ptr(), 1, operands[m_out_]) || operands[m_out_].core_length(0) != 3 ||
+        if (!read_vectors(m_out.ptr(), operands[m_out_]) ||
             !read_attitude(attitude_out.ptr(), operands[attitude_out_], out_matrix) ||
             out_matrix != matrix || !PyArray_ISWRITEABLE(operands[m_out_].array) ||
             !PyArray_ISWRITEABLE(operands[attitude_out_].array) ||
@@ -110,7 +97,7 @@ py::object step(const StepCall& call) {
             return py::none();
         }
         for (int out = m_out_; out <= attitude_out_; ++out) {
-            for (int in = inertia_; in <= h_; ++in) {
+            for (int in = inertia_; in <= time_; ++in) {
                 const bool itself =
                     in == out - m_out_ + m_ && same_layout(operands[out], operands[in]);
                 if (!itself && may_overlap(operands[out], operands[in])) return py::none();
@@ -121,10 +108,9 @@ py::object step(const StepCall& call) {
     }
     const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
     const dispatch::StepRow& row_of_method = table.rows[method];
-    const StepFunction kernel = row_of_method.step;
-    Slice slice;
+    Watch watch;
     OptionValues options = row_of_method.info->complete(read_options(call.options));
-    options.stop = slice.watch().request();
+    options.stop = watch.request();
     const int correction = row_of_method.info->energy_correction(options);
     // The data that are stored from step to step in addition to m and attitude, for calls that are
     // divided into slices.
@@ -146,23 +132,22 @@ py::object step(const StepCall& call) {
         return py::make_tuple(results[0], results[1]);
     }
 
+    const StepFunction kernel = dispatch::level_for(count).torque_free->rows[method].step;
     std::atomic<int> findings{all_valid};
     std::ptrdiff_t without_root = 0;
-    std::ptrdiff_t steps = n_steps, done_before = 0;
     const auto arguments_of = [&](std::ptrdiff_t row) {
         StepArguments a{};
         a.inertia = view_of(operands[inertia_], batch, inertia_, row);
         a.m = view_of(operands[m_], batch, m_, row);
         a.attitude = view_of(operands[attitude_], batch, attitude_, row);
-        a.h = view_of(operands[h_], batch, h_, row);
+        a.h = view_of(operands[time_], batch, time_, row);
         a.m_out = view_of(operands[m_out_], batch, m_out_, row);
         a.attitude_out = view_of(operands[attitude_out_], batch, attitude_out_, row);
-        a.n_steps = steps;
+        a.n_steps = n_steps;
         a.matrix = matrix;
         a.options = options;
         a.without_root = &without_root;
         a.energy_correction = correction;
-        a.first_step = done_before;
         if (carries) a.carried = view_of(operands[carried_], batch, carried_, row);
         return a;
     };
@@ -181,46 +166,38 @@ py::object step(const StepCall& call) {
         const int found = findings;
         return !checked && found != all_valid;
     };
+    // New arrays can be discarded, so there the validation is part of the step: the kernels do not
+    // validate matrices.  Given arrays must not change when an error is raised.
+    const bool looks_before = !checked && !fresh;
+    const bool looks_within = !checked && fresh && matrix;
     const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-        int found = all_valid;
+        if (looks_within) look(begin, end);
+        std::ptrdiff_t unchecked = 0;
+        bool stop = false;
         batch.for_each_row(begin, end, [&](std::ptrdiff_t row, std::ptrdiff_t i, std::ptrdiff_t j) {
-            found |= kernel(arguments_of(row), i, j);
+            // Many steps are divided into slices; each slice starts from the outputs of the slice
+            // before.  A pack with one body takes as long as a full pack.
+            const std::ptrdiff_t bodies = std::max<std::ptrdiff_t>(j - i, 16);
+            const std::ptrdiff_t slice = std::max<std::ptrdiff_t>(steps_between_checks / bodies, 1);
+            StepArguments a = arguments_of(row);
+            for (bool done = false; !done && !stop && !refused();) {
+                a.n_steps = std::min(slice, n_steps - a.first_step);
+                const int found = kernel(a, i, j);
+                if (found != all_valid) findings |= found;
+                a.first_step += a.n_steps;
+                done = a.first_step == n_steps;
+                a.m = a.m_out;
+                a.attitude = a.attitude_out;
+                unchecked += a.n_steps * bodies;
+                if (unchecked >= steps_between_checks) {
+                    stop = watch.stops();
+                    unchecked = 0;
+                }
+            }
         });
-        if (found != all_valid) findings |= found;
     };
-    // New arrays can be discarded, so the step itself may validate its input (but not matrices).
-    const bool looks_first = matrix || !fresh;
-    if (n_steps <= few_steps / count) {
-        if (looks_first && !checked) look(0, count);
-        if (!refused()) work(0, count);
-        slice.watch().check_asked();
-    } else {
-        if (looks_first && !checked) {
-            slice.watch().unlocked(
-                [&](const auto& idle) { share_among_threads(count, threads, grain, look, idle); });
-        }
-        // Many steps are divided into slices; each slice starts from the outputs of the slice
-        // before.  A step of many bodies is divided into pieces.  A pack with one body takes as
-        // long as a full pack.
-        for (std::ptrdiff_t done = 0; !refused() && (done == 0 || done < n_steps); done += steps) {
-            const std::ptrdiff_t few = slice.units() / std::max(count, grain / 4);
-            steps = std::min(std::max<std::ptrdiff_t>(few, 1), n_steps - done);
-            done_before = done;
-            if (steps == 1) {
-                slice.run_in_pieces(count, threads, grain, 1, work);
-            } else {
-                slice.run(count, threads, grain, steps, work);
-            }
-            if (done + steps < n_steps) {
-                operands[m_] = operands[m_out_];
-                operands[attitude_] = operands[attitude_out_];
-                batch = BatchShape{};
-                broadcast(pointers, arrays, batch);
-                batch.arrange();
-            }
-            if (n_steps == 0) break;
-        }
-    }
+    if (looks_before) watch.share(count, threads, grain, 1, look);
+    if (!refused()) watch.share(count, threads, grain, n_steps, work);
     if (refused()) return py::int_(static_cast<int>(findings));
     if (without_root > 0) return py::make_tuple(results[0], results[1], without_root);
     return py::make_tuple(results[0], results[1]);

@@ -170,7 +170,7 @@ void transpose(double* matrices, std::ptrdiff_t count) {
 
 template <class Work>
 void in_threads(std::ptrdiff_t count, int threads, std::ptrdiff_t grain, const Work& work) {
-    share_among_threads(count, thread_count(threads), grain, work, [] {});
+    share_among_threads(count, thread_count(threads), grain, 1, work, [] { return false; });
 }
 
 /// Whole packs, at every level.

@@ -1,20 +1,26 @@
 #pragma once
 
 /// @file
-/// Distributes a batch over threads.  The threads end with the call, so that a process can fork
-/// safely.
+/// Distributes a batch over threads, which wait for the next call.
 
 #include <algorithm>
+#include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstddef>
 #include <cstdlib>
 #include <exception>
+#include <list>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <vector>
+#include <utility>
+
+#include <pthread.h>
 
 #if defined(__linux__)
 #include <sched.h>
@@ -53,59 +59,245 @@ inline int thread_count(int requested) {
     return requested > 0 ? requested : usable_cores();
 }
 
-/// Calls work(begin, end) on shares of 0 ... count - 1, one per thread.  Shares begin at multiples
-/// of `grain`, and a share is never smaller than that.  While it waits for the others, this
-/// thread calls idle() from time to time.  An exception of a share is rethrown after all have
-/// ended.
-template <class Work, class Idle>
-void share_among_threads(
-    std::ptrdiff_t count, int threads, std::ptrdiff_t grain, const Work& work, const Idle& idle) {
-    const std::ptrdiff_t grains = (count + grain - 1) / grain;
-    const std::ptrdiff_t shares =
-        std::clamp<std::ptrdiff_t>(threads, 1, std::max<std::ptrdiff_t>(grains, 1));
-    if (shares == 1) {
-        work(std::ptrdiff_t{0}, count);
-        return;
-    }
-    const auto bound = [&](std::ptrdiff_t share) {
-        return std::min(count, grains * share / shares * grain);
+/// Threads that help with the work of calls and wait between calls.
+///
+/// Several calls may use them at once.  A call never waits for a thread that has not begun to help.
+/// Before a fork the waiting threads end, so that the process has no threads of which it does not
+/// know; the child has none, and makes its own.  They also end before this library is unloaded.
+class Helpers {
+  public:
+    /// The work of a call, which any thread may join; ends when all who joined have left.
+    struct Job {
+        void (*join)(Job&);  ///< works as long as there is work; throws nothing
+        int wanted;          ///< number of helpers that may still join
+        int active = 0;
+        std::fenv_t rounding{};  ///< of the calling thread: results are the same in every thread
+        std::condition_variable ended{};
+        std::list<Job*>::iterator place{};
     };
-    std::mutex mutex;
-    std::condition_variable ended;
-    std::ptrdiff_t ends = 0;
-    std::exception_ptr error;
-    const auto do_share = [&](std::ptrdiff_t share) {
-        std::exception_ptr thrown;
-        try {
-            work(bound(share), bound(share + 1));
-        } catch (...) {
-            thrown = std::current_exception();
+
+    /// Requests helpers, not more than there are cores for them.  Without a new thread where the
+    /// system has no more.
+    void call(Job& job) {
+        std::fegetenv(&job.rounding);
+        const int wanted = job.wanted = std::min(job.wanted, std::max(usable_cores() - 1, 1));
+        {
+            const std::lock_guard lock(mutex_);
+            job.place = jobs_.insert(jobs_.end(), &job);
+            wanted_ += wanted;
+            try {
+                while (closed_ == 0 && free_ < wanted_) start();
+            } catch (...) {
+                // The helpers that there are, or none.
+            }
         }
-        const std::lock_guard lock(mutex);
-        ++ends;
-        if (thrown) error = thrown;
-        ended.notify_one();
-    };
-    std::vector<std::thread> helpers;
-    helpers.reserve(static_cast<std::size_t>(shares - 1));
-    std::ptrdiff_t started = 1;
-    try {
-        for (; started < shares; ++started) {
-            helpers.emplace_back([&do_share, started] { do_share(started); });
-        }
-    } catch (...) {
-        // The system has no more threads: this thread does the remaining work.
+        for (int k = 0; k < wanted; ++k) called_.notify_one();
     }
-    do_share(0);
-    for (std::ptrdiff_t share = started; share < shares; ++share) do_share(share);
-    const auto all_ended = [&] {
-        std::unique_lock lock(mutex);
+
+    /// Waits for the helpers that have joined, and calls idle() from time to time.
+    template <class Idle>
+    void finish(Job& job, const Idle& idle) {
         constexpr std::chrono::milliseconds now_and_then{50};
-        return ended.wait_for(lock, now_and_then, [&] { return ends == shares; });
+        std::unique_lock lock(mutex_);
+        wanted_ -= std::exchange(job.wanted, 0);
+        while (!job.ended.wait_for(lock, now_and_then, [&] { return job.active == 0; })) {
+            lock.unlock();
+            idle();
+            lock.lock();
+        }
+        jobs_.erase(job.place);
+    }
+
+    static Helpers& instance() { return *the_; }
+
+  private:
+    void start() {
+        // Signals are for the threads that Python knows, except those for an error of this thread.
+        sigset_t blocked, before;
+        sigfillset(&blocked);
+        for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&blocked, own);
+        pthread_sigmask(SIG_SETMASK, &blocked, &before);
+        std::exception_ptr error;
+        try {
+            std::list<std::thread> one(1);
+            const auto self = one.begin();
+            *self = std::thread([this, self] { serve(self); });
+            threads_.splice(threads_.end(), one);
+            ++free_;
+        } catch (...) {
+            error = std::current_exception();
+        }
+        pthread_sigmask(SIG_SETMASK, &before, nullptr);
+        if (error) std::rethrow_exception(error);
+    }
+
+    void serve(std::list<std::thread>::iterator self) {
+        std::unique_lock lock(mutex_);
+        while (closed_ == 0) {
+            const auto found = std::find_if(
+                jobs_.begin(), jobs_.end(), [](const Job* job) { return job->wanted > 0; });
+            if (found == jobs_.end()) {
+                called_.wait(lock);
+                continue;
+            }
+            Job& job = **found;
+            --job.wanted, --wanted_, --free_, ++job.active;
+            lock.unlock();
+            std::fesetenv(&job.rounding);
+            job.join(job);
+            lock.lock();
+            ++free_;
+            if (--job.active == 0) job.ended.notify_one();
+        }
+        --free_;
+        ended_.splice(ended_.end(), threads_, self);
+        all_ended_.notify_one();
+    }
+
+    /// Ends the waiting threads; none starts until `closed_` is reduced.
+    std::unique_lock<std::mutex> close() {
+        std::unique_lock lock(mutex_);
+        ++closed_;
+        called_.notify_all();
+        all_ended_.wait(lock, [&] { return free_ == 0; });
+        for (std::thread& thread : ended_) thread.join();
+        ended_.clear();
+        return lock;
+    }
+    struct AtEnd {
+        ~AtEnd() { the_->close(); }
     };
-    while (!all_ended()) idle();
-    for (std::thread& helper : helpers) helper.join();
-    if (error) std::rethrow_exception(error);
+
+    static void before_fork() { the_->close().release(); }
+    static void after_fork_in_parent() {
+        --the_->closed_;
+        the_->mutex_.unlock();
+    }
+    /// Threads that helped in other calls do not exist here, and left what they held as it was.
+    static void after_fork_in_child() {
+        the_->mutex_.unlock();
+        new (the_) Helpers;
+    }
+
+    static Helpers* make() {
+        pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+        return new Helpers;
+    }
+
+    static Helpers* const the_;  ///< never destroyed: threads that work may outlive other objects
+    static const AtEnd at_end_;
+
+    std::mutex mutex_;
+    std::condition_variable called_, all_ended_;
+    std::list<Job*> jobs_;
+    std::list<std::thread> threads_, ended_;
+    int wanted_ = 0;  ///< by all calls
+    int free_ = 0;    ///< number of threads that help nobody
+    int closed_ = 0;  ///< above 0 during a fork and at the end
+};
+inline Helpers* const Helpers::the_ = Helpers::make();
+inline const Helpers::AtEnd Helpers::at_end_{};
+
+/// Work on 0 ... count - 1 in pieces of whole grains, which become smaller towards the end.
+template <class Work>
+class Pieces : public Helpers::Job {
+  public:
+    Pieces(std::ptrdiff_t count, int threads, std::ptrdiff_t grain, const Work& work)
+        : Job{join_pieces, threads - 1},
+          count_(count),
+          grain_(grain),
+          most_(std::max<std::ptrdiff_t>(usual / grain, 1) * grain),
+          threads_(threads),
+          work_(work) {}
+
+    /// Works on the next piece of at most `most` elements; false if there is none.
+    bool work(std::ptrdiff_t most) {
+        std::ptrdiff_t begin = next_.load(std::memory_order_relaxed), end;
+        do {
+            if (begin >= count_) return false;
+            end = begin + std::min(most, count_ - begin);
+        } while (!next_.compare_exchange_weak(begin, end, std::memory_order_relaxed));
+        try {
+            work_(begin, end);
+        } catch (...) {
+            const std::lock_guard lock(error_mutex_);
+            error_ = std::current_exception();
+            stop();
+        }
+        return true;
+    }
+    /// The size of a piece if `sharing` threads work.
+    std::ptrdiff_t size(int sharing) const {
+        if (sharing == 1) return most_;
+        const std::ptrdiff_t share = left() / (2 * sharing) / grain_ * grain_;
+        return std::clamp(share, grain_, most_);
+    }
+    std::ptrdiff_t left() const { return count_ - next_.load(std::memory_order_relaxed); }
+    void stop() { next_.store(count_, std::memory_order_relaxed); }
+    void rethrow() const {
+        if (error_) std::rethrow_exception(error_);
+    }
+
+  private:
+    static constexpr std::ptrdiff_t usual = 4096;
+
+    static void join_pieces(Job& job) {
+        auto& self = static_cast<Pieces&>(job);
+        while (self.work(self.size(self.threads_))) {
+        }
+    }
+
+    const std::ptrdiff_t count_, grain_, most_;
+    const int threads_;
+    const Work& work_;
+    std::atomic<std::ptrdiff_t> next_{0};
+    std::mutex error_mutex_;
+    std::exception_ptr error_;
+};
+
+/// Calls work(begin, end) on pieces of 0 ... count - 1 that begin at multiples of `grain`, in up to
+/// `threads` threads.  Which thread works on a piece, and how large it is, depends on the time.
+///
+/// An element takes at least `units` steps of a body.  Other threads are called if that is long, or
+/// after a first piece according to its time.  After each of its pieces, and while it waits for the
+/// others, this thread calls idle(), and no thread begins another piece once that is true.  Nor
+/// after an exception, which is rethrown when all have ended.
+template <class Work, class Idle>
+void share_among_threads(std::ptrdiff_t count,
+                         int threads,
+                         std::ptrdiff_t grain,
+                         std::ptrdiff_t units,
+                         const Work& work,
+                         const Idle& idle) {
+    using Clock = std::chrono::steady_clock;
+    // To wake a thread and to wait for it takes 10 to 50 microseconds.
+    constexpr double many_steps = 1e5;
+    constexpr std::chrono::duration<double> long_time{100e-6};
+    const std::ptrdiff_t most = std::max<std::ptrdiff_t>(count / grain, 1);
+    threads = static_cast<int>(std::clamp<std::ptrdiff_t>(threads, 1, most));
+    Pieces pieces(count, threads, grain, work);
+    bool shared = false;
+    const auto share = [&](bool worth) {
+        if (shared || !worth) return;
+        Helpers::instance().call(pieces);
+        shared = true;
+    };
+    std::ptrdiff_t size = pieces.size(1);
+    if (threads > 1) {
+        share(static_cast<double>(count) * static_cast<double>(units) >= many_steps);
+        size = grain;
+    }
+    const auto begun = Clock::now();
+    while (pieces.work(shared ? pieces.size(threads) : size)) {
+        if (idle()) pieces.stop();
+        if (threads == 1 || shared) continue;
+        const std::ptrdiff_t left = pieces.left();
+        const double rest = static_cast<double>(left) / static_cast<double>(count - left);
+        share((Clock::now() - begun) * rest >= long_time);
+        size = pieces.size(1);
+    }
+    if (shared) Helpers::instance().finish(pieces, idle);
+    pieces.rethrow();
 }
 
 }  // namespace polhode
