@@ -421,4 +421,4 @@ def test_the_core_takes_no_coefficients_of_the_wrong_number(numbers: list[float]
     row = next(i for i, x in enumerate(_core.methods()) if x["name"] == "rkmk4")
     arrays = [np.array(x, float) for x in ([1, 2, 3], [0.1, 0.2, 0.3], [1, 0, 0, 0], 0.1)]
     with pytest.raises(ValueError, match="coefficients"):
-        _core.step(row, *arrays, None, None, 1, 1, False, (np.array(numbers),))
+        _core.step_of_row(row, *arrays, None, None, 1, 1, False, (np.array(numbers),))

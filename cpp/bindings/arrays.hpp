@@ -14,6 +14,7 @@
 #include <numpy/arrayobject.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "batch_shape.hpp"
 #include "polhode/batch_arguments.hpp"
@@ -215,6 +216,17 @@ inline pybind11::object new_array(const BatchShape& batch, const npy_intp* core,
     PyObject* array = PyArray_SimpleNew(batch.axes + core_axes, shape, NPY_DOUBLE);
     if (array == nullptr) throw pybind11::error_already_set();
     return pybind11::reinterpret_steal<pybind11::object>(array);
+}
+
+/// New arrays for the results of a batch (before it is arranged): momenta and attitudes.
+inline pybind11::tuple new_results(const BatchShape& batch, bool matrix, Operand* operands) {
+    const npy_intp core[] = {3, 3};
+    const npy_intp four = 4;
+    auto m = new_array(batch, core, 1);
+    auto attitude = matrix ? new_array(batch, core, 2) : new_array(batch, &four, 1);
+    read_array(m.ptr(), 1, operands[m_out_]);
+    read_array(attitude.ptr(), matrix ? 2 : 1, operands[attitude_out_]);
+    return pybind11::make_tuple(std::move(m), std::move(attitude));
 }
 
 /// True if `operand` has exactly the shape of the batch (before it is arranged).

@@ -14,40 +14,50 @@ namespace {
 constexpr int repeated_ = own_, beyond_ = own_ + 1, roles = own_ + 2;
 static_assert(roles <= BatchShape::max_arrays);
 
-/// Fills m_out and attitude_out, which have the shape of the batch.  False if an argument is not an
-/// aligned array of doubles with the right shape; then the outputs are unchanged.
-bool motion_at(py::handle inertia,
-               py::handle m,
-               py::handle attitude,
-               py::handle repeated,
-               py::handle beyond,
-               py::handle t,
-               py::handle m_out,
-               py::handle attitude_out,
-               int threads) {
+/// (m, attitude): new arrays, or m_out and attitude_out, which have the shape of the batch.  None
+/// if an argument is not an aligned array of doubles with the right shape; then nothing was
+/// written.
+py::object motion_at(py::handle inertia,
+                     py::handle m,
+                     py::handle attitude,
+                     py::handle repeated,
+                     py::handle beyond,
+                     py::handle t,
+                     py::handle m_out,
+                     py::handle attitude_out,
+                     int threads) {
     threads = thread_count(threads);
     Operand operands[roles];
     bool matrix = false;
-    bool out_matrix = false;
     if (!read_vectors(inertia.ptr(), operands[inertia_]) || !read_vectors(m.ptr(), operands[m_]) ||
         !read_attitude(attitude.ptr(), operands[attitude_], matrix) ||
         !read_vectors(repeated.ptr(), operands[repeated_]) ||
         !read_vectors(beyond.ptr(), operands[beyond_]) ||
-        !read_number_or_array(t.ptr(), operands[time_]) ||
-        !read_vectors(m_out.ptr(), operands[m_out_]) ||
-        !read_attitude(attitude_out.ptr(), operands[attitude_out_], out_matrix) ||
-        out_matrix != matrix || !PyArray_ISWRITEABLE(operands[m_out_].array) ||
-        !PyArray_ISWRITEABLE(operands[attitude_out_].array)) {
-        return false;
+        !read_number_or_array(t.ptr(), operands[time_])) {
+        return py::none();
     }
     const Operand* pointers[roles];
     for (int k = 0; k < roles; ++k) pointers[k] = &operands[k];
     BatchShape batch;
-    for (const int count : {static_cast<int>(m_out_), roles}) {
-        if (!broadcast(pointers, count, batch) || !has_shape_of(operands[m_out_], batch) ||
+    if (!broadcast(pointers, m_out_, batch)) return py::none();
+    py::tuple results;
+    if (m_out.is_none()) {
+        results = new_results(batch, matrix, operands);
+    } else {
+        bool out_matrix = false;
+        if (!read_vectors(m_out.ptr(), operands[m_out_]) ||
+            !read_attitude(attitude_out.ptr(), operands[attitude_out_], out_matrix) ||
+            out_matrix != matrix || !PyArray_ISWRITEABLE(operands[m_out_].array) ||
+            !PyArray_ISWRITEABLE(operands[attitude_out_].array) ||
+            !has_shape_of(operands[m_out_], batch) ||
             !has_shape_of(operands[attitude_out_], batch)) {
-            return false;
+            return py::none();
         }
+        results = py::make_tuple(m_out, attitude_out);
+    }
+    // The constants of the bodies must not need more results than there are.
+    if (!broadcast(pointers, roles, batch) || !has_shape_of(operands[m_out_], batch)) {
+        return py::none();
     }
     batch.arrange();
     const auto evaluate = dispatch::level().motion->evaluate;
@@ -68,7 +78,7 @@ bool motion_at(py::handle inertia,
         });
     };
     Watch().share(batch.size(), threads, grain, 1, work);
-    return true;
+    return results;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <new>
 #include <stdexcept>
+#include <string>
 
 #include "arrays.hpp"
 #include "interrupts.hpp"
@@ -30,31 +31,15 @@ std::ptrdiff_t integer(PyObject* object) {
     return value;
 }
 
-/// The arguments of a call of `step`; all except the first five have defaults.
+/// A step, as its arguments describe it.
 struct StepCall {
-    static constexpr std::ptrdiff_t least = 5, most = 11;
     int method;
     py::handle inertia, m, attitude, h;
-    py::handle m_out, attitude_out;  ///< null: new arrays
+    py::handle m_out{}, attitude_out{};  ///< null: new arrays
     std::ptrdiff_t n_steps = 1;
     int threads = 0;
     bool checked = false;
-    py::tuple options;
-
-    StepCall(PyObject* const* x, std::ptrdiff_t count)
-        : method(static_cast<int>(integer(x[0]))),
-          inertia(x[1]),
-          m(x[2]),
-          attitude(x[3]),
-          h(x[4]) {
-        if (count == least) return;
-        if (count != most || !PyTuple_Check(x[10])) throw py::type_error("arguments of step");
-        if (x[5] != Py_None) m_out = x[5], attitude_out = x[6];
-        n_steps = integer(x[7]);
-        threads = static_cast<int>(integer(x[8]));
-        checked = x[9] == Py_True;
-        options = py::reinterpret_borrow<py::tuple>(x[10]);
-    }
+    py::handle options{};  ///< a tuple, or null: the defaults
 };
 
 py::object step(const StepCall& call) {
@@ -77,14 +62,9 @@ py::object step(const StepCall& call) {
     BatchShape batch;
     if (!broadcast(pointers, m_out_, batch)) return py::none();
 
-    py::object results[2];
+    py::tuple results;
     if (fresh) {
-        const npy_intp core[] = {3, 3};
-        const npy_intp four = 4;
-        results[0] = new_array(batch, core, 1);
-        results[1] = matrix ? new_array(batch, core, 2) : new_array(batch, &four, 1);
-        read_array(results[0].ptr(), 1, operands[m_out_]);
-        read_array(results[1].ptr(), matrix ? 2 : 1, operands[attitude_out_]);
+        results = new_results(batch, matrix, operands);
     } else {
         bool out_matrix = false;
         if (!read_vectors(m_out.ptr(), operands[m_out_]) ||
@@ -103,13 +83,14 @@ py::object step(const StepCall& call) {
                 if (!itself && may_overlap(operands[out], operands[in])) return py::none();
             }
         }
-        results[0] = py::reinterpret_borrow<py::object>(m_out);
-        results[1] = py::reinterpret_borrow<py::object>(attitude_out);
+        results = py::make_tuple(m_out, attitude_out);
     }
     const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
     const dispatch::StepRow& row_of_method = table.rows[method];
     Watch watch;
-    OptionValues options = row_of_method.info->complete(read_options(call.options));
+    OptionValues options;
+    if (call.options) options = read_options(py::reinterpret_borrow<py::tuple>(call.options));
+    options = row_of_method.info->complete(options);
     options.stop = watch.request();
     const int correction = row_of_method.info->energy_correction(options);
     // The data that are stored from step to step in addition to m and attitude, for calls that are
@@ -129,7 +110,7 @@ py::object step(const StepCall& call) {
         // There is no body, but possibly there are moments and attitudes, which the Python layer
         // validates.
         if (!checked) return py::none();
-        return py::make_tuple(results[0], results[1]);
+        return results;
     }
 
     const StepFunction kernel = dispatch::level_for(count).torque_free->rows[method].step;
@@ -200,14 +181,14 @@ py::object step(const StepCall& call) {
     if (!refused()) watch.share(count, threads, grain, n_steps, work);
     if (refused()) return py::int_(static_cast<int>(findings));
     if (without_root > 0) return py::make_tuple(results[0], results[1], without_root);
-    return py::make_tuple(results[0], results[1]);
+    return results;
 }
 
-/// `step` as Python calls it, often for one body: without the overhead of pybind11 in each call.
-PyObject* step_of_python(PyObject*, PyObject* const* arguments, Py_ssize_t count) {
+/// Calls work() and sets Python's error for what it throws.
+template <class Work>
+PyObject* for_python(const Work& work) {
     try {
-        if (count < StepCall::least) throw py::type_error("arguments of step");
-        return step(StepCall(arguments, count)).release().ptr();
+        return py::object(work()).release().ptr();
     } catch (py::error_already_set& error) {
         error.restore();
     } catch (const py::builtin_exception& error) {
@@ -222,10 +203,83 @@ PyObject* step_of_python(PyObject*, PyObject* const* arguments, Py_ssize_t count
     return nullptr;
 }
 
-constexpr char step_doc[] =
-    R"(step(method: int, inertia: object, m: object, attitude: object, h: object, m_out: object = None, attitude_out: object = None, n_steps: int = 1, threads: int = 0, checked: bool = False, options: tuple = ()) -> object
+/// A step with arguments that the Python layer has checked.
+PyObject* step_of_row(PyObject*, PyObject* const* x, Py_ssize_t count) {
+    return for_python([&] {
+        if (count != 11 || !PyTuple_Check(x[10])) throw py::type_error("arguments of step_of_row");
+        StepCall call{static_cast<int>(integer(x[0])), x[1], x[2], x[3], x[4]};
+        if (x[5] != Py_None) call.m_out = x[5], call.attitude_out = x[6];
+        call.n_steps = integer(x[7]);
+        call.threads = static_cast<int>(integer(x[8]));
+        call.checked = x[9] == Py_True;
+        call.options = x[10];
+        return step(call);
+    });
+}
 
-Steps a batch whose arguments the core can take as they are: the first five or all of them.
+/// True for an int from `least` to `most`.
+bool reads(PyObject* object, std::ptrdiff_t least, std::ptrdiff_t most, std::ptrdiff_t& value) {
+    if (!PyLong_CheckExact(object)) return false;
+    value = PyLong_AsSsize_t(object);
+    if (value == -1 && PyErr_Occurred() != nullptr) {
+        PyErr_Clear();
+        return false;
+    }
+    return value >= least && value <= most;
+}
+
+/// Rows of the methods by name.
+PyObject* rows_by_name() {
+    static PyObject* const rows = [] {
+        py::dict all;
+        const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
+        for (int i = 0; i < table.methods; ++i) {
+            // Methods made from a tableau have no public name.
+            const std::string name = table.rows[i].info->name;
+            if (name != "rkmk") all[name.c_str()] = i;
+        }
+        return all.release().ptr();
+    }();
+    return rows;
+}
+
+/// A step with the arguments of polhode.step, which often is that of one body: None unless they are
+/// usual.
+PyObject* step_as_given(PyObject*, PyObject* const* x, Py_ssize_t count) {
+    return for_python([&]() -> py::object {
+        if (count != 9 || !PyDict_Check(x[8])) throw py::type_error("arguments of step");
+        StepCall call{0, x[0], x[1], x[2], x[3]};
+        if (PyDict_GET_SIZE(x[8]) != 0 || !PyUnicode_CheckExact(x[4])) return py::none();
+        PyObject* const row = PyDict_GetItemWithError(rows_by_name(), x[4]);
+        if (row == nullptr) return py::none();
+        call.method = static_cast<int>(integer(row));
+        const int history = dispatch::level().torque_free->rows[call.method].history;
+        constexpr std::ptrdiff_t most_steps = std::ptrdiff_t{1} << 62;
+        std::ptrdiff_t threads = 0;
+        if (!reads(x[5], history, most_steps, call.n_steps)) return py::none();
+        if (x[6] != Py_None) {
+            if (!PyTuple_CheckExact(x[6]) || PyTuple_GET_SIZE(x[6]) != 2) return py::none();
+            call.m_out = PyTuple_GET_ITEM(x[6], 0);
+            call.attitude_out = PyTuple_GET_ITEM(x[6], 1);
+        }
+        if (x[7] != Py_None && (!reads(x[7], -1, most_threads, threads) || threads == 0)) {
+            return py::none();
+        }
+        call.threads = static_cast<int>(threads);
+        return step(call);
+    });
+}
+
+constexpr char step_doc[] =
+    R"(step(inertia: object, m: object, attitude: object, h: object, method: object, n_steps: object, out: object, threads: object, options: dict) -> object
+
+Steps a batch with the arguments of polhode.step, if they are usual, and None if an option is given
+or an argument is not of the usual type.  Else as `step_of_row`.)";
+
+constexpr char step_of_row_doc[] =
+    R"(step_of_row(method: int, inertia: object, m: object, attitude: object, h: object, m_out: object, attitude_out: object, n_steps: int, threads: int, checked: bool, options: tuple) -> object
+
+Steps a batch whose arguments the core can take as they are.
 
 Returns (m, attitude), or (m, attitude, count of bodies whose step failed); None where an argument
 is not an aligned array of doubles of a fitting shape (the Python layer then converts, or says what
@@ -233,11 +287,15 @@ is wrong); an int of Finding where a value is not allowed, with nothing written:
 then says so, and what it accepts it passes on as `checked`, not to be refused again.  `options` are
 all of the method's options or none, which are the defaults.)";
 
-PyMethodDef step_definition = {
-    "step",
-    reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(step_of_python)),
-    METH_FASTCALL,
-    step_doc};
+PyMethodDef fast_functions[] = {
+    {"step",
+     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(step_as_given)),
+     METH_FASTCALL,
+     step_doc},
+    {"step_of_row",
+     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(step_of_row)),
+     METH_FASTCALL,
+     step_of_row_doc}};
 
 /// The first of these bodies that is invalid, or -1, and whether there is a rod.
 template <class Look>
@@ -308,9 +366,11 @@ py::list methods() {
 }  // namespace polhode::bindings
 
 void register_steps(py::module_& module) {
-    PyObject* function = PyCFunction_New(&polhode::bindings::step_definition, nullptr);
-    if (function == nullptr) throw py::error_already_set();
-    module.add_object("step", py::reinterpret_steal<py::object>(function));
+    for (PyMethodDef& definition : polhode::bindings::fast_functions) {
+        PyObject* function = PyCFunction_New(&definition, nullptr);
+        if (function == nullptr) throw py::error_already_set();
+        module.add_object(definition.ml_name, py::reinterpret_steal<py::object>(function));
+    }
     module.def("methods", &polhode::bindings::methods);
     module.def("look_at_moments",
                &polhode::bindings::look_at_moments,

@@ -55,6 +55,7 @@ __all__: list[str] = [
     "so3_to_quaternion",
     "splittings",
     "step",
+    "step_of_row",
     "symmetric_eigen",
     "tableau_stages",
     "thread_count",
@@ -151,7 +152,7 @@ def motion_at(
     m_out: typing.Any,
     attitude_out: typing.Any,
     threads: typing.SupportsInt | typing.SupportsIndex,
-) -> bool: ...
+) -> typing.Any: ...
 def overlaps_itself(array: numpy.ndarray) -> bool:
     """
     Do elements share memory?  False for every view that slices and transposes make.
@@ -170,20 +171,36 @@ def same_elements(a: numpy.ndarray, b: numpy.ndarray) -> bool:
 
 def splittings() -> list[typing.Any]: ...
 def step(
+    inertia: typing.Any,
+    m: typing.Any,
+    attitude: typing.Any,
+    h: typing.Any,
+    method: typing.Any,
+    n_steps: typing.Any,
+    out: typing.Any,
+    threads: typing.Any,
+    options: dict[str, typing.Any],
+) -> typing.Any:
+    """
+    Steps a batch with the arguments of polhode.step, if they are usual, and None if an option is given
+    or an argument is not of the usual type.  Else as `step_of_row`.
+    """
+
+def step_of_row(
     method: int,
     inertia: typing.Any,
     m: typing.Any,
     attitude: typing.Any,
     h: typing.Any,
-    m_out: typing.Any = None,
-    attitude_out: typing.Any = None,
-    n_steps: int = 1,
-    threads: int = 0,
-    checked: bool = False,
-    options: tuple[typing.Any, ...] = (),
+    m_out: typing.Any,
+    attitude_out: typing.Any,
+    n_steps: int,
+    threads: int,
+    checked: bool,
+    options: tuple[typing.Any, ...],
 ) -> typing.Any:
     """
-    Steps a batch whose arguments the core can take as they are: the first five or all of them.
+    Steps a batch whose arguments the core can take as they are.
 
     Returns (m, attitude), or (m, attitude, count of bodies whose step failed); None where an argument
     is not an aligned array of doubles of a fitting shape (the Python layer then converts, or says what

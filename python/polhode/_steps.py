@@ -13,16 +13,12 @@ from polhode._methods import (
     history,
     may_lack_root,
     method_index,
-    methods,
     option_values,
     warn_of_lost,
 )
 from polhode._rkmk import MuntheKaas
 
 _core_step = _core.step
-_NONE: tuple[Any, ...] = ()
-#: Rows of the methods that make one step as well as many: the usual calls, looked up once.
-_PLAIN = {method.name: method_index(method.name, {}) for method in methods() if not method.history}
 
 
 def step(
@@ -152,38 +148,26 @@ def step(
     >>> q.round(6)
     array([0.707107, 0.707107, 0.      , 0.      ])
     """
-    if (
-        not options
-        and type(method) is str
-        and method in _PLAIN
-        and out is None
-        and threads is None
-        and type(n_steps) is int
-        and n_steps == 1
-    ):
-        row, count, cores, values = _PLAIN[method], 1, 0, _NONE
-        result = _core_step(row, inertia, m, q, h)
-    else:
-        row = method_index(method, options)
-        values = option_values(row, options, method)
-        m_out, q_out = (None, None) if out is None else _two(out)
-        count = _arrays.step_count(n_steps)
-        if count < history(row):
-            raise ValueError(
-                f"method {method!r} has a history of {history(row)} steps and needs n_steps of at "
-                f"least as many, not {count}"
-            )
-        cores = _arrays.thread_count(threads)
-        result = _core_step(row, inertia, m, q, h, m_out, q_out, count, cores, False, values)
-    if type(result) is tuple:
-        if len(result) == 2:
-            return result
-        m_out, q_out, lost = result
-    else:
-        m_out, q_out, lost = _step_converted(row, inertia, m, q, h, out, count, cores, values)
-    if lost:
-        warn_of_lost(row, lost, implicit=may_lack_root(row, values))
-    return m_out, q_out
+    done = _core_step(inertia, m, q, h, method, n_steps, out, threads, options)
+    if type(done) is tuple and len(done) == 2:
+        return done
+    row = method_index(method, options)
+    values = option_values(row, options, method)
+    m_out, q_out = (None, None) if out is None else _two(out)
+    count = _arrays.step_count(n_steps)
+    if count < history(row):
+        raise ValueError(
+            f"method {method!r} has a history of {history(row)} steps and needs n_steps of at "
+            f"least as many, not {count}"
+        )
+    cores = _arrays.thread_count(threads)
+    if done is None:
+        done = _core.step_of_row(row, inertia, m, q, h, m_out, q_out, count, cores, False, values)
+    if type(done) is not tuple:
+        done = _step_converted(row, inertia, m, q, h, out, count, cores, values)
+    if len(done) == 3 and done[2]:
+        warn_of_lost(row, done[2], implicit=may_lack_root(row, values))
+    return done[0], done[1]
 
 
 def _two(out: Any) -> tuple[Any, Any]:
@@ -228,11 +212,11 @@ def _step_converted(
         pieces = [np.asarray(o.piece(shape, at), np.float64) for o in operands]
         targets = [result[at] for result in results]
         arguments: list[Any] = [row, *pieces, *targets, n_steps, threads, True, options]
-        done = _core_step(*arguments)
+        done = _core.step_of_row(*arguments)
         if type(done) is not tuple:
             # Outputs the core cannot write to directly, such as fields of a packed record.
             arguments[1:7] = [*map(np.array, pieces), None, None]
-            fresh = _core_step(*arguments)
+            fresh = _core.step_of_row(*arguments)
             if type(fresh) is not tuple:
                 raise RuntimeError("the core refused values that had passed the checks")
             for target, values in zip(targets, fresh[:2], strict=True):

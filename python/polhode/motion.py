@@ -157,6 +157,12 @@ class TorqueFreeMotion:
                [-0.707107,  0.      ,  0.      , -0.707107]])
         """
         cores = _arrays.thread_count(threads)
+        if out is None and type(t) in (float, np.ndarray):
+            constants = [self._inertia, self._m0, self._q0, self._repeated, self._beyond]
+            arguments: list[Any] = [*constants, t, None, None, cores]
+            done: tuple[Array, Array] | None = _core.motion_at(*arguments)
+            if done is not None:
+                return done
         times = _arrays.real_array("t", t)
         shape = _arrays.broadcast({"t": times.shape, "bodies": self._shape})
         core = self._q0.shape[self._q0.ndim - (1 if self._q0.shape[-1] == 4 else 2) :]
@@ -191,7 +197,7 @@ class TorqueFreeMotion:
                 for a, n in zip(constants, cores, strict=True)
             ]
         arguments: list[Any] = [*constants, t, *results, threads]
-        if not _core.motion_at(*arguments):
+        if _core.motion_at(*arguments) is None:
             # Times or outputs that the core cannot reach, such as fields of a packed record.
             fresh = [np.empty(result.shape) for result in results]
             arguments = [*constants, np.array(t), *fresh, threads]
