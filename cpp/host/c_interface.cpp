@@ -179,12 +179,27 @@ constexpr std::ptrdiff_t grain = 64;
 /// Name of the row for methods that are made from a tableau, which no name chooses.
 constexpr const char* made = "rkmk";
 
-const dispatch::ArrayFunction& array_function(const dispatch::ArrayFunctions& functions,
-                                              const char* name) {
-    for (const dispatch::ArrayFunction& f : functions) {
-        if (std::strcmp(f.name, name) == 0) return f;
+/// Calls an array function for n elements of contiguous operands.
+void call(const dispatch::ArrayFunction& f,
+          std::intptr_t n,
+          const double* const* inputs,
+          double* const* outputs) {
+    constexpr std::intptr_t unit = sizeof(double);
+    char* args[8];
+    std::intptr_t steps[8 + 2 * 8];  // from element to element, then those of the lengths
+    std::intptr_t* core_step = steps + f.inputs + f.outputs;
+    const char* place = f.signature;
+    for (int k = 0; k < f.inputs + f.outputs; ++k) {
+        const double* data = k < f.inputs ? inputs[k] : outputs[k - f.inputs];
+        args[k] = reinterpret_cast<char*>(const_cast<double*>(data));
+        const char* lengths = std::strchr(place, '(');  // "(3)", "(3,3)", "(4)" or "()"
+        place = std::strchr(lengths, ')');
+        const bool scalar = place == lengths + 1, matrix = place == lengths + 4;
+        steps[k] = unit * (scalar ? 1 : (lengths[1] - '0') * (matrix ? 3 : 1));
+        if (matrix) *core_step++ = 3 * unit;
+        if (!scalar) *core_step++ = unit;
     }
-    throw std::invalid_argument(std::string("no function ") + name);
+    f.loop(args, &n, steps, nullptr);
 }
 
 }  // namespace
@@ -323,15 +338,9 @@ int polhode_motion_new(int64_t bodies,
                         3,
                         made_motion->inertia.data() + 3 * i);
         }
-        const dispatch::ArrayFunction& f =
-            array_function(dispatch::level().motion->functions, "motion_facts");
-        constexpr std::intptr_t unit = sizeof(double);
-        char* args[] = {reinterpret_cast<char*>(made_motion->inertia.data()),
-                        reinterpret_cast<char*>(made_motion->m.data()),
-                        reinterpret_cast<char*>(made_motion->facts.data())};
-        const std::intptr_t dimensions[] = {bodies, 3};
-        const std::intptr_t steps[] = {3 * unit, 3 * unit, 9 * unit, unit, unit, 3 * unit, unit};
-        f.loop(args, dimensions, steps, nullptr);
+        const double* inputs[] = {made_motion->inertia.data(), made_motion->m.data()};
+        double* outputs[] = {made_motion->facts.data()};
+        call(dispatch::level().motion->functions[0], bodies, inputs, outputs);  // motion_facts
         *motion = made_motion.release();
     });
 }
@@ -470,22 +479,22 @@ int polhode_integrate(int splitting,
     });
 }
 
-int polhode_elliptic(const char* name,
+int polhode_function(const char* name,
                      int64_t n,
                      const double* const* inputs,
                      double* const* outputs) {
     return status_of([&] {
         require(n >= 0, "n must not be negative");
-        const dispatch::ArrayFunction& f = array_function(*dispatch::level().elliptic, name);
-        char* args[8];
-        std::intptr_t steps[8];
-        for (int k = 0; k < f.inputs + f.outputs; ++k) {
-            const double* data = k < f.inputs ? inputs[k] : outputs[k - f.inputs];
-            args[k] = reinterpret_cast<char*>(const_cast<double*>(data));
-            steps[k] = sizeof(double);
+        const dispatch::Level& level = dispatch::level();
+        const dispatch::ArrayFunction* found = nullptr;
+        for (const dispatch::ArrayFunctions* functions :
+             {level.elliptic, level.attitudes, level.bodies, level.rates}) {
+            for (const dispatch::ArrayFunction& f : *functions) {
+                if (std::strcmp(f.name, name) == 0) found = &f;
+            }
         }
-        const std::intptr_t dimensions[] = {n};
-        f.loop(args, dimensions, steps, nullptr);
+        if (found == nullptr) throw std::invalid_argument(std::string("no function ") + name);
+        call(*found, n, inputs, outputs);
     });
 }
 

@@ -106,12 +106,12 @@ module polhode
     end function
 
     ! inputs and outputs are arrays of c_loc, one for each argument and result.
-    function polhode_elliptic_c(name, n, inputs, outputs) bind(c, name="polhode_elliptic")
+    function polhode_function_c(name, n, inputs, outputs) bind(c, name="polhode_function")
       import
       character(kind=c_char), intent(in) :: name(*)
       integer(c_int64_t), value :: n
       type(c_ptr), intent(in) :: inputs(*), outputs(*)
-      integer(c_int) :: polhode_elliptic_c
+      integer(c_int) :: polhode_function_c
     end function
 
     function c_strlen(text) bind(c, name="strlen")
@@ -137,13 +137,13 @@ contains
     row = polhode_splitting_c(trim(name)//c_null_char)
   end function
 
-  ! An array function, such as "rj", of n elements.
-  function polhode_elliptic(name, n, inputs, outputs) result(status)
+  ! A function, such as "rj", of n elements.
+  function polhode_function(name, n, inputs, outputs) result(status)
     character(*), intent(in) :: name
     integer(c_int64_t), intent(in) :: n
     type(c_ptr), intent(in) :: inputs(*), outputs(*)
     integer(c_int) :: status
-    status = polhode_elliptic_c(trim(name)//c_null_char, n, inputs, outputs)
+    status = polhode_function_c(trim(name)//c_null_char, n, inputs, outputs)
   end function
 
   ! What was wrong in the last failed call of this thread.

@@ -141,11 +141,12 @@ POLHODE_FUNCTION int polhode_integrate(int splitting,
                                        double* m_saved,
                                        double* q_saved);
 
-/* An array function of polhode.elliptic or polhode.so3 by name, of n elements: "agm", "rf", "rc",
- * "rd", "rj", "jacobi" (u, k2 -> sn, cn, dn, am), "ellip_f", "ellip_k", "ellip_pi" and
- * "ellip_pi_complete"; with _kc2 at the end of the name of those of k2: also of kc2 = 1 - k2.
- * The arrays of pointers hold the inputs, then the outputs, each of n contiguous doubles. */
-POLHODE_FUNCTION int polhode_elliptic(const char* name,
+/* A function of n elements by its name.  The arrays of pointers hold the inputs, then the outputs,
+ * contiguous.  Elliptic functions: "agm", "rf", "rc", "rd", "rj", "jacobi" (u, k2 -> sn, cn, dn,
+ * am), "ellip_f" (phi, k2), "ellip_k" (0, k2), "ellip_pi" (n, phi, k2), "ellip_pi_complete" (n,
+ * k2); with _kc2 at the end of the name of those of k2: also of kc2 = 1 - k2.  "symmetric_eigen"
+ * (tensors (n, 3, 3) -> moments (n, 3) in ascending order, axes (n, 3, 3), in columns). */
+POLHODE_FUNCTION int polhode_function(const char* name,
                                       int64_t n,
                                       const double* const* inputs,
                                       double* const* outputs);
