@@ -438,6 +438,9 @@ int polhode_integrate(int splitting,
         const bool columns = attitude == POLHODE_MATRIX_COLUMNS;
         const Attitudes of_driver(columns ? POLHODE_MATRIX_ROWS : attitude);
         p.attitude = of_driver.view(q);
+        p.m_from = p.m;
+        p.attitude_from = p.attitude;
+        p.keeps_state = true;
         TorqueTerm term{};
         if (torque != nullptr) {
             const dispatch::SplittingTable& table = *dispatch::level().splitting;
