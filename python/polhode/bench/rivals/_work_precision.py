@@ -15,6 +15,8 @@ from polhode.bench.rivals._rival import Rival
 
 # The rivals are single-threaded, or told to be; should one not obey, this clock counts its threads.
 _CLOCK: Clock = "process"
+# Shorter windows would time the caches that the program before has filled.
+_WINDOW = 1e-3
 #: A setting whose one run is longer than this many seconds is left out, and those after it.
 LONGEST, LONGEST_QUICK = 3.0, 0.1
 
@@ -148,7 +150,8 @@ def compare(
 
     our_curves = [Curve(x, problem, run.quick) for x in ours if problem.kind in x.settings]
     our_runs = {name: f for curve in our_curves for name, f in curve.runs.items()}
-    measured = run.timer.measure(our_runs, problem.bodies, clock=_CLOCK)
+    timer = replace(run.timer, window=max(run.timer.window, _WINDOW))
+    measured = timer.measure(our_runs, problem.bodies, clock=_CLOCK)
     for curve in our_curves:
         yield from settings(curve, measured)
     best: dict[float, Weights] = {}
@@ -172,7 +175,7 @@ def compare(
             yield Row(labels(rival, "-"), {"time": absent(why)})
             continue
         curve = Curve(rival, problem, run.quick)
-        measured = run.timer.measure(our_runs | curve.runs, problem.bodies, clock=_CLOCK)
+        measured = timer.measure(our_runs | curve.runs, problem.bodies, clock=_CLOCK)
         yield from settings(curve, measured)
         if curve.left_out:
             yield Row(labels(rival, "-"), {"time": absent(curve.left_out)})
