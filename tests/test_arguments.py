@@ -33,6 +33,7 @@ def test_a_save_beyond_the_end_is_the_end() -> None:
     assert len(ph.integrate(*BODY, 0.1, 0, save_every=2**70)) == 1
 
 
+@pytest.mark.filterwarnings("ignore:a step of method .* was too long:RuntimeWarning")
 def test_whole_numbers_are_doubles() -> None:
     """Those beyond 64 bits too, up to the largest double."""
     for n in (10**18, 10**30, 10**300):
