@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 RIVALS = [x.RIVAL for x in (_numba, _heyoka, _scipy, _diffrax, _mujoco, _pinocchio, _lammps)]
 PACKAGES += [x.packages[0][1] for x in RIVALS if x.packages[0][1] not in PACKAGES]
 
-TARGETS = (1e-3, 1e-6, 1e-9, 1e-12)
+# Of a thousand bodies the worst conditioned are 1e-12 off when all is done in double precision.
+TARGETS = (1e-3, 1e-6, 1e-9, 1e-11)
 UNITS = {
     "error": "the larger of |m - reference| / |m| and the angle to the reference attitude in rad, "
     "the largest over the bodies",
