@@ -46,6 +46,8 @@ def test_the_version_stands_in_one_place():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert ph.__version__ == project["version"] == importlib.metadata.version("polhode")
     assert ph.build_info()["version"] == ph.__version__
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {ph.__version__}\n" in citation
 
 
 #: The features that each level adds to the level before (x86-64 psABI), with Linux's names.
