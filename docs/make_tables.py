@@ -179,7 +179,7 @@ def which(results: Results | None) -> str | None:
                 f"{row.labels['error at most']:.0e}",
                 f"`{method}`, {steps} steps" if method else "none",
                 best,
-                f"`{after}`, {ratio:.2g} times" if after else "",
+                f"`{after}`, {ratio:.2g} times{', tie' * (row.note == 'tie')}" if after else "",
             ]
         )
     head = ["problem", "error at most", "fastest", "ns per body", "next family"]

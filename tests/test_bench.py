@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from compare import close, same
 
+import polhode as ph
 from polhode import _cli
 from polhode.bench import (
     Row,
@@ -23,8 +24,10 @@ from polhode.bench import (
     Times,
     _command,
     _compare,
+    _machine,
     _registry,
     _report,
+    _timing,
     absent,
     load,
 )
@@ -39,7 +42,11 @@ TABLE = Table(
     "ns per step",
     {"error": "in eps"},
     [
-        Row({"N": 1}, {"ours": Times(9.0, 10.0, 11.0, 12.0, 11.5, 20)}, values={"error": 0.5}),
+        Row(
+            {"N": 1},
+            {"ours": Times(9.0, 10.0, 11.0, 12.0, 11.5, 20, clock="wall")},
+            values={"error": 0.5},
+        ),
         Row({"N": 2}, {"ours": absent()}, note="a <note>"),
     ],
 )
@@ -65,10 +72,13 @@ def test_a_loaded_machine_gives_a_reason_in_place_of_a_number():
     interrupted = windows(f=([1, 1, 1, 1], [1, 2, 2, 2]))
     assert "75% of the windows were interrupted" in interrupted.times["f"].reason
     spread = windows(f=([1, 1, 2, 2], [1, 1, 2, 2]))
-    assert spread.times["f"].reason == "loaded: the quartiles are 67% apart"
+    assert spread.times["f"].reason == "spread: quartiles 67% apart"
     for measured in (interrupted, spread):
         assert measured.times["f"].median is None
         assert measured.ratio("f", "f").median is None
+    unknown = Measured({"f": np.ones(9)}, {"f": np.ones(9)}, "wall", None).times["f"]
+    assert (unknown.median, unknown.note) == (1.0, "load not known")
+    assert _report.interval(unknown).endswith("load not known")
     wall = Measured({"f": np.ones(9)}, {"f": np.ones(9)}, "wall", 0.5)
     assert "other programs took 50%" in wall.times["f"].reason
 
@@ -85,8 +95,16 @@ def test_functions_take_turns():
     timer = Timer(seconds=0.0, window=0.0, least=5)
     measured = timer.measure({k: lambda k=k: calls.append(k) for k in "ab"}, items={"a": 1, "b": 2})
     # Three calls of each at the start, to fill caches and to find the length of a window.
-    same("".join(calls[6:]), 5 * "ab")
+    same("".join(calls[6:]), "abbaabbaab")
     assert set(measured.times) == {"a", "b"}
+
+
+def test_a_window_is_as_long_as_stated(monkeypatch):
+    calls = []
+    monkeypatch.setattr(_timing, "_seconds", lambda f: 0.4)
+    Timer(seconds=0.0, window=1.0, least=1).measure({"f": lambda: calls.append(1)})
+    assert len(calls) == 1 + 3  # one call at the start, and three times 0.4 s
+    assert Timer().least >= _compare.LEAST_WINDOWS
 
 
 def test_results_are_read_as_they_were_written(tmp_path):
@@ -99,29 +117,69 @@ def test_results_are_read_as_they_were_written(tmp_path):
 def test_a_file_of_another_kind_is_refused(tmp_path, capsys, text):
     path = tmp_path / "a.json"
     path.write_text(text)
-    with pytest.raises(ValueError, match=r"a\.json is not a result of polhode\.bench"):
+    with pytest.raises(ValueError, match=r"a\.json is not a result file of the suite"):
         load(path)
     assert _command.main(["--compare", str(path), str(path)]) == 2
     assert "a.json" in capsys.readouterr().err
 
 
-def compared(new: Times) -> str:
-    rows = [Row({"N": 1}, {"ours": new})]
+def compared(new: Times, error: float = 0.5) -> str:
+    rows = [Row({"N": 1}, {"ours": new}, values={"error": error})]
     old = results.Results({}, {"example": TABLE})
     return _compare.compare(old, results.Results({}, {"example": replace(TABLE, rows=rows)}))
 
 
 def test_only_changes_beyond_the_noise_are_told():
-    assert "slower: example: N 1: ours" in compared(Times(12.0, 12.5, 13.0, 14.0, 13.0, 9))
-    assert "faster: example: N 1: ours" in compared(Times(8.0, 8.5, 9.0, 9.5, 9.0, 9))
-    assert "1 same" in compared(Times(11.0, 11.5, 13.0, 14.0, 13.0, 9))
-    assert "1 not known" in compared(Times(reason="loaded"))
+    slow = Times(12.0, 12.5, 13.0, 14.0, 13.0, 20, "wall")
+    assert "slower: example: N 1: ours" in compared(slow)
+    fast = Times(8.0, 8.5, 9.0, 9.5, 9.0, 20, "wall")
+    assert "faster: example: N 1: ours" in compared(fast)
+    assert "1 same" in compared(Times(11.0, 11.5, 13.0, 14.0, 13.0, 20, "wall"))
+    few, other = replace(slow, windows=19), replace(slow, clock="thread")
+    for times in (Times(reason="loaded"), few, other):
+        assert "1 not known" in compared(times)
+    assert "error:" not in compared(slow, 0.9)
+    assert "error: example: N 1: error: 0.5, now 1.1" in compared(slow, 1.1)
+    # The row of N = 2 is gone.
+    assert "only in one file: 1 rows, 0 tables" in compared(slow)
+
+
+def test_unlike_runs_are_not_compared(tmp_path, capsys):
+    quick = results.Results({"quick": True, "seed": 1}, {"example": TABLE})
+    quick.save(tmp_path / "a.json")
+    results.Results({"quick": False}, {}).save(tmp_path / "b.json")
+    both = [str(tmp_path / name) for name in ("a.json", "b.json")]
+    assert _command.main(["--compare", *both]) == 2
+    assert "a quick run cannot be compared" in capsys.readouterr().err
+    text = _compare.compare(quick, results.Results({"quick": True, "seed": 2}, {}))
+    assert "seed differs: 1 / 2" in text
+    assert "only in the first file: example" in text
+
+
+def test_a_commit_is_that_of_the_installed_package(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert _machine.commit() is None
+    assert _machine.machine()["no commit"].endswith("is not a checkout of polhode")
+    (tmp_path / "cpp/include/polhode").mkdir(parents=True)
+    (tmp_path / "python/polhode").mkdir(parents=True)
+    copy = tmp_path / "python/polhode/__init__.py"
+    copy.write_bytes(Path(ph.__file__).read_bytes())
+    assert not _machine.no_commit()
+    copy.write_text("another")
+    assert "__init__.py differs" in _machine.no_commit()
+    assert _machine.commit() is None
 
 
 def test_the_report_needs_no_network_and_shows_units_and_reasons():
     page = _report.report(results.Results({"seed": 1}, {"example": TABLE}), {"example": [b"x"]})
     assert not re.search(r"(src|href)=.(?!data:|#)", page)
-    for words in ("ns per step", "in eps", "not installed", "a &lt;note&gt;", "data:image/png"):
+    for words in (
+        "ns per step; wall time",
+        "in eps",
+        "not installed",
+        "a &lt;note&gt;",
+        "data:image/png",
+    ):
         assert words in page
 
 
@@ -135,6 +193,49 @@ def test_a_failing_case_is_told(monkeypatch, tmp_path, capsys):
     assert _cli.main(["bench", "--out", str(tmp_path / "new" / "folder")]) == 1
     assert "broken failed: RuntimeError: no luck" in capsys.readouterr().err
     assert len(load(tmp_path / "new/folder/results.json").tables["broken"].rows) == 1
+
+
+def test_a_failing_picture_loses_nothing(monkeypatch, tmp_path, capsys):
+    pytest.importorskip("matplotlib")
+
+    def work(run):
+        # The results of the case before are there.
+        assert run.tables == {} or load(tmp_path / "results.json").tables.keys() == {"one"}
+        yield Row({"N": 1})
+
+    def draw(table):
+        raise ValueError("no curve")
+
+    both = {x: _registry.Case(x, x, work, "", {}, (), [draw]) for x in ("one", "two")}
+    monkeypatch.setattr(_registry, "cases", lambda: both)
+    assert _command.main(["--out", str(tmp_path)]) == 1
+    assert "two failed: picture: ValueError: no curve" in capsys.readouterr().err
+    full = (tmp_path / "results.json").read_bytes()
+    assert load(tmp_path / "results.json").tables.keys() == {"one", "two"}
+    _command.main(["--out", str(tmp_path), "--only", "one"])
+    assert (tmp_path / "results.json").read_bytes() == full
+    assert load(tmp_path / "one/results.json").tables.keys() == {"one"}
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("rows", ["loaded", "first"])
+def test_pictures_of_tables_without_times(rows):
+    pytest.importorskip("matplotlib")
+    loaded = Times(reason="loaded")
+    labels = {
+        "attitude": "quaternion", "bodies": 10, "steps": 1, "hw": 0.2, "method": "exact",
+        "body": "one", "top": "one", "family": "exact", "program": "polhode", "at": "-",
+    }  # fmt: skip
+    some = [Row(labels, {"time": loaded, "one thread": loaded}, values={"error": 1e-9})]
+    for name, case in _registry.cases().items():
+        if not name.startswith(("growth", "methods", "work", "rivals-free")):
+            continue
+        made = some
+        if name == "methods" and rows == "first":
+            made = [Row({"method": "NumPy", "attitude": "", "bodies": ""})]
+        pictures, fault = _report.pictures(case, replace(TABLE, rows=made))
+        assert not fault, name
+        assert len(pictures) == len(case.pictures)
 
 
 def test_cases_are_listed(capsys):
@@ -210,13 +311,17 @@ def test_the_fastest_method_is_chosen_from_the_rows():
         )
         for family, method, t, error in (
             ("a", "fast", 1.0, 1e-4), ("a", "good", 3.0, 1e-10), ("b", "slow", 6.0, 1e-13),
-            ("b", "unknown", None, 1e-15),
+            ("b", "unknown", None, 1e-15), ("c", "as fast", 1.0, 1e-4),
         )
     ]  # fmt: skip
     free = replace(TABLE, rows=rows)
     tables = {"work_precision": free, "work_precision_torque": replace(TABLE, rows=[])}
     table = _registry.cases()["which_method"].run(Run(tables=tables))
     found = {row.labels["error at most"]: row.values for row in table.rows}
+    assert {row.labels["error at most"]: row.note for row in table.rows} == {
+        1e-3: "tie", 1e-6: "", 1e-9: "", 1e-12: ""
+    }  # fmt: skip
+    assert {values["left out"] for values in found.values()} == {1}
     names = [found[e]["method"] for e in (1e-3, 1e-6, 1e-9, 1e-12)]
     assert names == ["fast", "good", "good", "slow"]
     assert found[1e-9]["next"] == "slow"

@@ -124,6 +124,12 @@ def test_time_at_an_error():
     assert list(weights) == ["b", "c"]
     close(list(weights.values()), [0.75, 0.25], atol=1e-15)
     assert _work_precision.at_error({"a": np.inf, "b": 1e-4}, 1e-3) == {"b": 1.0}
+    where = _work_precision._where
+    assert where(errors, weights, 1e-5) == (1e-5, "")
+    assert where(errors, {"a": 1.0}, 1e-2) == (1e-2, "")
+    bound = "least accurate setting: the time is an upper bound"
+    assert where(errors, {"a": 1.0}, 1.0) == (1e-2, bound)
+    assert where({"a": 1e-13}, {"a": 1.0}, 1e-3) == (1e-13, "error at most: the only setting")
 
     # Times that go with the error to the power -1/2, ours ten times as fast.
     spent = {name: np.full(9, 3.0 * error**-0.5) for name, error in errors.items()}

@@ -37,6 +37,8 @@ def logarithmic(axis: Axis, low: float, high: float) -> None:
     """Ticks with plain numbers: powers of ten, and 2 and 5 times these over a short range."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+    if low <= 0:
+        return  # There is no curve, and the axis is linear.
     short = high < 50 * low
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if short else (1.0,)))
     axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))

@@ -27,9 +27,26 @@ def processor() -> str:
     return platform.processor() or platform.machine()
 
 
+def no_commit() -> str:
+    """Why the installed package is not known to be of the checkout in the current directory.
+
+    The empty string if all Python files of the checkout are in the package byte for byte; what was
+    compiled cannot be compared.
+    """
+    source, package = Path("python/polhode"), Path(ph.__file__).parent
+    if not (source.is_dir() and Path("cpp/include/polhode").is_dir()):
+        return "the current directory is not a checkout of polhode"
+    for file in sorted(source.rglob("*.py")):
+        name = file.relative_to(source)
+        installed = package / name
+        if not installed.is_file() or installed.read_bytes() != file.read_bytes():
+            return f"the installed package is not that of the checkout: {name} differs"
+    return ""
+
+
 def commit() -> str | None:
-    """The commit of the checkout in the current directory, or None if it is none of polhode."""
-    if not Path("cpp/include/polhode").is_dir():
+    """The commit of the checkout in the current directory, or None: see `no_commit`."""
+    if no_commit():
         return None
     command = ["git", "describe", "--always", "--dirty", "--abbrev=10"]
     try:
@@ -51,7 +68,7 @@ def versions() -> dict[str, str]:
 
 
 def load() -> float | None:
-    """Mean number of programs that ran or waited in the last minute."""
+    """Mean number of programs that ran or waited in the last minute; None if not known."""
     return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
 
 
@@ -68,6 +85,7 @@ def machine() -> dict[str, Any]:
         "python": platform.python_version(),
         "polhode": ph.__version__,
         "commit": commit(),
+        **({"no commit": why} if (why := no_commit()) else {}),
         "versions": versions(),
         "time": datetime.now(UTC).isoformat(timespec="seconds"),
         "load at the start": load(),

@@ -28,6 +28,14 @@ nav { columns: 2; }
 """
 
 
+#: The clocks of `Times`.
+CLOCKS = {
+    "thread": "CPU time of the thread",
+    "process": "CPU time of the process",
+    "wall": "wall time",
+}
+
+
 def number(value: Value) -> str:
     """A number with the digits that mean something."""
     if value is None:
@@ -45,7 +53,8 @@ def interval(what: Times | Ratio) -> str:
     """Median and quartiles of a ratio or a time; the reason where there are none."""
     if what.reason:
         return what.reason
-    return f"{number(what.median)} [{number(what.low)}, {number(what.high)}]"
+    note = f"; {what.note}" if isinstance(what, Times) and what.note else ""
+    return f"{number(what.median)} [{number(what.low)}, {number(what.high)}]{note}"
 
 
 def _columns(table: Table) -> list[tuple[str, str]]:
@@ -62,7 +71,10 @@ def _columns(table: Table) -> list[tuple[str, str]]:
 def heading(table: Table, kind: str, name: str) -> tuple[str, str]:
     """Name of a column and its unit."""
     if kind == "times":
-        return name, "; ".join([table.time, *([table.units[name]] if name in table.units else [])])
+        measured = [row.times[name] for row in table.rows if name in row.times]
+        clocks = dict.fromkeys(CLOCKS.get(x.clock, x.clock) for x in measured if x.windows)
+        unit = table.units.get(name)
+        return name, "; ".join([table.time, *clocks, *([unit] if unit else [])])
     if kind == "ratios":
         return name, table.units.get(name, "ratio of times in neighbouring windows")
     return name, table.units.get(name, "")
@@ -96,7 +108,7 @@ def text(table: Table) -> str:
     lines += [
         f"{name}: {unit}"
         for (name, unit), (kind, _) in zip(heads, columns, strict=True)
-        if unit and (name in table.units or kind not in ("times", "ratios"))
+        if unit and (name in table.units or kind != "ratios")
     ]
     for line in [[name for name, _ in heads], *cells]:
         row = "  ".join(f"{cell:>{width}}" for cell, width in zip(line, widths, strict=True))
@@ -128,20 +140,27 @@ def _html_table(table: Table) -> Iterable[str]:
     yield "</table></div>"
 
 
-def pictures(case: Case, table: Table) -> list[bytes]:
-    """The pictures of a table as PNG; none without Matplotlib or without rows."""
+def pictures(case: Case, table: Table) -> tuple[list[bytes], str]:
+    """The pictures of a table as PNG, and why there are not all of them.
+
+    There are none without Matplotlib or without rows.
+    """
     if not table.rows:
-        return []
+        return [], ""
     try:
         from matplotlib.figure import Figure  # noqa: F401
     except ImportError:
-        return []
-    made = []
+        return [], ""
+    made, faults = [], []
     for draw in case.pictures:
         buffer = io.BytesIO()
-        draw(table).savefig(buffer, format="png", dpi=110)
+        try:
+            draw(table).savefig(buffer, format="png", dpi=110)
+        except Exception as error:
+            faults.append(f"picture: {type(error).__name__}: {error}")
+            continue
         made.append(buffer.getvalue())
-    return made
+    return made, "; ".join(faults)
 
 
 def report(results: Results, images: dict[str, list[bytes]]) -> str:
@@ -151,15 +170,17 @@ def report(results: Results, images: dict[str, list[bytes]]) -> str:
         "<meta name='viewport' content='width=device-width'>",
         f"<title>polhode: benchmarks</title><style>{STYLE}</style>",
         "<h1>polhode: benchmarks</h1>",
-        "<p>Times are CPU times of one thread where the heading says nothing else: the minimum, "
-        "and below it median [quartiles] of many short windows. Functions that are compared take "
-        "turns, window by window; their ratio is that of neighbouring windows. Where the machine "
-        "was too loaded there is no number. Errors are explained in the headings.</p><table>",
+        "<p>The headings name the clock of the times: the minimum, and below it median [quartiles] "
+        "of many short windows. Functions that are compared take turns, window by window; their "
+        "ratio is that of neighbouring windows. Where other programs took the processor ('loaded') "
+        "or the windows differ too much ('spread') there is no number. Errors are explained in the "
+        "headings.</p><table>",
     ]
     for name, value in results.machine.items():
         shown = (
             ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
         )
+        shown = "not known" if shown is None else shown
         lines.append(f"<tr><th>{html.escape(name)}</th><td>{html.escape(str(shown))}</td></tr>")
     lines.append("</table><nav><ul>")
     for table in results.tables.values():

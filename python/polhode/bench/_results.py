@@ -79,7 +79,11 @@ class Results:
     def save(self, path: Path) -> None:
         """Write a JSON file."""
         data = {"machine": self.machine, "tables": [asdict(t) for t in self.tables.values()]}
-        path.write_text(json.dumps(data, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        text = json.dumps(data, indent=1, allow_nan=False) + "\n"
+        # An interrupted run leaves the file as it was before.
+        new = path.with_name(path.name + ".new")
+        new.write_text(text, encoding="utf-8")
+        new.replace(path)
 
 
 def load(path: str | Path) -> Results:
@@ -95,7 +99,7 @@ def load(path: str | Path) -> Results:
         tables = [_table(entry) for entry in data["tables"]]
         return Results(data["machine"], {table.name: table for table in tables})
     except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} is not a result of polhode.bench: {error!r}") from error
+        raise ValueError(f"{path} is not a result file of the suite: {error!r}") from error
 
 
 def _table(entry: Mapping[str, Any]) -> Table:

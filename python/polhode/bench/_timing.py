@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import math
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -41,7 +43,10 @@ class Times:
     clock : str
         "thread" or "process" (CPU time), or "wall".
     reason : str
-        Why there is no number: "not installed", "loaded: ...".
+        Why there is no number: "not installed", "loaded: ..." (other programs took the processor),
+        "spread: ..." (the windows differ, for whatever reason).
+    note : str
+        A remark: "load not known".
     """
 
     least: float | None = None
@@ -52,6 +57,7 @@ class Times:
     windows: int = 0
     clock: str = "thread"
     reason: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,10 +71,10 @@ class Ratio:
 
 
 class Measured:
-    """The windows of some functions that ran in turn."""
+    """The windows of some functions that ran in turn; `busy` is the part of other programs."""
 
     def __init__(
-        self, cpu: dict[str, Array], wall: dict[str, Array], clock: Clock, busy: float
+        self, cpu: dict[str, Array], wall: dict[str, Array], clock: Clock, busy: float | None
     ) -> None:
         self._clock = clock
         self._spent = wall if clock == "wall" else cpu
@@ -86,19 +92,27 @@ class Measured:
         quiet = self._quiet[name]
         spent = self._spent[name][quiet]
         reason = ""
-        if self._clock == "wall" and self._busy > MOST_OTHERS:
+        unknown = self._clock == "wall" and self._busy is None
+        if self._clock == "wall" and self._busy is not None and self._busy > MOST_OTHERS:
             reason = f"loaded: other programs took {self._busy:.0%} of the processor"
         elif np.mean(quiet) < LEAST_QUIET:
             reason = f"loaded: {1 - np.mean(quiet):.0%} of the windows were interrupted"
         else:
             least, low, median, high = np.quantile(spent, [0.0, 0.25, 0.5, 0.75])
             if high - low > MOST_SPREAD * median:
-                reason = f"loaded: the quartiles are {(high - low) / median:.0%} apart"
+                reason = f"spread: quartiles {(high - low) / median:.0%} apart"
         if reason:
             return Times(windows=len(spent), clock=self._clock, reason=reason)
         wall = float(np.median(self._wall[name][quiet]))
         return Times(
-            float(least), float(low), float(median), float(high), wall, len(spent), self._clock
+            float(least),
+            float(low),
+            float(median),
+            float(high),
+            wall,
+            len(spent),
+            self._clock,
+            note="load not known" if unknown else "",
         )
 
     def least(self, name: str) -> float:
@@ -139,7 +153,7 @@ class Timer:
 
     seconds: float = 0.4
     window: float = 1e-3
-    least: int = 9
+    least: int = 20
     most: int = 200
 
     def measure(
@@ -150,6 +164,8 @@ class Timer:
         clock: Clock = "thread",
     ) -> Measured:
         """Call the functions in turn, one window of each, until the time is spent.
+
+        The order is another one in each round: each function comes first equally often.
 
         Parameters
         ----------
@@ -166,10 +182,11 @@ class Timer:
         for name, function in functions.items():
             function()
             once = min(_seconds(function) for _ in range(2))
-            repeats[name] = max(1, int(self.window / max(once, 1e-9)))
+            repeats[name] = max(1, math.ceil(self.window / max(once, 1e-9)))
             cost += repeats[name] * once
         rounds = int(self.seconds * len(functions) / cost) if functions else 0
         rounds = min(max(rounds, self.least), self.most)
+        order = list(functions)
         cpu = {name: np.empty(rounds) for name in functions}
         wall = {name: np.empty(rounds) for name in functions}
         now = time.thread_time_ns if clock == "thread" else time.process_time_ns
@@ -178,8 +195,9 @@ class Timer:
         others = _Others()
         try:
             for i in range(rounds):
-                for name, function in functions.items():
-                    turns = range(repeats[name])
+                first = i % len(order) if order else 0
+                for name in (*order[first:], *order[:first]):
+                    function, turns = functions[name], range(repeats[name])
                     begun, begun_wall = now(), time.perf_counter_ns()
                     for _ in turns:
                         function()
@@ -212,12 +230,12 @@ class _Others:
             return None
         ticks = [float(x) for x in path.read_text(encoding="ascii").splitlines()[0].split()[1:9]]
         idle = ticks[3] + ticks[4]
-        own = 100 * time.process_time()
+        own = os.sysconf("SC_CLK_TCK") * time.process_time()
         return sum(ticks) - idle - own, sum(ticks)
 
-    def share(self) -> float:
-        """The part since the start of this object; 0 where the system does not tell it."""
+    def share(self) -> float | None:
+        """The part since the start of this object; None where it cannot be known."""
         now = self._read()
         if now is None or self._begun is None or now[1] - self._begun[1] < 10:
-            return 0.0
+            return None
         return (now[0] - self._begun[0]) / (now[1] - self._begun[1])

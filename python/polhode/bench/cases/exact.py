@@ -35,8 +35,8 @@ def layouts(run: Run) -> Iterator[Row]:
     """100,000 bodies with one inertia (1, 1.5, 2.2), one thread; all columns in turn.
 
     "Into arrays": results in given arrays. "Own I and h": each body with its own inertia and step.
-    "10 steps": in one call, of 10,000 bodies. The error is that of 200 bodies against 34-digit
-    arithmetic.
+    "10 steps": in one call, of 10,000 bodies. The error is that of 200 bodies against quadruple
+    precision.
     """
     n, few = (2000, 20) if run.quick else (100_000, 200)
     m, q = states(n, run.rng())
@@ -179,7 +179,7 @@ def _near_middle(n: int, rng: np.random.Generator) -> Any:
     },
 )
 def exact_errors(run: Run) -> Iterator[Row]:
-    """`step` and `TorqueFreeMotion` against 34-digit arithmetic. Input is taken as exact.
+    """`step` and `TorqueFreeMotion` against quadruple precision. Input is taken as exact.
 
     "Near the middle axis": momenta 1e-14 to 1e-2 from it; there the motion itself enlarges the
     rounding of the moments by up to exp(t), which is part of the error here.

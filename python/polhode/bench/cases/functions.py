@@ -48,7 +48,7 @@ FUNCTIONS = (
 
 
 def elliptic_error(name: str, results: Any, args: list[Array]) -> float | None:
-    """Largest error in eps against 34-digit arithmetic, relative; of jacobi over 1 + |u|."""
+    """Largest error in eps against quadruple precision, relative; of jacobi over 1 + |u|."""
     if not has_quad():
         return None
     from polhode import quad
@@ -67,7 +67,7 @@ def elliptic_error(name: str, results: Any, args: list[Array]) -> float | None:
     units={"error": RELATIVE + "; of jacobi over 1 + |u|"},
 )
 def elliptic_functions(run: Run) -> Iterator[Row]:
-    """100,000 elements into given arrays, one thread; errors of 1000 against 34-digit arithmetic.
+    """100,000 elements into given arrays, one thread; errors of 1000 against quadruple precision.
 
     Sets. "Wide": u in [-10, 10], k2 in [0, 1]; Carlson's arguments log-uniform in 1e-6 to 1e6.
     "Typical": u in [0, 0.3]; (1 - s^2, 1 - k2 s^2, 1, 1 + n s^2) with s in [0, 0.3]. "Near 1":

@@ -81,7 +81,10 @@ def growth_steps(run: Run) -> Iterator[Row]:
     },
 )
 def growth_length(run: Run) -> Iterator[Row]:
-    """One step of 10,000 bodies into given arrays, quaternions, one thread; own inertia of all."""
+    """One step of 10,000 bodies into given arrays, quaternions, one thread.
+
+    All bodies have the same inertia.
+    """
     n = 500 if run.quick else 10_000
     m, q = states(n, run.rng())
     few = slice(0, 20 if run.quick else 200)
@@ -110,7 +113,7 @@ def growth_length(run: Run) -> Iterator[Row]:
 @case(
     "growth_threads",
     "Time against the number of threads",
-    time=STEP + ", wall time",
+    time=STEP,
     units={"one / several": "ratio of the wall times in neighbouring windows", "error": ERROR},
 )
 def growth_threads(run: Run) -> Iterator[Row]:
@@ -149,7 +152,8 @@ def _curves(table: Table, label: str, meaning: str) -> Figure:
     for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
         logarithmic(axis, *limits)
     axes.set_ylabel("CPU time, ns per body per step")
-    made.legend(loc="outside right upper", frameon=False, fontsize=15)
+    if axes.lines:
+        made.legend(loc="outside right upper", frameon=False, fontsize=15)
     return made
 
 

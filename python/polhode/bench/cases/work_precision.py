@@ -98,7 +98,7 @@ def work_precision(run: Run) -> Iterator[Row]:
     "Generic": moments that satisfy the triangle inequality, momenta in all directions. "Near the
     separatrix": momenta 1e-6 to 1e-2 from the middle axis. "Nearly symmetric": two moments that
     differ by 1e-9 to 1e-3. 256 bodies, each with its own moments, one thread; the end is compared
-    with 34-digit arithmetic. Runs with an error above 0.3 are left out.
+    with quadruple precision. Runs with an error above 0.3 are left out.
     """
     bodies = 64 if run.quick else 256
     counts = (1, 16, 128) if run.quick else STEPS
@@ -197,6 +197,15 @@ def _points(table: Table, label: str) -> dict[str, list[tuple[float, float, Row]
     return found
 
 
+def _overlap(a: Times, b: Times) -> bool:
+    """Whether the intervals between the quartiles have a common point."""
+    assert a.low is not None
+    assert a.high is not None
+    assert b.low is not None
+    assert b.high is not None
+    return a.low <= b.high and b.low <= a.high
+
+
 @case(
     "which_method",
     "Which method for my problem",
@@ -204,35 +213,50 @@ def _points(table: Table, label: str) -> dict[str, list[tuple[float, float, Row]
     units={
         "error at most": ERROR,
         "next": "the fastest of another family",
-        "next / best": "ratio of the medians of the times of the two",
+        "next / best": "ratio of the medians of the times of the two; a tie where the quartiles of "
+        "their times have a common point",
+        "left out": "runs that reach the error but have no time: loaded, or spread",
     },
     after=("work_precision", "work_precision_torque"),
 )
 def which_method(run: Run) -> Iterator[Row]:
     """The fastest run of the two tables of errors against time, for each wanted error.
 
-    Rows of those tables that have no time, since the machine was loaded, are left out here too.
+    Rows of those tables that have no time, since the machine was loaded, are left out here too; one
+    of them may be the fastest.
     """
     for name, label in (("work_precision", "body"), ("work_precision_torque", "top")):
-        for problem, points in _points(run.tables[name], label).items():
+        table = run.tables[name]
+        for problem, points in _points(table, label).items():
+            missing = [
+                error
+                for row in table.rows
+                if str(row.labels[label]) == problem
+                and row.times["time"].median is None
+                and isinstance(error := row.values["error"], float)
+            ]
             for wanted in (1e-3, 1e-6, 1e-9, 1e-12):
                 good = sorted((p for p in points if p[1] <= wanted), key=lambda p: p[0])
                 labels: Labels = {"problem": problem, "error at most": wanted}
+                left = {"left out": sum(error <= wanted for error in missing)}
                 if not good:
-                    yield Row(labels, note="none")
+                    yield Row(labels, values=left, note="none")
                     continue
                 time, error, best = good[0]
                 others = [p for p in good if p[2].labels["family"] != best.labels["family"]]
                 values: dict[str, Any] = {
                     "method": best.labels["method"], "steps": best.labels["steps"], "error": error,
                 }  # fmt: skip
+                note = ""
                 if others:
                     values |= {
                         "next": others[0][2].labels["method"],
                         "next: steps": others[0][2].labels["steps"],
                         "next / best": others[0][0] / time,
                     }
-                yield Row(labels, {"best": best.times["time"]}, values=values)
+                    if _overlap(best.times["time"], others[0][2].times["time"]):
+                        note = "tie"
+                yield Row(labels, {"best": best.times["time"]}, values=values | left, note=note)
 
 
 # Pictures ----------------------------------------------------------------------------------------
@@ -268,7 +292,10 @@ def _fronts(table: Table, label: str) -> Figure:
         one.set_title(problem, fontsize=17)
     axes[0].set_ylabel("largest error of m/|m| or q")
     handles, labels = axes[0].get_legend_handles_labels()
-    made.legend(handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=15)
+    if handles:
+        made.legend(
+            handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=15
+        )
     return made
 
 

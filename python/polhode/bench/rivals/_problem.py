@@ -136,7 +136,7 @@ def heavy_tops(bodies: int) -> Problem:
     """The heavy top of [CZ08] Sec. 4.3 until t = 50, and its likes turned about the vertical.
 
     A turn about u0 at the start is the same turn at the end, so that one reference serves for all.
-    It is in data/example1_reference.toml: a Taylor series of order 44 in 34-digit arithmetic.  The
+    It is in data/example1_reference.toml: a Taylor series of order 44 in quadruple precision.  The
     top itself moves by 4e-15 when its input changes in the last place.
     """
     data = resources.files("polhode") / "data"

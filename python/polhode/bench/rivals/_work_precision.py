@@ -51,6 +51,21 @@ def at_error(errors: Mapping[str, float], target: float) -> Weights | None:
     return None
 
 
+def _where(errors: Mapping[str, float], weights: Weights, target: float) -> tuple[float, str]:
+    """The error where the weights say, and a note if it is not the target."""
+    if len(weights) > 1:
+        return target, ""
+    (name,) = weights
+    error = errors[name]
+    if error == target:
+        return error, ""
+    if len(errors) == 1:
+        return error, "error at most: the only setting"
+    if name == next(iter(errors)):
+        return error, "least accurate setting: the time is an upper bound"
+    return error, "error at most: the time is an upper bound"
+
+
 def _blend(values: Sequence[float | None], weights: Sequence[float]) -> float:
     return math.exp(
         sum(w * math.log(v) for v, w in zip(values, weights, strict=True) if v is not None)
@@ -134,7 +149,8 @@ def compare(
     """Rows of the settings of all programs, and of their times at equal errors.
 
     Ours are measured alone, and again in turn with each rival, which the ratios are of: to the one
-    of ours that is fastest at the error.
+    of ours whose median is the least at the error. A rival whose least accurate setting is better
+    than the error has no ratio; if ours is better, the note of the ratio says so.
     """
 
     def labels(program: Rival, at: str) -> dict[str, str | int | float]:
@@ -154,16 +170,20 @@ def compare(
     measured = timer.measure(our_runs, problem.bodies, clock=_CLOCK)
     for curve in our_curves:
         yield from settings(curve, measured)
-    best: dict[float, Weights] = {}
+    best: dict[float, tuple[Weights, str]] = {}
     for target in targets:
         reached = [(c, w) for c in our_curves if (w := at_error(_timed(c), target)) is not None]
         at = f"error = {target:g}"
         for curve, weights in reached:
             times = {"time": time_at(measured, weights)}
-            yield Row(labels(curve.program, at), times, values={"error": target})
-        known = [(t, w) for _, w in reached if (t := time_at(measured, w).least) is not None]
+            error, note = _where(_timed(curve), weights, target)
+            yield Row(labels(curve.program, at), times, values={"error": error}, note=note)
+        known = [(t, c, w) for c, w in reached if (t := time_at(measured, w).median) is not None]
         if known:
-            best[target] = min(known, key=lambda x: x[0])[1]
+            _, curve, weights = min(known, key=lambda x: x[0])
+            error, note = _where(_timed(curve), weights, target)
+            better = f"error of {curve.program.name}: {error:.2g}" if note else ""
+            best[target] = weights, better
 
     for rival in rivals:
         if problem.kind not in rival.settings:
@@ -186,9 +206,12 @@ def compare(
                 yield Row(row, {"time": absent("not reached")})
                 continue
             ratios = {}
-            if target in best:
-                ratios["over polhode"] = ratio_at(measured, there, best[target])
-            yield Row(row, {"time": time_at(measured, there)}, ratios, values={"error": target})
+            error, note = _where(_timed(curve), there, target)
+            if target in best and not note:
+                weights, note = best[target]
+                ratios["over polhode"] = ratio_at(measured, there, weights)
+            times = {"time": time_at(measured, there)}
+            yield Row(row, times, ratios, values={"error": error}, note=note)
 
 
 def _timed(curve: Curve) -> dict[str, float]:

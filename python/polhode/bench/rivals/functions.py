@@ -33,7 +33,7 @@ def elliptic(run: Run) -> Iterator[Row]:
     """The functions of case `elliptic` in turn with SciPy's and Boost's, one thread.
 
     The sets of arguments are described there.  The error is the largest of 1000 elements against
-    34-digit arithmetic; Boost has no amplitude, which does not count here.  Boost takes the
+    quadruple precision; Boost has no amplitude, which does not count here.  Boost takes the
     modulus, so that near 1 its error is mostly the rounding of the root of k2.
     """
     n, checked = (1000, 50) if run.quick else (100_000, 1000)
@@ -76,7 +76,7 @@ def elliptic(run: Run) -> Iterator[Row]:
 
 
 def error(name: str, function: _elliptic.Function, args: list[Array]) -> float | None:
-    """Largest error in eps, of jacobi that of sn, cn and dn; None without 34-digit arithmetic."""
+    """Largest error in eps, of jacobi that of sn, cn and dn; None without quadruple precision."""
     results = np.empty((4 if name == "jacobi" else 1, len(args[0])))
     function(*args, out=tuple(results))
     return elliptic_error(name, results[:3] if name == "jacobi" else results[0], args)

@@ -25,7 +25,10 @@ UNITS = {
     "error": "the larger of |m - reference| / |m| and the angle to the reference attitude in rad, "
     "the largest over the bodies",
     "at": "setting of the program, or error at which its time is interpolated",
-    "over polhode": "time over that of the fastest of polhode's at the same error",
+    "time": "at an error, minimum, quartiles and median are each interpolated between two settings",
+    "over polhode": "median [quartiles] of the ratio of times in neighbouring windows, over that "
+    "of polhode's whose median is the least at this error or a smaller one (see the note); the "
+    "quartiles as if those of all settings deviated together",
 }
 
 
@@ -50,7 +53,8 @@ def free(run: Run) -> Iterator[Row]:
 
     Only the end is asked for.  Each program at several settings, ours in turn with it window by
     window, and the times at equal errors between them (linear in the logarithms).  A ratio stands
-    only at an equal error.  Ours takes one exact step.  Setting up and compiling are not timed.
+    only where the other program is at the error; that of ours, one exact step, is smaller.  Setting
+    up and compiling are not timed.
     """
     yield from _rows(run, free_bodies, (100,))
 
@@ -93,6 +97,8 @@ def draw(table: Table) -> Figure:
         logarithmic(one.xaxis, *one.get_xlim())
     axes[0].set_ylabel("largest error of m/|m| or of the attitude in rad")
     handles, labels = axes[0].get_legend_handles_labels()
+    if not handles:
+        return made
     made.legend(
         handles, labels, loc="outside lower center", ncols=2 * len(axes), frameon=False, fontsize=15
     )
