@@ -13,21 +13,22 @@ QUICK = Run(quick=True)
 
 
 @pytest.mark.parametrize(
-    ("name", "explained"),
+    ("name", "explained", "unknown"),
     [
         # Of the first column: two rows of methods with a slip, and a misprint.
-        ("buss-figure-6", 8),
-        ("buss-figure-7", 2),
+        ("buss-figure-6", 8, 0),
+        ("buss-figure-7", 0, 2),
         # The attraction of the text, for each method.
-        ("krysl-figure-4", 3),
-        ("krysl-figure-5", 4),
+        ("krysl-figure-4", 3, 0),
+        ("krysl-figure-5", 4, 0),
     ],
 )
-def test_verdict_of_a_part(name: str, explained: int) -> None:
+def test_verdict_of_a_part(name: str, explained: int, unknown: int) -> None:
     result = items()[name](QUICK)
     verdicts = [cell.verdict for cell in result.cells]
     assert "differs" not in verdicts, [c for c in result.cells if c.verdict == "differs"]
     assert verdicts.count("slip explained") == explained
+    assert verdicts.count("cause not known") == unknown
 
 
 def test_slip_of_figure_4() -> None:

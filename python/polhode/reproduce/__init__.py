@@ -12,6 +12,7 @@ import difflib
 import json
 import sys
 import time
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -37,8 +38,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--list",
         action="store_true",
-        help="list the items with their verdicts: those that take a moment are recomputed now, "
-        "the others have the verdict of the last run in the directory of --out",
+        help="list the items with their verdicts: those that take a moment are recomputed now in "
+        "the quick form, as by --quick, the others have the verdict of the last run in the "
+        "directory of --out",
     )
     parser.add_argument(
         "--out",
@@ -75,18 +77,31 @@ def _done(item: Item, quick: bool) -> _output.Done:
     return _output.Done(item, result, time.perf_counter() - begun, quick)
 
 
-def _list(selected: Sequence[Item], out: Path) -> None:
+def _failure(item: Item, error: Exception) -> str:
+    """One line for an item that has ended with an exception; the rest goes to standard error."""
+    traceback.print_exception(error)
+    print(f"polhode: {item.name} failed", file=sys.stderr)
+    return f"failed: {type(error).__name__}: {error}"
+
+
+def _list(selected: Sequence[Item], out: Path) -> bool:
+    """Print the items with their verdicts; whether one has failed."""
     kept = _read_results(out)
     width = max(len(item.name) for item in selected)
+    failed = False
     for item in selected:
-        if not item.dear:
-            verdict = _output.summary(item(Run(quick=True)))
+        if not item.slow:
+            try:
+                verdict = _output.summary(item(Run(quick=True))) + ", now, with --quick"
+            except Exception as error:
+                failed, verdict = True, _failure(item, error)
         elif item.name in kept:
             verdict = "{summary}, run of {date} by polhode {version}".format(**kept[item.name])
         else:
             verdict = "not run"
         print(f"{item.name:{width}}  {item.paper}, {item.where}: {item.shows}")
         print(f"{'':{width}}  {verdict}", flush=True)
+    return failed
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -100,46 +115,68 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        Exit code. 0, whatever the verdicts, or 2 if there is no item of a given name or the
-        directory cannot be written.
+        Exit code. 0, whatever the verdicts; 1 if an item has failed with an exception; 2 if
+        there is no item of a given name or the directory cannot be written.
     """
     options = _parser().parse_args(arguments)
     try:
         selected = _selected(options.name)
-        if options.list:
-            _list(selected, options.out)
-            return 0
-        options.out.mkdir(parents=True, exist_ok=True)
-        _reproduce(selected, options.out, options.quick)
-    except BrokenPipeError:
-        raise
-    except (ValueError, OSError) as error:
+    except ValueError as error:
         print(f"polhode: {error}", file=sys.stderr)
         return 2
-    return 0
+    try:
+        if options.list:
+            return int(_list(selected, options.out))
+        options.out.mkdir(parents=True, exist_ok=True)
+        return int(_reproduce(selected, options.out, options.quick))
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        print(f"polhode: {error}", file=sys.stderr)
+        return 2
 
 
-def _reproduce(selected: Sequence[Item], out: Path, quick: bool) -> None:
-    all_done, pictures, kept = [], {}, _read_results(out)
-    width = max(len(item.name) for item in selected)
+def _recompute(item: Item, out: Path, quick: bool) -> dict[str, str]:
+    """Run the item and write its files; what is stored of it."""
+    provenance = {
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+        "version": ph.__version__,
+    }
+    try:
+        done = _done(item, quick)
+    except Exception as error:
+        return {"summary": _failure(item, error), "verdict": "failed", **provenance}
+    try:
+        picture = _output.write(done, out)
+    except OSError:  # such as a full disk, of which the other items die as well
+        raise
+    except Exception as error:
+        return {"summary": _failure(item, error), "verdict": "failed", **provenance}
+    summary = _output.summary(done.result)
+    tqdm.write(f"{item.name}  {summary}, {done.seconds:.1f} s")
+    return {
+        "summary": summary + (" with --quick" if quick else ""),
+        "verdict": done.result.verdict,
+        "picture": "yes" if picture is not None else "no",
+        "section": _output.section(done),
+        **provenance,
+    }
+
+
+def _reproduce(selected: Sequence[Item], out: Path, quick: bool) -> bool:
+    """Run the items and write the files; whether one has failed."""
+    kept, failed = _read_results(out), False
     with tqdm(total=len(selected), desc="reproduce", disable=None, leave=False) as bar:
         for item in selected:
             bar.set_postfix_str(item.name)
-            done = _done(item, quick)
-            picture = _output.write(done, out)
-            if picture is not None:
-                pictures[item.name] = picture
-            all_done.append(done)
-            kept[item.name] = {
-                "summary": _output.summary(done.result) + (" with --quick" if quick else ""),
-                "date": time.strftime("%Y-%m-%d", time.gmtime()),
-                "version": ph.__version__,
-            }
+            kept[item.name] = _recompute(item, out, quick)
+            failed |= kept[item.name]["verdict"] == "failed"
             # Now, so that an interruption loses nothing of the items before.
             (out / RESULTS).write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-            tqdm.write(f"{item.name:{width}}  {_output.summary(done.result)}, {done.seconds:.1f} s")
             bar.update()
-    rows = [(item, kept[name]["summary"]) for name, item in items().items() if name in kept]
+    stored = [(item, kept[name]) for name, item in items().items() if name in kept]
+    rows = [(item, of_item["summary"]) for item, of_item in stored]
     (out / VERDICTS).write_text(_output.verdicts(rows), encoding="utf-8")
-    (out / "report.html").write_text(_output.report(all_done, pictures), encoding="utf-8")
+    (out / "report.html").write_text(_output.report(stored, out), encoding="utf-8")
     print(f"tables, pictures, {VERDICTS} and report.html in {out}")
+    return failed

@@ -21,7 +21,7 @@ IDENTITY: Matrix = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 @dataclass(frozen=True)
 class End:
-    """Where a run of `simo_wong` or `abam` has come to."""
+    """Final state of a run of `simo_wong` or `abam`."""
 
     #: Momentum in the body frame.
     m: Vector
@@ -157,7 +157,7 @@ def abam(
     body = _Body(inertia, m, corrected=corrected)
     now = body.velocity(body.m)
     turned = math.hypot(*now)
-    # Velocities in space of the steps before, along the body's axes.
+    # Velocities in the space frame of the steps before, along the body's axes.
     past: list[Vector] = []
     for i in range(n):
         if i < 3:

@@ -14,7 +14,16 @@ import polhode as ph
 from polhode.reproduce import _drawing
 from polhode.reproduce._registry import Cell, Item, Result, Value, counts
 
-HEADINGS = ("value", "published", "recomputed", "explained", "unit", "tolerance", "verdict")
+HEADINGS = (
+    "value",
+    "published",
+    "recomputed",
+    "should be",
+    "with the slip",
+    "unit",
+    "tolerance",
+    "verdict",
+)
 
 
 @dataclass(frozen=True)
@@ -59,14 +68,18 @@ def _tolerance(cell: Cell) -> str:
     return f"{cell.tolerance:.2g}" + (" relative" if cell.kind == "relative" else "")
 
 
+def _should_be(cell: Cell) -> Value | None:
+    return cell.right if cell.check is None else cell.check
+
+
 def row(cell: Cell) -> list[str]:
     """The cell under HEADINGS."""
-    explained = cell.slipped if cell.right is None else cell.right
     return [
         cell.label,
         cell.printed or shown(cell.published),
         _as_printed(cell.recomputed, cell.printed),
-        _as_printed(explained, cell.printed),
+        _as_printed(_should_be(cell), cell.printed),
+        _as_printed(cell.slipped, cell.printed),
         cell.unit,
         _tolerance(cell),
         cell.verdict,
@@ -137,9 +150,9 @@ def comma_separated(done: Done) -> str:
             # All digits, in place of those for people.
             numbers = [
                 repr(x) if isinstance(x, float) else shown(x)
-                for x in (cell.recomputed, cell.slipped if cell.right is None else cell.right)
+                for x in (cell.recomputed, _should_be(cell), cell.slipped)
             ]
-            label, published, _, _, *rest = row(cell)
+            label, published, _, _, _, *rest = row(cell)
             writer.writerow(
                 [done.item.name, table.title, label, published, *numbers, *rest, cell.explanation]
             )
@@ -161,14 +174,23 @@ th, td { border: 1px solid #bbb; padding: .25rem .6rem; text-align: left; }
 th { background: #eee; }
 td.matches { background: #d9eefb; }
 td.slip { background: #fdf0cd; }
+td.unknown { background: #e4dcec; }
 td.differs { background: #f7d5c2; font-weight: bold; }
 img { max-width: 100%; }
 """
 
 
+CLASSES = {
+    "matches": "matches",
+    "slip explained": "slip",
+    "cause not known": "unknown",
+    "differs": "differs",
+}
+
+
 def _html_table(rows: Sequence[Sequence[str]]) -> str:
     def cell(tag: str, text: str) -> str:
-        kind = {"matches": "matches", "slip explained": "slip", "differs": "differs"}.get(text)
+        kind = CLASSES.get(text)
         mark = f' class="{kind}"' if kind else ""
         return f"<{tag}{mark}>{html.escape(text)}</{tag}>"
 
@@ -178,8 +200,24 @@ def _html_table(rows: Sequence[Sequence[str]]) -> str:
     return "<table>\n" + "\n".join(lines) + "\n</table>"
 
 
-def report(all_done: Sequence[Done], pictures: dict[str, Path]) -> str:
-    """One HTML page of all items, pictures inside."""
+def section(done: Done) -> str:
+    """The item as a part of the HTML page, without its title and picture."""
+    parts = [f"<p>{html.escape(_provenance(done))}</p>"]
+    parts += [f"<p>{html.escape(note)}</p>" for note in done.result.notes]
+    for table in done.result.tables:
+        parts.append(f"<h3>{html.escape(table.title)}</h3>")
+        parts.append(_html_table([HEADINGS, *map(row, table.cells)]))
+        if table.tolerance:
+            parts.append(f"<p>Tolerance: {html.escape(table.tolerance)}</p>")
+        texts = _explanations(table.cells)
+        if texts:
+            lines = (f"<li>{html.escape(text)}</li>" for text in texts)
+            parts.append("<ul>" + "".join(lines) + "</ul>")
+    return "\n".join(parts)
+
+
+def report(stored: Sequence[tuple[Item, dict[str, str]]], out: Path) -> str:
+    """One HTML page of the stored results of a directory, pictures inside."""
     parts = [
         "<!DOCTYPE html>",
         '<html lang="en"><head><meta charset="utf-8">',
@@ -188,29 +226,21 @@ def report(all_done: Sequence[Done], pictures: dict[str, Path]) -> str:
     ]
     rows = [("item", "paper", "table or figure", "shows", "verdict")]
     rows += [
-        (d.item.name, d.item.paper, d.item.where, d.item.shows, d.result.verdict) for d in all_done
+        (item.name, item.paper, item.where, item.shows, kept.get("verdict", kept["summary"]))
+        for item, kept in stored
     ]
     parts.append(_html_table(rows))
-    for done in all_done:
-        item = done.item
+    for item, kept in stored:
         parts.append(f'<h2 id="{item.name}">{html.escape(item.name)}</h2>')
         parts.append(f"<p>{html.escape(f'{item.paper}, {item.where}: {item.shows}.')}</p>")
-        parts.append(f"<p>{html.escape(_provenance(done))}</p>")
-        if item.name in pictures:
-            data = base64.b64encode(pictures[item.name].read_bytes()).decode()
+        picture = out / f"{item.name}.png"
+        if kept.get("picture") == "yes" and picture.is_file():
+            data = base64.b64encode(picture.read_bytes()).decode()
             parts.append(
                 f'<img alt="{html.escape(item.shows)}" src="data:image/png;base64,{data}">'
             )
-        parts += [f"<p>{html.escape(note)}</p>" for note in done.result.notes]
-        for table in done.result.tables:
-            parts.append(f"<h3>{html.escape(table.title)}</h3>")
-            parts.append(_html_table([HEADINGS, *map(row, table.cells)]))
-            if table.tolerance:
-                parts.append(f"<p>Tolerance: {html.escape(table.tolerance)}</p>")
-            texts = _explanations(table.cells)
-            if texts:
-                lines = (f"<li>{html.escape(text)}</li>" for text in texts)
-                parts.append("<ul>" + "".join(lines) + "</ul>")
+        words = "{summary}, run of {date} by polhode {version}".format(**kept)
+        parts.append(kept.get("section") or f"<p>{html.escape(words)}</p>")
     parts.append("</body></html>\n")
     return "\n".join(parts)
 

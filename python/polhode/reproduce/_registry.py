@@ -8,14 +8,17 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module, resources
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: A number, a word or a truth, or the bounds that a text gives a number.
 Value = float | str | bool | tuple[float, float]
-Verdict = Literal["matches", "slip explained", "differs"]
+Verdict = Literal["matches", "slip explained", "cause not known", "differs"]
+
+#: From the best to the worst.
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 #: The modules that hold items, one for each paper.
 MODULES = ("report", "gustafsson", "vilmart", "buss", "krysl")
@@ -33,22 +36,30 @@ class Cell:
     tolerance: float = 0.0
     kind: Literal["absolute", "relative", "factor"] = "absolute"
     unit: str = ""
-    #: Of a published value that is a slip: what should have been printed, ...
-    right: Value | None = None
+    #: Of a published value that is a slip: what should have been printed, derived in the run from
+    #: other published values or by a formula, without the library's result, ...
+    check: Value | None = None
     #: ... or what this run computes if it makes the slip on purpose, ...
     slipped: Value | None = None
-    #: ... and what the slip is.  Of a value that differs without a slip: why.
+    #: ... or only what this library has found earlier, which explains nothing.
+    right: Value | None = None
+    #: What the slip is.  Of a value that differs without a slip: what is known.
     explanation: str = ""
+    #: Largest absolute difference of the recomputed value from `check` or `right`, if not that
+    #: from the published one.
+    right_tolerance: float | None = None
     #: The published value as printed, where its digits matter.
     printed: str = ""
 
-    def agree(self, ours: Value, published: Value) -> bool:
-        """Whether two values agree within the tolerance."""
+    def agree(self, ours: Value, published: Value, absolute: float | None = None) -> bool:
+        """Whether two values agree within the tolerance, or within an absolute one."""
         if isinstance(published, str | bool) or isinstance(ours, str | bool | tuple):
             return type(ours) is type(published) and ours == published
         if not math.isfinite(ours):
             return False
         low, high = published if isinstance(published, tuple) else (published, published)
+        if absolute is not None:
+            return low - absolute <= ours <= high + absolute
         if self.kind == "factor":
             return low / self.tolerance <= ours <= high * self.tolerance
         slack = self.tolerance * (1.0 if self.kind == "absolute" else max(abs(low), abs(high)))
@@ -56,17 +67,21 @@ class Cell:
 
     @property
     def verdict(self) -> Verdict:
-        """`matches`, else `slip explained` if the explanation holds in this run, else `differs`.
+        """`matches`, or `slip explained` if the explanation holds in this run, or what remains.
 
-        An explanation holds if ours is the value that should have been printed, or if the slip made
-        on purpose gives what was printed.
+        An explanation holds if ours is the value that should have been printed and that was derived
+        without it, or if the slip made on purpose gives what was printed. A value that this library
+        has found before is its own: `cause not known`.
         """
         if self.agree(self.recomputed, self.published):
             return "matches"
-        if self.right is not None and self.agree(self.recomputed, self.right):
+        near = self.right_tolerance
+        if self.check is not None and self.agree(self.recomputed, self.check, near):
             return "slip explained"
         if self.slipped is not None and self.agree(self.slipped, self.published):
             return "slip explained"
+        if self.right is not None and self.agree(self.recomputed, self.right, near):
+            return "cause not known"
         return "differs"
 
 
@@ -98,10 +113,7 @@ class Result:
     @property
     def verdict(self) -> Verdict:
         """The worst verdict of the cells."""
-        verdicts = {cell.verdict for cell in self.cells}
-        if "differs" in verdicts:
-            return "differs"
-        return "slip explained" if "slip explained" in verdicts else "matches"
+        return max((cell.verdict for cell in self.cells), key=VERDICTS.index, default="matches")
 
 
 @dataclass(frozen=True)
@@ -128,7 +140,7 @@ class Item:
     published: dict[str, Any]
     run: Recompute
     #: Takes more than a few seconds, so that a list of all items does not run it.
-    dear: bool
+    slow: bool
 
     @property
     def paper(self) -> str:
@@ -160,11 +172,11 @@ def published() -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-def item(name: str, *, dear: bool = False) -> Callable[[Recompute], Recompute]:
+def item(name: str, *, slow: bool = False) -> Callable[[Recompute], Recompute]:
     """Register the function that recomputes an item, of which [NAME] holds the published values."""
 
     def register(function: Recompute) -> Recompute:
-        _ITEMS[name] = Item(name, published()[name], function, dear)
+        _ITEMS[name] = Item(name, published()[name], function, slow)
         return function
 
     return register
@@ -196,7 +208,7 @@ def printed_cell(
 
 def counts(cells: Iterable[Cell]) -> dict[str, int]:
     """How many cells have each verdict."""
-    result = {"matches": 0, "slip explained": 0, "differs": 0}
+    result: dict[str, int] = dict.fromkeys(VERDICTS, 0)
     for cell in cells:
         result[cell.verdict] += 1
     return result

@@ -79,27 +79,72 @@ def costs(correction: int = CORRECTION) -> dict[str, tuple[float, float]]:
 
 
 def _slip(published: dict[str, Any], label: str) -> dict[str, Any]:
-    """What a cell gets if its printed value is a slip."""
+    """What a cell gets if its printed value is a slip or differs for another reason."""
     slip = published["slips"].get(label)
     if slip is None:
         return {}
-    right = {"right": float(slip["right"])} if "right" in slip else {}
-    return {**right, "explanation": slip["explanation"]}
+    result: dict[str, Any] = {"explanation": slip["explanation"]}
+    if "right" in slip:
+        result["right"] = float(slip["right"])
+    if "right_tolerance" in slip:
+        result["right_tolerance"] = slip["right_tolerance"]
+    return result
+
+
+def _correction_of_the_table(printed: dict[str, list[str]]) -> int:
+    """Multiplications of an energy correction that fit the printed costs best."""
+
+    def misfit(correction: int) -> float:
+        ours = costs(correction)
+        # Without the worst of them, which is a misprint.
+        off = [
+            abs(float(x) - y)
+            for name, both in printed.items()
+            for x, y in zip(both, ours[name], strict=True)
+        ]
+        return float(np.mean(np.sort(off)[:-1]))
+
+    return min(range(80, 101), key=misfit)
+
+
+def _with_correction(printed: dict[str, list[str]], name: str) -> float:
+    """Cost with the energy correction, from the printed ones without it and of the other rows."""
+    others = [float(b) - float(a) for row, (a, b) in printed.items() if row != name]
+    return float(printed[name][0]) + float(np.median(others))
 
 
 @item("buss-figure-3")
 def figure_3(published: dict[str, Any], run: Run) -> Result:
     """Cost of a step."""
     del run
+    printed_costs = published["costs"]
     ours = costs()
     cells = [
         # Some of the last digits are cut off, not rounded.
-        printed_cell(label, printed, value, places=0.76, **_slip(published, label))
+        printed_cell(
+            label,
+            printed,
+            value,
+            places=0.76,
+            # The printed numbers it comes from are rounded.
+            **(
+                {"check": _with_correction(printed_costs, name), "right_tolerance": 0.01} | slip
+                if (slip := _slip(published, label))
+                else {}
+            ),
+        )
         for name, both in published["costs"].items()
         for label, printed, value in zip(
             (f"{name}, without", f"{name}, with"), both, ours[name], strict=True
         )
     ]
+    correction = Cell(
+        "an energy correction, by the text and as the table needs it",
+        float(CORRECTION_OF_TEXT),
+        float(_correction_of_the_table(printed_costs)),
+        unit="multiplications",
+        **_slip(published, "correction"),
+    )
     note = (
         f"By the counts and weights of the text: a sine or cosine costs {TRIGONOMETRIC} "
         f"multiplications, a square root {ROOT}, a division {QUOTIENT}. The table takes "
@@ -107,7 +152,8 @@ def figure_3(published: dict[str, Any], run: Run) -> Result:
         f"{CORRECTION_OF_TEXT}, with which most cells would differ."
     )
     table = Table("Cost of a step", cells, "three quarters of a unit in the last place")
-    return Result([table], partial(_draw_costs, published["costs"], ours), [note])
+    other = Table("Energy correction", [correction], "none: these are counts.")
+    return Result([table, other], partial(_draw_costs, published["costs"], ours), [note])
 
 
 def _draw_costs(printed: dict[str, list[str]], ours: dict[str, tuple[float, float]]) -> Figure:
@@ -201,7 +247,7 @@ def _energies(published: dict[str, Any], run: Run, columns: list[int]) -> Result
     return Result(tables, partial(_draw_energies, published, values, columns), notes)
 
 
-@item("buss-figure-4", dear=True)
+@item("buss-figure-4", slow=True)
 def figure_4(published: dict[str, Any], run: Run) -> Result:
     """Energies after small steps; quick: after the smallest and the greatest."""
     return _energies(published, run, [0, 4] if run.quick else [0, 1, 2, 3, 4])
@@ -254,8 +300,8 @@ def _draw_energies(
                       textcoords="offset points", fontsize=12, ha="right")  # fmt: skip
     axes.set(xscale="log", yscale="log", ylim=(lowest, 300))
     _drawing.plain_logarithm(axes.xaxis, h)
-    axes.set_xlabel("time step h (s)")
-    axes.set_ylabel("|energy after N - 1 steps - energy at the start| (J)")
+    axes.set_xlabel("time step h")
+    axes.set_ylabel("|energy after N - 1 steps - energy at the start|")
     figure.legend(*axes.get_legend_handles_labels(), loc="outside right upper")
     return figure
 
@@ -355,20 +401,23 @@ def _count(row: Row, time: float, eps: float, limit: int) -> tuple[float | str, 
 
 
 def steps_tolerance(time: float, eps: float) -> dict[str, Any]:
-    """1 step; at 1e-6, where the reference of the paper shows, 0.3 %; at T = 40, 1 %."""
-    if time == 40:
+    """1 step; at the error 1e-6 or at T = 40 0.3 %; with both 1 %."""
+    if time == 40 and eps == 1e-6:
         return {"tolerance": 0.01, "kind": "relative"}
-    return {"tolerance": 0.003, "kind": "relative"} if eps == 1e-6 else {"tolerance": 1.0}
+    relative = time == 40 or eps == 1e-6
+    return {"tolerance": 0.003, "kind": "relative"} if relative else {"tolerance": 1.0}
 
 
-def turns_tolerance(time: float) -> float:
+def turns_tolerance(time: float, eps: float) -> float:
     """Relative, of the mean rotation of a step: 0.4 %, besides that of the number of steps.
 
     The paper does not say how the mean is taken. By the sum over n + 1 states, divided by n, most
     cells come out to the digit, those of 18, 26 and 39 steps to 0.1 to 0.3 %; over n states cells
     of 40 steps are off by 2.5 %.
     """
-    return 0.014 if time == 40 else 0.004
+    if time == 40:
+        return 0.014 if eps == 1e-6 else 0.007
+    return 0.004
 
 
 def _step_counts(published: dict[str, Any], run: Run, columns: list[int]) -> Result:
@@ -401,7 +450,14 @@ def _step_counts(published: dict[str, Any], run: Run, columns: list[int]) -> Res
         )
         if printed_turn and turn is not None:
             turn_printed = float(printed_turn[0])
-            slack = max(1.01 * last_place(printed_turn[0]), turns_tolerance(time) * turn_printed)
+            slip = _slip(published, f"{label}, mean rotation")
+            like = published["slips"].get(f"{label}, mean rotation", {}).get("like")
+            if like is not None:  # the steps turn by the same angle together
+                other_n, other_turn = map(float, published["rows"][like][k])
+                slip["check"] = other_n * other_turn / float(printed)
+            slack = max(
+                1.01 * last_place(printed_turn[0]), turns_tolerance(time, eps) * turn_printed
+            )
             turns.append(
                 Cell(
                     f"{label}, mean rotation",
@@ -411,7 +467,7 @@ def _step_counts(published: dict[str, Any], run: Run, columns: list[int]) -> Res
                     unit="degrees",
                     slipped=slipped[0][1] if slipped else None,
                     printed=printed_turn[0],
-                    **(_slip(published, f"{label}, mean rotation") or of_row),
+                    **(slip or of_row),
                 )
             )
     notes = [
@@ -423,20 +479,21 @@ def _step_counts(published: dict[str, Any], run: Run, columns: list[int]) -> Res
         "18, 26 and 39 steps to 0.1 to 0.3 %, for which no reason was found.",
     ]
     tables = [
-        Table("Number of steps", steps, "1 step; 0.3 % at the error 1e-6; 1 % at T = 40"),
-        Table("Mean rotation of a step", turns, "one unit in the last place or 0.4 %; 1 % "
-              "more at T = 40, as of the number of steps"),
+        Table("Number of steps", steps, "1 step; 0.3 % at the error 1e-6 or at T = 40; 1 % "
+              "with both, which MR 4th order 2-3-1 (0.9 %) and 4th order (0.8 %) need"),
+        Table("Mean rotation of a step", turns, "one unit in the last place or 0.4 %; at "
+              "T = 40 0.7 %, with the error 1e-6 1.4 %, as the numbers of steps differ"),
     ]  # fmt: skip
     return Result(tables, partial(_draw_step_counts, published, values, columns), notes)
 
 
-@item("buss-figure-6", dear=True)
+@item("buss-figure-6", slow=True)
 def figure_6(published: dict[str, Any], run: Run) -> Result:
     """Numbers of steps; quick: the first column."""
     return _step_counts(published, run, [0] if run.quick else [0, 1, 2])
 
 
-@item("buss-figure-7", dear=True)
+@item("buss-figure-7", slow=True)
 def figure_7(published: dict[str, Any], run: Run) -> Result:
     """Numbers of steps at high accuracy; quick: the first column."""
     return _step_counts(published, run, [0] if run.quick else [0, 1, 2])

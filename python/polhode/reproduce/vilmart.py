@@ -181,7 +181,7 @@ def figure_1(published: dict[str, Any], run: Run) -> Result:
         Cell("C is constant: largest change", 0.0, float(np.ptp(ph.casimir(traj.m))), 1e-13),
         Cell("H is constant: largest change", 0.0,
              float(np.ptp(ph.energy(inertia, traj.m))), 1e-13),
-        Cell("nearly flat body: d3 over the lesser of d1 and d2", (0.0, 0.01),
+        Cell("input: nearly flat body, d3 over the lesser of d1 and d2", (0.0, 0.01),
              float(d3 / min(d1, d2))),
     ]  # fmt: skip
 
@@ -203,10 +203,12 @@ def figure_1(published: dict[str, Any], run: Run) -> Result:
         book.set(xlim=(-0.6, 0.6), ylim=(-0.6, 0.6), zlim=(-0.6, 0.6))
         book.set(xlabel="x1", ylabel="x2", zlabel="x3", title="the body and its principal axes")
         sphere.set(xlabel="x", ylabel="y", zlabel="z")
-        sphere.set_title(f"principal axes in space, 0 <= t <= {t_end:g}")
+        sphere.set_title(f"principal axes in the space frame, 0 <= t <= {t_end:g}")
         for axes in (book, sphere):
             axes.set_box_aspect((1, 1, 1))
             axes.locator_params(nbins=4)
+            axes.tick_params("z", pad=10)
+            axes.zaxis.labelpad = 14
         figure.legend(loc="outside lower center", ncols=3)
         return figure
 
