@@ -50,6 +50,8 @@ def test_whole_numbers_are_doubles() -> None:
 def test_whole_numbers_beyond_the_largest_double_are_refused(n: int) -> None:
     with pytest.raises(ValueError, match=r"h has an integer above the largest double"):
         ph.step(*BODY, [n, 1])
+    with pytest.raises(ValueError, match=r"h has an integer above the largest double"):
+        ph.step(*map(np.array, BODY), n)
     with pytest.raises(ValueError, match=r"h has an integer"):
         ph.integrate(*BODY, n, 1)
     with pytest.raises(ValueError, match=r"t has an integer"):

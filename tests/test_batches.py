@@ -711,3 +711,16 @@ def test_every_level_reaches_the_accuracy_and_those_with_fma_the_same_bits() -> 
             with_fma = ends
         for method in ends:
             np.testing.assert_array_equal(ends[method], with_fma[method], err_msg=level)
+
+
+@pytest.mark.parametrize("method", ["abam_rotation", "simo_wong_explicit"])
+def test_subnormal_momenta_of_multistep_methods(method):
+    """The same bits in a batch, alone, and in several threads: slices of steps differ there."""
+    inertia, m, q = [1.0, 2.0, 3.0], [3e-309, 1e-309, 2e-309], [1.0, 0.0, 0.0, 0.0]
+    alone = ph.step(inertia, m, q, 1e306, method=method, n_steps=300)
+    for threads in (1, 2):
+        many = ph.step(
+            inertia, np.tile(m, (20000, 1)), q, 1e306, method=method, n_steps=300, threads=threads
+        )
+        for one, all_ in zip(alone, many, strict=True):
+            np.testing.assert_array_equal(all_, np.broadcast_to(one, all_.shape))

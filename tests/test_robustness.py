@@ -174,6 +174,7 @@ def test_the_core_works_in_aligned_arrays(name: str) -> None:
         "m_saved": np.empty((2, 5, 3)),
         "attitude_saved": np.empty((2, 5, 4)),
         "threads": 1,
+        "start": None,
     }
     _core.Integration(**arguments).run(0, 1)
     arguments[name] = unaligned(arguments[name])

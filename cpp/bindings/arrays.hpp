@@ -70,7 +70,8 @@ inline bool read_number_or_array(PyObject* object, Operand& operand) {
     if (PyFloat_Check(object) || PyLong_Check(object)) {
         operand.number = PyFloat_AsDouble(object);
         if (operand.number == -1.0 && PyErr_Occurred() != nullptr) {
-            throw pybind11::error_already_set();
+            PyErr_Clear();  // an integer beyond the largest double: the Python layer refuses it
+            return false;
         }
         operand.data = &operand.number;
         return true;

@@ -52,7 +52,7 @@ class Watch {
                std::ptrdiff_t piece,
                std::ptrdiff_t units,
                const Work& work) {
-        if (units <= few_steps / std::max<std::ptrdiff_t>(count, 1)) {
+        if (std::max<std::ptrdiff_t>(units, 1) <= few_steps / std::max<std::ptrdiff_t>(count, 1)) {
             work(std::ptrdiff_t{0}, count);
             check_asked();
             return;

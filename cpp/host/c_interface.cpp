@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "levels.hpp"
@@ -29,6 +31,12 @@ thread_local std::string message;
 template <class Work>
 int status_of(const Work& work) noexcept {
     try {
+        dispatch::level();
+    } catch (const std::exception& error) {
+        message = error.what();
+        return POLHODE_NO_LEVEL;
+    }
+    try {
         work();
         return POLHODE_OK;
     } catch (const std::invalid_argument& error) {
@@ -37,17 +45,23 @@ int status_of(const Work& work) noexcept {
     } catch (const std::bad_alloc&) {
         message = "no memory";
         return POLHODE_NO_MEMORY;
-    } catch (const std::runtime_error& error) {
-        message = error.what();
-        return POLHODE_NO_LEVEL;
     } catch (const std::exception& error) {
         message = error.what();
+        return POLHODE_FAILED;
+    } catch (...) {
+        message = "an exception that is no std::exception";
         return POLHODE_FAILED;
     }
 }
 
 void require(bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(what);
+}
+
+/// Arrays that a call reads or writes.
+template <class... Pointer>
+void require_arrays(Pointer... arrays) {
+    require((... && (arrays != nullptr)), "an array is NULL");
 }
 
 std::string numbers(const View& view, std::ptrdiff_t body, int rows, int columns) {
@@ -154,9 +168,13 @@ View inertia_view(const double* inertia, std::int64_t stride) {
     return {inertia, stride, 1, 3};
 }
 
+/// Name of the row for methods that are made from a tableau, which no name chooses.
+constexpr const char* made = "rkmk";
+
 const dispatch::StepRow& method_row(int method) {
     const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
-    require(method >= 0 && method < table.methods && table.rows[method].info->name[0] != '\0',
+    require(method >= 0 && method < table.methods &&
+                std::strcmp(table.rows[method].info->name, made) != 0,
             "no such method");
     return table.rows[method];
 }
@@ -175,9 +193,6 @@ void in_threads(std::ptrdiff_t count, int threads, std::ptrdiff_t grain, const W
 
 /// Whole packs, at every level.
 constexpr std::ptrdiff_t grain = 64;
-
-/// Name of the row for methods that are made from a tableau, which no name chooses.
-constexpr const char* made = "rkmk";
 
 /// Calls an array function for n elements of contiguous operands.
 void call(const dispatch::ArrayFunction& f,
@@ -230,6 +245,7 @@ const char* polhode_error() { return message.c_str(); }
 int polhode_method(const char* name) {
     int row = -1;
     status_of([&] {
+        require(name != nullptr, "the name is NULL");
         const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
         for (int i = 0; i < table.methods; ++i) {
             if (std::strcmp(table.rows[i].info->name, name) == 0 && std::strcmp(name, made) != 0) {
@@ -245,6 +261,7 @@ int polhode_method(const char* name) {
 int polhode_splitting(const char* name) {
     int row = -1;
     status_of([&] {
+        require(name != nullptr, "the name is NULL");
         int i = 0;
         for (const SplittingScheme& scheme : splitting::all) {
             if (std::strcmp(scheme.name, name) == 0) {
@@ -262,7 +279,10 @@ const char* polhode_method_name(int method) {
     const char* name = nullptr;
     status_of([&] {
         const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
-        if (method >= 0 && method < table.methods) name = table.rows[method].info->name;
+        const bool there = method >= 0 && method < table.methods;
+        if (there && std::strcmp(table.rows[method].info->name, made) != 0) {
+            name = table.rows[method].info->name;
+        }
     });
     return name;
 }
@@ -291,6 +311,7 @@ int polhode_step(int method,
         const Attitudes attitudes(attitude);
         require(bodies >= 0 && n_steps >= 0, "bodies and n_steps must not be negative");
         require(h_stride == 0 || h_stride == 1, "h_stride must be 0 or 1");
+        if (bodies > 0) require_arrays(inertia, m, q, h, m_out, q_out);
         if (n_steps < row.history) {
             throw std::invalid_argument(std::string(row.info->name) +
                                         " needs n_steps of at least " +
@@ -325,6 +346,8 @@ int polhode_motion_new(int64_t bodies,
                        polhode_motion** motion) {
     return status_of([&] {
         require(bodies >= 0, "bodies must not be negative");
+        require(motion != nullptr, "motion is NULL");
+        if (bodies > 0) require_arrays(inertia, m0, q0);
         const Attitudes attitudes(attitude);
         const View moments = inertia_view(inertia, inertia_stride);
         look_at_bodies(bodies, moments, {m0, 3, 1, 3}, attitudes.view(q0), attitudes);
@@ -353,6 +376,8 @@ int polhode_motion_at(const polhode_motion* motion,
                       double* q) {
     return status_of([&] {
         require(times >= 0, "times must not be negative");
+        require(motion != nullptr, "motion is NULL");
+        if (times > 0 && motion->bodies > 0) require_arrays(t, m, q);
         const polhode_motion& x = *motion;
         const auto evaluate = dispatch::level().motion->evaluate;
         const Attitudes& attitudes = x.attitudes;
@@ -382,6 +407,8 @@ int polhode_motion_at(const polhode_motion* motion,
 
 int polhode_motion_period(const polhode_motion* motion, double* period) {
     return status_of([&] {
+        require(motion != nullptr, "motion is NULL");
+        if (motion->bodies > 0) require_arrays(period);
         const View facts = motion->constants(2);
         for (std::ptrdiff_t i = 0; i < motion->bodies; ++i) period[i] = facts.data[i * facts.body];
     });
@@ -415,9 +442,12 @@ int polhode_integrate(int splitting,
         require(bodies >= 0 && n_steps >= 0, "bodies and n_steps must not be negative");
         const int cores = thread_count(threads);
         require(row.history == 0, "a multistep method cannot be the free flow of a splitting");
+        if (bodies > 0) require_arrays(inertia, m, q);
         const bool saves = m_saved != nullptr;
-        require(!saves || (q_saved != nullptr && save_every > 0),
-                "m_saved needs q_saved and a save_every of at least 1");
+        require(saves == (q_saved != nullptr) && (!saves || save_every > 0),
+                "m_saved and q_saved need each other and a save_every of at least 1");
+        save_every =
+            std::min(save_every, std::max<std::int64_t>(n_steps, 1));  // n + it: no overflow
         const bool of_m = depends_on_m != 0;
         for (int k = 0; k < scheme.count; ++k) {
             require(scheme.stages[k].modified == 0,
@@ -470,14 +500,19 @@ int polhode_integrate(int splitting,
         p.by_torque = reinterpret_cast<bool*>(by_torque.data());
         const auto run = dispatch::level().splitting->run;
         const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(p, begin, end); };
-        if (columns) transpose(q, bodies);
+        struct Transposed {  // and back, also after an exception
+            double* q;
+            std::ptrdiff_t count;
+            Transposed(double* x, std::ptrdiff_t n) : q(x), count(n) { transpose(q, count); }
+            ~Transposed() { transpose(q, count); }
+        };
+        const Transposed transposed(q, columns ? bodies : 0);
         for (const std::ptrdiff_t steps : {std::ptrdiff_t{0}, std::ptrdiff_t{n_steps}}) {
             p.n_steps = steps;
             in_threads(bodies, cores, SplittingProblem::block_bodies, work);
         }
-        if (columns) {
-            transpose(q, bodies);
-            if (saves) transpose(q_saved, bodies * (1 + (n_steps + save_every - 1) / save_every));
+        if (columns && saves) {
+            transpose(q_saved, bodies * (1 + (n_steps + save_every - 1) / save_every));
         }
     });
 }
@@ -488,6 +523,7 @@ int polhode_function(const char* name,
                      double* const* outputs) {
     return status_of([&] {
         require(n >= 0, "n must not be negative");
+        require(name != nullptr, "the name is NULL");
         const dispatch::Level& level = dispatch::level();
         const dispatch::ArrayFunction* found = nullptr;
         for (const dispatch::ArrayFunctions* functions :
@@ -497,6 +533,10 @@ int polhode_function(const char* name,
             }
         }
         if (found == nullptr) throw std::invalid_argument(std::string("no function ") + name);
+        if (n == 0) return;
+        require_arrays(inputs, outputs);
+        for (int k = 0; k < found->inputs; ++k) require_arrays(inputs[k]);
+        for (int k = 0; k < found->outputs; ++k) require_arrays(outputs[k]);
         call(*found, n, inputs, outputs);
     });
 }

@@ -71,6 +71,7 @@ class Helpers {
         void (*join)(Job&);  ///< works as long as there is work; throws nothing
         int wanted;          ///< number of helpers that may still join
         int active = 0;
+        bool abandoned = false;  ///< in the child of a fork, which has no helpers
         std::fenv_t rounding{};  ///< of the calling thread: results are the same in every thread
         std::condition_variable ended{};
         std::list<Job*>::iterator place{};
@@ -86,7 +87,8 @@ class Helpers {
             job.place = jobs_.insert(jobs_.end(), &job);
             wanted_ += wanted;
             try {
-                while (closed_ == 0 && free_ < wanted_) start();
+                const auto most = static_cast<std::size_t>(usable_cores());
+                while (closed_ == 0 && free_ < wanted_ && threads_.size() < most) start();
             } catch (...) {
                 // The helpers that there are, or none.
             }
@@ -99,12 +101,14 @@ class Helpers {
     void finish(Job& job, const Idle& idle) {
         constexpr std::chrono::milliseconds now_and_then{50};
         std::unique_lock lock(mutex_);
-        wanted_ -= std::exchange(job.wanted, 0);
-        while (!job.ended.wait_for(lock, now_and_then, [&] { return job.active == 0; })) {
+        if (!job.abandoned) wanted_ -= std::exchange(job.wanted, 0);
+        while (!job.ended.wait_for(
+            lock, now_and_then, [&] { return job.active == 0 || job.abandoned; })) {
             lock.unlock();
             idle();
             lock.lock();
         }
+        if (job.abandoned) throw std::runtime_error("forked during a call in several threads");
         jobs_.erase(job.place);
     }
 
@@ -151,7 +155,7 @@ class Helpers {
         }
         --free_;
         ended_.splice(ended_.end(), threads_, self);
-        all_ended_.notify_one();
+        all_ended_.notify_all();  // several threads may fork, or one at the end of another
     }
 
     /// Ends the waiting threads; none starts until `closed_` is reduced.
@@ -174,7 +178,9 @@ class Helpers {
         the_->mutex_.unlock();
     }
     /// Threads that helped in other calls do not exist here, and left what they held as it was.
+    /// So a call during which its own thread forks, in idle(), ends with an error in the child.
     static void after_fork_in_child() {
+        for (Job* job : the_->jobs_) job->abandoned = true;
         the_->mutex_.unlock();
         new (the_) Helpers;
     }

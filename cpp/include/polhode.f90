@@ -1,7 +1,8 @@
 ! polhode from Fortran: interfaces of the C functions in polhode.h, where they are described.
 !
 ! Arrays are (3, bodies), (4, bodies) and (3, 3, bodies): component first, so that the bodies lie one
-! after another.  A matrix Q(i, j) stored as Fortran does is polhode_matrix_columns.
+! after another.  A matrix Q(i, j) stored as Fortran does is polhode_matrix_columns.  One inertia or
+! one step for all bodies is an array with a stride of 0: [h].
 module polhode
   use, intrinsic :: iso_c_binding, only: c_char, c_double, c_funloc, c_funptr, c_int, c_int64_t, &
     c_loc, c_null_char, c_null_funptr, c_null_ptr, c_ptr, c_f_pointer, c_size_t

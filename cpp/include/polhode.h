@@ -1,4 +1,4 @@
-/* polhode from C and Fortran: link with -lpolhode (`python -m polhode --cflags --libs`).
+/* polhode from C and Fortran: link with -lpolhode (`python -m polhode --includes --libs`).
  *
  * Conventions.  Bodies lie one after another: momenta m (bodies, 3) in the body frame, principal
  * moments of inertia (bodies, 3) along the same axes, attitudes that take body components to space
@@ -6,10 +6,11 @@
  * by row or, as Fortran stores them, column by column.  m' = m x omega + torque.  Any consistent
  * units; angles in radians; time steps of either sign.
  *
- * Every function that can fail returns a status, and then has written nothing to its outputs;
- * polhode_error() says what was wrong and names the first such body.  NaN or infinity in one body
- * makes that body NaN and no other.  Accuracy is that of the Python functions of the same name.
- * All functions may be called from several threads at the same time.
+ * Every function that can fail returns a status.  After POLHODE_BAD_ARGUMENT nothing is written;
+ * polhode_error() says what was wrong and names the first such body.  NaN or infinity in m, q or h
+ * of one body makes that body NaN and no other; moments of inertia must be finite.  Accuracy is
+ * that of the Python functions of the same name. All functions may be called from several threads
+ * at the same time.
  */
 #ifndef POLHODE_H
 #define POLHODE_H
@@ -64,7 +65,7 @@ POLHODE_FUNCTION const char* polhode_splitting_name(int splitting);
  *
  * inertia_stride is 3, or 0 where all bodies share the three moments; h_stride is 1 or 0.
  * attitude is one of enum polhode_attitude.  threads: a number, -1 all cores, 0
- * POLHODE_NUM_THREADS or one.  m_out and attitude_out may be m and attitude, and may not overlap
+ * POLHODE_NUM_THREADS or one.  m_out and q_out may be m and q, and may not overlap
  * them otherwise.  lost, if not NULL, gets the number of bodies whose step has no result (a step of
  * an implicit method without a root, or too long for a correct digit): they are NaN.
  */
@@ -105,8 +106,8 @@ POLHODE_FUNCTION void polhode_motion_free(polhode_motion* motion);
 
 /* A torque in the body frame, of bodies first ... first + n - 1 at time t.  Component k of body
  * first + i is m[k * stride + i], q[k * stride + i] and torque[k * stride + i]; a matrix has its
- * nine components row by row.  It sets all of torque.  Several threads call it at the same time if
- * there are several. */
+ * nine components row by row.  It sets all of torque and must not throw.  Several threads call it
+ * at the same time if there are several. */
 typedef void (*polhode_torque)(int64_t n,
                                int64_t first,
                                int64_t stride,
@@ -143,7 +144,7 @@ POLHODE_FUNCTION int polhode_integrate(int splitting,
 
 /* A function of n elements by its name.  The arrays of pointers hold the inputs, then the outputs,
  * contiguous.  Elliptic functions: "agm", "rf", "rc", "rd", "rj", "jacobi" (u, k2 -> sn, cn, dn,
- * am), "ellip_f" (phi, k2), "ellip_k" (0, k2), "ellip_pi" (n, phi, k2), "ellip_pi_complete" (n,
+ * am), "ellip_f" (phi, k2), "ellip_k" (k2), "ellip_pi" (n, phi, k2), "ellip_pi_complete" (n,
  * k2); with _kc2 at the end of the name of those of k2: also of kc2 = 1 - k2.  "symmetric_eigen"
  * (tensors (n, 3, 3) -> moments (n, 3) in ascending order, axes (n, 3, 3), in columns). */
 POLHODE_FUNCTION int polhode_function(const char* name,

@@ -4,20 +4,25 @@
 /// polhode from C++ through the compiled library: include this and link with libpolhode
 /// (`python -m polhode --includes --libs`, or the CMake target polhode::library).
 ///
-/// The library has the kernels of all instruction-set levels and chooses one when the program
-/// starts; results have the bits of the Python functions.  (The headers in polhode/ contain the
-/// kernels themselves: see docs/cpp.md.)
+/// The library has the kernels of all instruction-set levels and chooses one at the first call;
+/// results have the bits of the Python functions, but those of RigidBody, which may differ by
+/// rounding.  (The headers in polhode/ contain the kernels themselves: see docs/cpp.md.)
 ///
 /// Conventions.  m: angular momentum in the body frame; inertia: principal moments along the same
 /// axes, in any order; q: unit quaternion, scalar first, that takes body to space components.
 /// m' = m x omega + torque.  Any consistent units; angles in radians; steps of either sign.
 ///
 /// Errors: std::invalid_argument before any work, naming the first invalid body.  NaN or infinity
-/// in one body makes that body NaN and no other.
+/// in m, q or h of one body makes that body NaN and no other; moments must be finite.
 
+#include <algorithm>
 #include <array>
+#include <atomic>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <new>
 #include <span>
@@ -86,7 +91,7 @@ class Splitting {
 };
 
 /// One torque-free step of one body for the time h.
-inline State step(
+[[nodiscard]] inline State step(
     const Vector& inertia, const Vector& m, const Attitude& q, double h, Method method = {}) {
     State end;
     library::check(polhode_step(method.number(),
@@ -184,8 +189,8 @@ struct IntegrateOptions {
 };
 
 /// Integrates bodies in place, n_steps steps of h, by a splitting method.  torque(t, body, m, q)
-/// returns the torque on a body in the body frame as a Vector.  An exception that it throws comes
-/// out of this function; m and q are then worth nothing.
+/// returns the torque on a body in the body frame as a Vector.  The first exception that it throws
+/// comes out of this function at the end of the steps; m and q are then NaN.
 template <class Torque>
 void integrate(std::span<const double> inertia,
                std::span<double> m,
@@ -194,10 +199,12 @@ void integrate(std::span<const double> inertia,
                std::int64_t n_steps,
                const Torque& torque,
                const IntegrateOptions& options = {}) {
-    static_assert(std::is_invocable_r_v<Vector, Torque, double, std::size_t, Vector, Attitude>);
+    static_assert(
+        std::is_invocable_r_v<Vector, const Torque&, double, std::size_t, Vector, Attitude>);
     struct Call {
         const Torque& torque;
-        std::exception_ptr thrown{};
+        std::atomic<bool> threw{false};
+        std::exception_ptr thrown{};  // the first one; only who sets threw writes it
 
         static void all(std::int64_t n,
                         std::int64_t first,
@@ -209,15 +216,18 @@ void integrate(std::span<const double> inertia,
                         void* self) {
             auto& call = *static_cast<Call*>(self);
             for (std::int64_t i = 0; i < n; ++i) {
-                Vector f{};
-                try {
-                    f = call.torque(
-                        t,
-                        static_cast<std::size_t>(first + i),
-                        Vector{m[i], m[stride + i], m[2 * stride + i]},
-                        Attitude{q[i], q[stride + i], q[2 * stride + i], q[3 * stride + i]});
-                } catch (...) {
-                    call.thrown = std::current_exception();
+                constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+                Vector f{nan, nan, nan};
+                if (!call.threw) {
+                    try {
+                        f = call.torque(
+                            t,
+                            static_cast<std::size_t>(first + i),
+                            Vector{m[i], m[stride + i], m[2 * stride + i]},
+                            Attitude{q[i], q[stride + i], q[2 * stride + i], q[3 * stride + i]});
+                    } catch (...) {
+                        if (!call.threw.exchange(true)) call.thrown = std::current_exception();
+                    }
                 }
                 for (std::int64_t k = 0; k < 3; ++k) {
                     torques[k * stride + i] = f[static_cast<std::size_t>(k)];
@@ -251,19 +261,25 @@ void integrate(std::span<const double> inertia,
 class RigidBody {
   public:
     explicit RigidBody(const Tensor& tensor) {
-        for (int i = 0; i < 3; ++i) {
-            for (int j = 0; j < i; ++j) {
-                const double a = tensor[static_cast<std::size_t>(3 * i + j)];
-                const double b = tensor[static_cast<std::size_t>(3 * j + i)];
-                if (!(a == b)) throw std::invalid_argument("the inertia tensor is not symmetric");
+        double largest = 0.0;
+        for (const double x : tensor) largest = std::max(largest, std::abs(x));
+        Tensor half{};  // without the rounding errors of the other half
+        for (std::size_t i = 0; i < 3; ++i) {
+            for (std::size_t j = 0; j < 3; ++j) {
+                const double a = tensor[3 * i + j], b = tensor[3 * j + i];
+                if (std::abs(a - b) > 1e-9 * largest) {
+                    throw std::invalid_argument("the inertia tensor is not symmetric");
+                }
+                half[3 * i + j] = a == b ? a : 0.5 * a + 0.5 * b;
             }
         }
-        const double* input[] = {tensor.data()};
+        const double* input[] = {half.data()};
         double* output[] = {moments_.data(), axes_.data()};
         library::check(polhode_function("symmetric_eigen", 1, input, output));
         const double* matrix[] = {axes_.data()};
         double* quaternion[] = {turn_.data()};
         library::check(polhode_function("so3_to_quaternion", 1, matrix, quaternion));
+        (void)polhode::step(moments_, Vector{}, turn_, 0.0);  // throws if no body has these moments
     }
     /// In ascending order.
     const Vector& moments() const { return moments_; }

@@ -47,7 +47,7 @@ int main() {
 
     // Errors are exceptions that name the first invalid body.
     try {
-        step({1.0, -1.0, 1.0}, m, q, 0.1);
+        (void)step({1.0, -1.0, 1.0}, m, q, 0.1);
     } catch (const std::invalid_argument& error) {
         std::printf("error   %s\n", error.what());
     }

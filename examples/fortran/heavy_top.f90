@@ -43,7 +43,10 @@ program heavy_top
     status = polhode_integrate(scheme, method, 1_c_int64_t, inertia, 0_c_int64_t, h, &
       100_c_int64_t, h * steps, c_funloc(weight), c_null_ptr, 0, polhode_matrix_columns, 1, m, q, &
       0_c_int64_t, c_null_ptr, c_null_ptr)
-    if (status /= polhode_ok) error stop polhode_error()
+    if (status /= polhode_ok) then
+      print "(a)", polhode_error()
+      error stop
+    end if
     print "(f6.1, 3f21.16)", h * (steps + 100), m
   end do
 end program

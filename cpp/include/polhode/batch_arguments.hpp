@@ -5,6 +5,8 @@
 
 #include <cstddef>
 
+#include "polhode/config.hpp"
+
 namespace polhode {
 
 /// Where one quantity of a batch lies.  Strides in doubles; body = 0 where all bodies share it.
@@ -21,7 +23,10 @@ struct MutableView {
     std::ptrdiff_t body;
     std::ptrdiff_t component;
     std::ptrdiff_t row;
-    operator View() const { return {data, body, component, row}; }  // NOLINT: widening by intent
+    // Inlined everywhere: what a level compiles may not serve another.
+    POLHODE_INLINE operator View() const {
+        return {data, body, component, row};
+    }  // NOLINT: widening by intent
 };
 
 /// What iterations that may take long ask from time to time.  Once it is true they end at once, and

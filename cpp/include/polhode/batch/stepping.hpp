@@ -160,6 +160,9 @@ template <class T, class Method>
         if constexpr (is_multistep<Method>) {
             auto c = Carried<T, Method>::load(arguments, body, m, i, count);
             m = power_of_two_reciprocal(c.unit) * body.own_momentum(m);
+            // A momentum below the normal numbers is rounded after each step, as it is between
+            // slices.
+            const bool rounds = any(c.unit != 1.0);
             for (std::ptrdiff_t n = 0; n < arguments.n_steps; ++n) {
                 attitude.make_unit(h, findings);
                 const std::ptrdiff_t number = arguments.first_step + n;
@@ -170,6 +173,7 @@ template <class T, class Method>
                 }
                 method.carry(body, m, s.dq, c.own);
                 m = s.m;
+                if (rounds) m = power_of_two_reciprocal(c.unit) * (c.unit * m);
                 attitude.turn(s.dq);
             }
             c.store(arguments, i, count);
