@@ -45,7 +45,7 @@ def test_all_tables_and_figures_are_there(capsys: pytest.CaptureFixture[str]) ->
         "buss": [f"figure-{k}" for k in (3, 4, 5, 6, 7)],
         "krysl": [f"figure-{k}" for k in (1, 2, 3, 4, 5)],
     }
-    names = [f"{paper}-{what}" for paper, whats in numbers.items() for what in whats]
+    names = [f"{paper}-{what}" for paper, shown in numbers.items() for what in shown]
     assert len(names) == 22 + 2
     assert sorted(items()) == sorted(names)
     slow = [name for name, item in items().items() if item.slow]
