@@ -27,8 +27,6 @@ inline void take_lock(PyThreadState* state) {
     }
 }
 
-/// Number of elements at whose multiples pieces of a batch begin: whole packs at every level.
-inline constexpr std::ptrdiff_t grain = 96;
 /// With fewer steps of bodies, releasing the interpreter lock costs more time than it saves.
 inline constexpr std::ptrdiff_t few_steps = 32;
 

@@ -77,7 +77,7 @@ py::object motion_at(py::handle inertia,
                      j);
         });
     };
-    Watch().share(batch.size(), threads, grain, 1, work);
+    Watch().share(batch.size(), threads, whole_packs, 1, work);
     return results;
 }
 

@@ -405,7 +405,7 @@ class Integration {
         const auto part = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
             work(context, begin, end);
         };
-        integration.watch_.share(count, integration.threads_, grain, 1, part);
+        integration.watch_.share(count, integration.threads_, whole_packs, 1, part);
     }
 
     py::kwargs given_;

@@ -177,8 +177,8 @@ py::object step(const StepCall& call) {
             }
         });
     };
-    if (looks_before) watch.share(count, threads, grain, 1, look);
-    if (!refused()) watch.share(count, threads, grain, n_steps, work);
+    if (looks_before) watch.share(count, threads, whole_packs, 1, look);
+    if (!refused()) watch.share(count, threads, whole_packs, n_steps, work);
     if (refused()) return py::int_(static_cast<int>(findings));
     if (without_root > 0) return py::make_tuple(results[0], results[1], without_root);
     return results;

@@ -171,8 +171,8 @@ View inertia_view(const double* inertia, std::int64_t stride) {
 /// Name of the row for methods that are made from a tableau, which no name chooses.
 constexpr const char* made = "rkmk";
 
-const dispatch::StepRow& method_row(int method) {
-    const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
+const dispatch::StepRow& method_row(int method, std::ptrdiff_t bodies) {
+    const dispatch::TorqueFreeTable& table = *dispatch::level_for(bodies).torque_free;
     require(method >= 0 && method < table.methods &&
                 std::strcmp(table.rows[method].info->name, made) != 0,
             "no such method");
@@ -186,13 +186,15 @@ void transpose(double* matrices, std::ptrdiff_t count) {
     }
 }
 
+/// `units`: steps of a body for each element.
 template <class Work>
-void in_threads(std::ptrdiff_t count, int threads, std::ptrdiff_t grain, const Work& work) {
-    share_among_threads(count, thread_count(threads), grain, 1, work, [] { return false; });
+void in_threads(std::ptrdiff_t count,
+                int threads,
+                std::ptrdiff_t piece,
+                std::ptrdiff_t units,
+                const Work& work) {
+    share_among_threads(count, thread_count(threads), piece, units, work, [] { return false; });
 }
-
-/// Whole packs, at every level.
-constexpr std::ptrdiff_t grain = 64;
 
 /// Calls an array function for n elements of contiguous operands.
 void call(const dispatch::ArrayFunction& f,
@@ -307,7 +309,7 @@ int polhode_step(int method,
                  double* q_out,
                  int64_t* lost) {
     return status_of([&] {
-        const dispatch::StepRow& row = method_row(method);
+        const dispatch::StepRow& row = method_row(method, bodies);
         const Attitudes attitudes(attitude);
         require(bodies >= 0 && n_steps >= 0, "bodies and n_steps must not be negative");
         require(h_stride == 0 || h_stride == 1, "h_stride must be 0 or 1");
@@ -330,9 +332,10 @@ int polhode_step(int method,
         std::ptrdiff_t without_root = 0;
         a.without_root = &without_root;
         look_at_bodies(bodies, a.inertia, a.m, a.attitude, attitudes);
-        in_threads(bodies, threads, grain, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-            row.step(a, begin, end);
-        });
+        in_threads(
+            bodies, threads, whole_packs, n_steps, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+                row.step(a, begin, end);
+            });
         if (lost != nullptr) *lost = without_root;
     });
 }
@@ -398,9 +401,10 @@ int polhode_motion_at(const polhode_motion* motion,
                                        {m + k * count * 3, 3, 1, 3},
                                        attitudes.view(q + k * count * attitudes.length),
                                        attitudes.matrix};
-            in_threads(count, threads, grain, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-                evaluate(a, begin, end);
-            });
+            in_threads(
+                count, threads, whole_packs, 1, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+                    evaluate(a, begin, end);
+                });
         }
     });
 }
@@ -435,7 +439,7 @@ int polhode_integrate(int splitting,
                       double* m_saved,
                       double* q_saved) {
     return status_of([&] {
-        const dispatch::StepRow& row = method_row(method);
+        const dispatch::StepRow& row = method_row(method, bodies);
         require(polhode_splitting_name(splitting) != nullptr, "no such splitting scheme");
         const SplittingScheme& scheme = splitting::all[splitting];
         const Attitudes attitudes(attitude);
@@ -473,7 +477,7 @@ int polhode_integrate(int splitting,
         p.keeps_state = true;
         TorqueTerm term{};
         if (torque != nullptr) {
-            const dispatch::SplittingTable& table = *dispatch::level().splitting;
+            const dispatch::SplittingTable& table = *dispatch::level_for(bodies).splitting;
             const char* name = of_m ? "compiled_of_m" : "compiled";
             for (int i = 0; i < table.model_count; ++i) {
                 if (std::strcmp(table.models[i].info->name, name) == 0)
@@ -498,7 +502,7 @@ int polhode_integrate(int splitting,
         p.total_steps = n_steps;
         p.save_every = saves ? save_every : std::max<std::ptrdiff_t>(n_steps, 1);
         p.by_torque = reinterpret_cast<bool*>(by_torque.data());
-        const auto run = dispatch::level().splitting->run;
+        const auto run = dispatch::level_for(bodies).splitting->run;
         const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(p, begin, end); };
         struct Transposed {  // and back, also after an exception
             double* q;
@@ -509,7 +513,11 @@ int polhode_integrate(int splitting,
         const Transposed transposed(q, columns ? bodies : 0);
         for (const std::ptrdiff_t steps : {std::ptrdiff_t{0}, std::ptrdiff_t{n_steps}}) {
             p.n_steps = steps;
-            in_threads(bodies, cores, SplittingProblem::block_bodies, work);
+            in_threads(bodies,
+                       cores,
+                       SplittingProblem::block_bodies,
+                       steps * std::max(scheme.count, 1),
+                       work);
         }
         if (columns && saves) {
             transpose(q_saved, bodies * (1 + (n_steps + save_every - 1) / save_every));

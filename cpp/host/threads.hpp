@@ -29,6 +29,8 @@
 namespace polhode {
 
 inline constexpr int most_threads = 4096;
+/// Pieces of a batch begin at multiples of this number of bodies: whole packs at every level.
+inline constexpr std::ptrdiff_t whole_packs = 96;
 
 /// Number of cores that this process may use; a container, a batch queue or taskset may limit it.
 inline int usable_cores() {

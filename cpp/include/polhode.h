@@ -67,7 +67,7 @@ POLHODE_FUNCTION const char* polhode_splitting_name(int splitting);
  * attitude is one of enum polhode_attitude.  threads: a number, -1 all cores, 0
  * POLHODE_NUM_THREADS or one.  m_out and q_out may be m and q, and may not overlap
  * them otherwise.  lost, if not NULL, gets the number of bodies whose step has no result (a step of
- * an implicit method without a root, or too long for a correct digit): they are NaN.
+ * an implicit method that did not converge, or too long for a correct digit): they are NaN.
  */
 POLHODE_FUNCTION int polhode_step(int method,
                                   int64_t bodies,

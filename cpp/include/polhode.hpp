@@ -118,7 +118,7 @@ struct StepOptions {
 
 /// Steps bodies in place: m has three numbers a body, q four, inertia three a body or three in all,
 /// h one a body or one in all.  Returns the number of bodies that became NaN because their step has
-/// no result (an implicit method without a root, or a step too long for a correct digit).
+/// no result (an implicit step did not converge, or it was too long for a correct digit).
 inline std::int64_t step(std::span<const double> inertia,
                          std::span<double> m,
                          std::span<double> q,

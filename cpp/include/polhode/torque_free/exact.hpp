@@ -336,6 +336,7 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& motion,
         J = rint(fma(exponent(w2 * (1.0 / (step_w_c * step_w_c))), T(0.5), T(0.75)));
         J = select(doubles, J, T(0.0));
         part = power_of_two(-J);
+        // Not for steps of up to 300: alpha <= w2, and lost_beside_axis2 begins there.
         if (any(!(w2 <= 300.0 * 300.0))) [[unlikely]] {
             // Beside axis 3 of a body with excess the phase may go on where the angle is far below
             // it.

@@ -13,13 +13,13 @@ import numpy as np
 
 from polhode.bench.rivals._problem import Array, Problem
 from polhode.bench.rivals._rival import Prepared, Rival
+from polhode.bench.rivals._scipy import dop853
 
 _MASS = 1e-3  # of the heavy top
 
 
 def _prepare(problem: Problem, tolerance: float) -> Prepared:
     import pinocchio
-    from scipy.integrate import solve_ivp
 
     model = pinocchio.Model()
     joint = model.addJoint(0, pinocchio.JointModelSpherical(), pinocchio.SE3.Identity(), "joint")
@@ -51,23 +51,10 @@ def _prepare(problem: Problem, tolerance: float) -> Prepared:
 
     start = np.r_[problem.q[0, 1:], problem.q[0, :1], problem.m[0] / problem.inertia]
 
-    def run() -> Array:
-        solution = solve_ivp(
-            rate,
-            (0, problem.t_end),
-            start,
-            method="DOP853",
-            rtol=tolerance,
-            atol=tolerance,
-            t_eval=[problem.t_end],
-        )
-        end: Array = solution.y[:, -1]
-        return end
-
     def state(y: Array) -> tuple[Array, Array]:
         return (y[4:] * problem.inertia)[None], y[[3, 0, 1, 2]][None]
 
-    return Prepared(run, state)
+    return Prepared(dop853(rate, start, problem.t_end, tolerance), state)
 
 
 _TOLERANCES = (1e-4, 1e-8, 1e-12)
