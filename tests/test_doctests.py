@@ -13,7 +13,7 @@ import pytest
 import polhode as ph
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MODULES = [
     name
     for _, name, _ in pkgutil.walk_packages(ph.__path__, "polhode.")
@@ -39,7 +39,7 @@ def test_examples_of(name):
         pytest.fail("".join(reports), pytrace=False)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_examples_of_page(page):
     test = doctest.DocTestParser().get_doctest(
         page.read_text(encoding="utf-8"), {}, page.name, str(page), 0
@@ -49,7 +49,7 @@ def test_examples_of_page(page):
         pytest.fail(report, pytrace=False)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_of_page(page):
     """The files in the repository to which a page links exist."""
     for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):

@@ -1,0 +1,45 @@
+"""Formulas as MathML, which browsers draw without scripts, fonts or network."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from docutils import nodes
+from docutils.utils.math import MathError, latex2mathml
+from sphinx.application import Sphinx
+from sphinx.util import logging
+
+_log = logging.getLogger(__name__)
+
+
+def mathml(tex: str, node: nodes.Element, *, block: bool = False) -> str:
+    """MathML of a formula; what cannot be converted is a warning, and shown as TeX."""
+    primes = re.sub(r"'+", lambda found: "^{" + r"\prime" * len(found[0]) + "}", tex)
+    try:
+        return str(latex2mathml.tex2mathml(primes, as_block=block))
+    except MathError as error:
+        _log.warning("formula %r: %s", tex, error, location=node)
+        return f"<code>{tex}</code>"
+
+
+def visit_math(self: Any, node: nodes.math) -> None:
+    """Write a formula in a line."""
+    self.body.append(mathml(node.astext(), node))
+    raise nodes.SkipNode
+
+
+def visit_displaymath(self: Any, node: nodes.math_block) -> None:
+    """Write a formula of its own paragraph, with its number if it has one."""
+    self.body.append(self.starttag(node, "div", CLASS="math"))
+    self.body.append(mathml(node.astext(), node, block=True))
+    if node["number"]:
+        self.body.append(f'<span class="eqno">({node["number"]})</span>')
+    self.body.append("</div>")
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the renderer "mathml"."""
+    app.add_html_math_renderer("mathml", (visit_math, None), (visit_displaymath, None))
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

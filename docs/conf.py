@@ -1,0 +1,69 @@
+"""Configuration of the manual: `sphinx-build -W --keep-going docs build/manual`."""
+
+import logging
+import sys
+from pathlib import Path
+
+import polhode
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+project = "polhode"
+author = copyright = "The polhode developers"
+version = release = polhode.__version__
+
+# Until all pages of docs/index.md are written.
+logging.getLogger("sphinx.sphinx.directives.other").addFilter(
+    lambda record: "match any documents" not in str(record.msg)
+)
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "offline_math",
+    "repository",
+]
+nitpicky = True
+exclude_patterns = ["_ext"]
+
+# Files of the repository that are pages of the manual.
+included_files = {
+    "cpp/REFERENCES.md": "references",
+    "tests/README.md": "tests",
+    "CONTRIBUTING.md": "contributing",
+    "CHANGELOG.md": "changelog",
+    "README.md": "index",
+}
+
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 4
+
+default_role = "name"
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autosummary_generate = False
+numpydoc_show_class_members = False
+
+html_theme = "furo"
+html_title = f"polhode {release}"
+html_static_path = ["_static"]
+html_css_files = ["manual.css"]
+html_math_renderer = "mathml"
+html_copy_source = False
+
+if (HERE.parent / "examples/gallery").exists():
+    extensions.append("sphinx_gallery.gen_gallery")
+    sphinx_gallery_conf = {
+        "examples_dirs": "../examples/gallery",
+        "gallery_dirs": "gallery",
+        "filename_pattern": r"\.py$",  # every script runs
+        "abort_on_example_error": True,
+        "download_all_examples": False,
+        "show_signature": False,
+        "min_reported_time": 1,
+    }
+    # Generated, and read only as pages: not the scripts and their notebooks.
+    exclude_patterns += ["gallery/*.py", "gallery/*.ipynb", "gallery/*.json"]
