@@ -96,10 +96,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run = _registry.Run(options.quick, timer(options.quick), options.threads, options.seed)
     tables: dict[str, _results.Table] = {}
     images: dict[str, list[bytes]] = {}
-    given = sys.argv[2:] if arguments is None else arguments
     machine = {
         **_machine.machine(),
-        "command": " ".join(["python -m polhode bench", *given]),
+        "command": _command(options),
         "quick": options.quick,
         "threads": options.threads,
         "seed": options.seed,
@@ -138,6 +137,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if left := sum(times.reason.startswith(word) for times in every):
             print(f"{left} times are left out: {why}")
     return 1 if failed else 0
+
+
+def _command(options: argparse.Namespace) -> str:
+    """The command of a run, without the directory of its results."""
+    words = ["python -m polhode bench", *["--quick"] * options.quick]
+    words += [f"--only {name}" for name in options.only or ()]
+    if options.threads != -1:
+        words.append(f"--threads {options.threads}")
+    if options.seed != _registry.SEED:
+        words.append(f"--seed {options.seed}")
+    return " ".join(words)
 
 
 def _with_those_before(names: Sequence[str], cases: dict[str, _registry.Case]) -> list[str]:

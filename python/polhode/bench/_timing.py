@@ -151,7 +151,7 @@ class Timer:
         Bounds of the number of windows.
     """
 
-    seconds: float = 0.4
+    seconds: float = 0.2
     window: float = 1e-3
     least: int = 20
     most: int = 200
@@ -180,8 +180,9 @@ class Timer:
         count = {name: items if isinstance(items, int) else items[name] for name in functions}
         repeats, cost = {}, 0.0
         for name, function in functions.items():
-            function()
-            once = min(_seconds(function) for _ in range(2))
+            once = _seconds(function)
+            if once < 10 * self.window:  # The start of a longer call does not count.
+                once = min(_seconds(function) for _ in range(2))
             repeats[name] = max(1, math.ceil(self.window / max(once, 1e-9)))
             cost += repeats[name] * once
         rounds = int(self.seconds * len(functions) / cost) if functions else 0

@@ -87,7 +87,7 @@ def splittings(run: Run) -> Iterator[Row]:
     call. Each scheme then takes as many steps as 240 free flows allow, and as a time allows. Errors
     are against Taylor series in 50-digit arithmetic; rounding limits them to about 1e-15.
     """
-    n, steps = (100, 6) if run.quick else (10_000, 30)
+    n, steps = (100, 6) if run.quick else (10_000, 10)
     m, q = M0 * np.linspace(0.9, 1.1, n)[:, None], np.tile(Q0, (n, 1))
     top = ph.torques.HeavyTop([0.0, 0.0, 1.0])
     listed = ph.splittings()

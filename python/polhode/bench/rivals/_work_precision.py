@@ -17,8 +17,10 @@ from polhode.bench.rivals._rival import Rival
 _CLOCK: Clock = "process"
 # Shorter windows would time the caches that the program before has filled.
 _WINDOW = 1e-3
+# Some runs take a second.
+_LEAST = 10
 #: A setting whose one run is longer than this many seconds is left out, and those after it.
-LONGEST, LONGEST_QUICK = 3.0, 0.1
+LONGEST, LONGEST_QUICK = 1.0, 0.1
 
 Weights = dict[str, float]
 
@@ -166,7 +168,9 @@ def compare(
 
     our_curves = [Curve(x, problem, run.quick) for x in ours if problem.kind in x.settings]
     our_runs = {name: f for curve in our_curves for name, f in curve.runs.items()}
-    timer = replace(run.timer, window=max(run.timer.window, _WINDOW))
+    timer = replace(
+        run.timer, window=max(run.timer.window, _WINDOW), least=min(run.timer.least, _LEAST)
+    )
     measured = timer.measure(our_runs, problem.bodies, clock=_CLOCK)
     for curve in our_curves:
         yield from settings(curve, measured)
