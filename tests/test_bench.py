@@ -365,3 +365,11 @@ def test_a_column_of_times_is_there_only_if_it_has_times(make_tables):
 def test_importing_polhode_does_not_import_the_suite():
     code = "import sys, polhode; sys.exit('polhode.bench' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_c_interface_is_timed_beside_python():
+    table = _registry.cases()["c_interface"].run(Run(timer=Timer(0, 0, 1, 1), quick=True))
+    assert not table.fault
+    for row in table.rows:
+        assert set(row.times) == {"C", "Python"}
+        assert row.values["same bits"] == "yes"

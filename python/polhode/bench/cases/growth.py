@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 METHODS = ("exact", "frb", "gauss8", "dmv8", "magnus4", "rotations231")
 STEP = "ns per body per step"
-
+#: Numbers of bodies that are divided over threads, close to each other where this begins to help.
+THREADED = (100, 1000, 5000, 10_000, 20_000, 40_000, 100_000, 1_000_000)
 
 ERROR = "largest of m/|m| or q at the end, of 200 bodies, absolute"
 
@@ -120,7 +121,7 @@ def growth_threads(run: Run) -> Iterator[Row]:
     """One step of hw = 0.2 into given arrays, quaternions. Threads take turns with one thread."""
     cores = ph.build_info()["cores"]
     assert isinstance(cores, int)
-    for n in (1000,) if run.quick else (1000, 10_000, 100_000, 1_000_000):
+    for n in (1000,) if run.quick else THREADED:
         m, q = states(n, run.rng())
         out = np.empty_like(m), np.empty_like(q)
         for x in ("exact", "frb"):
