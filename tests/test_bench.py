@@ -154,6 +154,16 @@ def test_unlike_runs_are_not_compared(tmp_path, capsys):
     text = _compare.compare(quick, results.Results({"quick": True, "seed": 2}, {}))
     assert "seed differs: 1 / 2" in text
     assert "only in the first file: example" in text
+    versions = [results.Results({"versions": {"numpy": x, "scipy": "1"}}, {}) for x in "ab"]
+    assert _compare.compare(*versions).startswith("versions of numpy differ: a / b\n0 faster")
+
+
+def test_results_hold_no_folders():
+    fault = "OSError: 'C:\\Users\\me\\a.so', /home/me/b.so: see https://a/b/c, m/|m| or next / best"
+    kept = "OSError: 'a.so', b.so: see https://a/b/c, m/|m| or next / best"
+    assert _registry.without_folders(fault) == kept
+    options = _command.parser().parse_args(["--out", "/home/me", "--only", "flops", "--seed", "1"])
+    assert _command.command(options) == "python -m polhode bench --only flops --seed 1"
 
 
 def test_a_commit_is_that_of_the_installed_package(monkeypatch, tmp_path):

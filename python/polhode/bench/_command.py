@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     images: dict[str, list[bytes]] = {}
     machine = {
         **_machine.machine(),
-        "command": _command(options),
+        "command": command(options),
         "quick": options.quick,
         "threads": options.threads,
         "seed": options.seed,
@@ -139,7 +139,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if failed else 0
 
 
-def _command(options: argparse.Namespace) -> str:
+def command(options: argparse.Namespace) -> str:
     """The command of a run, without the directory of its results."""
     words = ["python -m polhode bench", *["--quick"] * options.quick]
     words += [f"--only {name}" for name in options.only or ()]

@@ -83,7 +83,11 @@ def compare(old: Results, new: Results) -> str:
     lines = []
     for name in CONDITIONS:
         a, b = old.machine.get(name), new.machine.get(name)
-        if a != b:
+        if isinstance(a, dict) and isinstance(b, dict):
+            for part in dict.fromkeys((*a, *b)):
+                if a.get(part) != b.get(part):
+                    lines.append(f"{name} of {part} differ: {a.get(part)} / {b.get(part)}")
+        elif a != b:
             lines.append(f"{name} differs: {a} / {b}")
     count = dict.fromkeys(("faster", "slower", "same", "not known"), 0)
     one_table = one_row = 0

@@ -6,10 +6,11 @@ import importlib
 import inspect
 import math
 import pkgutil
+import re
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,20 +91,29 @@ class Case:
                 for row in self.work(run):
                     rows.append(_finite(row))
         except Exception as error:
-            fault = f"{type(error).__name__}: {error}"
+            fault = without_folders(f"{type(error).__name__}: {error}")
         seconds = round(time.perf_counter() - begun, 2)
         return Table(self.name, self.title, self.text, self.time, self.units, rows, seconds, fault)
 
 
 def _finite(row: Row) -> Row:
-    """The row with None for numbers that JSON cannot hold, and NumPy's numbers as Python's."""
+    """The row with None for numbers that JSON cannot hold, NumPy's as Python's, and no folders."""
     values: dict[str, Value] = {}
     for name, value in row.values.items():
         number: Any = value
         if isinstance(number, np.generic):
             number = number.item()
         values[name] = None if isinstance(number, float) and not math.isfinite(number) else number
-    return Row(row.labels, row.times, row.ratios, values, row.note)
+    times = {
+        name: replace(one, reason=without_folders(one.reason)) if one.reason else one
+        for name, one in row.times.items()
+    }
+    return Row(row.labels, times, row.ratios, values, row.note)
+
+
+def without_folders(text: str) -> str:
+    """The text with the last part of each absolute path: results are for other machines too."""
+    return re.sub(r"(?<![\w/:.])(?:[A-Za-z]:)?[/\\](?:[^\s/\\'\"]+[/\\])+", "", text)
 
 
 _CASES: dict[str, Case] = {}
