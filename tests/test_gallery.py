@@ -1,0 +1,75 @@
+"""Each script of the gallery runs, with its own assertions, on less data."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+matplotlib = pytest.importorskip("matplotlib")
+pyplot = pytest.importorskip("matplotlib.pyplot")
+animation = pytest.importorskip("matplotlib.animation")
+
+GALLERY = Path(__file__).resolve().parents[1] / "examples" / "gallery"
+#: Constants of the scripts, with values for a short run.
+SMALL = {
+    "heavy_top": {"N_STEPS": 20_000},
+    "tennis_racket": {"N_FRAMES": 3},
+}
+
+
+def scripts() -> dict[str, Path]:
+    """The scripts by name."""
+    return {path.stem.removeprefix("plot_"): path for path in sorted(GALLERY.glob("plot_*.py"))}
+
+
+def small(path: Path, changes: dict[str, object]) -> ast.Module:
+    """The script with other values of constants that it assigns at the top level."""
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    left = dict(changes)
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            if name in left:
+                node.value = ast.copy_location(ast.Constant(left.pop(name)), node.value)
+    assert not left, f"{path.name} does not assign {sorted(left)}"
+    return ast.fix_missing_locations(tree)
+
+
+def test_table_names_scripts() -> None:
+    assert set(SMALL) <= set(scripts())
+
+
+@pytest.mark.parametrize("name", scripts())
+def test_script(name, monkeypatch, tmp_path):
+    path = scripts()[name]
+    text = path.read_text(encoding="utf-8")
+    for package in re.findall(r"^(?:import|from) (\w+)", text, flags=re.MULTILINE):
+        if (
+            importlib.util.find_spec(package) is None
+            and not path.with_name(f"{package}.py").exists()
+        ):
+            pytest.skip(f"{package} is not installed")
+    monkeypatch.syspath_prepend(GALLERY)
+    monkeypatch.chdir(GALLERY)
+    monkeypatch.setattr(pyplot, "show", lambda: None)
+    variables = {"__name__": "__main__", "__file__": str(path)}
+    pyplot.switch_backend("Agg")
+    with matplotlib.rc_context():
+        try:
+            exec(compile(small(path, SMALL.get(name, {})), str(path), "exec"), variables)
+            assert pyplot.get_fignums(), "no picture"
+            for number in pyplot.get_fignums():
+                figure = pyplot.figure(number)
+                for axes in figure.axes:
+                    if axes.axison:
+                        assert axes.get_xlabel() or axes.get_ylabel(), f"axes of figure {number}"
+                figure.canvas.draw()
+            for value in variables.values():
+                if isinstance(value, animation.FuncAnimation):
+                    value.save(tmp_path / "animation.gif", dpi=20)
+        finally:
+            pyplot.close("all")
