@@ -18,6 +18,7 @@ from docutils import nodes
 from docutils.parsers.rst.states import Inliner
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 
 
 def read(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -38,6 +39,19 @@ def read(app: Sphinx, docname: str, source: list[str]) -> None:
     source[0] = re.sub(r"\]\((?![a-z]+:|#)([^)#]+)", target, source[0])
 
 
+def docstring(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]
+) -> None:
+    """Let |m| be an absolute value, and no heading of a module's docstring a section."""
+    for i, line in enumerate(lines):
+        if what == "module" and i and line and not line.strip("-"):
+            lines[i - 1 : i + 1] = [f".. rubric:: {lines[i - 1]}", ""]
+        elif not line.lstrip().startswith((">>>", "...")):
+            text = line.split("``")
+            text[::2] = [part.replace("|", r"\|") for part in text[::2]]
+            lines[i] = "``".join(text)
+
+
 def name_role(
     role: str,
     rawtext: str,
@@ -47,26 +61,45 @@ def name_role(
     options: dict[str, Any] | None = None,
     content: Sequence[str] = (),
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-    """Return a literal, which is a link if it is a name of the package."""
+    """Return a literal, which becomes a link if it is a name of the package."""
     env = inliner.document.settings.env
-    xref = addnodes.pending_xref(
+    reference = addnodes.pending_xref(
         rawtext,
         nodes.literal(text, text, classes=["xref", "py"]),
         refdomain="py",
         reftype="obj",
         reftarget=text.removesuffix("()").replace("ph.", "polhode.", 1),
         refdoc=env.docname,
-        refspecific=True,
-        refwarn=False,
-        **{"py:module": env.ref_context.get("py:module")},
-        **{"py:class": env.ref_context.get("py:class")},
+        refname=True,
     )
-    return [xref], []
+    for key in ("py:module", "py:class"):
+        reference[key] = env.ref_context.get(key)
+    return [reference], []
+
+
+def in_package(
+    app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, text: nodes.TextElement
+) -> nodes.Element | None:
+    """Look for an unknown name in the package itself; if it is not there, it is a literal."""
+    target = node["reftarget"]
+    if not node.get("refname"):
+        return None
+    if not target.startswith("polhode."):
+        again = node.copy()
+        again["refname"] = False
+        found = env.domains.python_domain.resolve_xref(
+            env, node["refdoc"], app.builder, "obj", f"polhode.{target}", again, text
+        )
+        if found is not None:
+            return found
+    return text
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register both; `included_files` maps files of the repository to pages."""
     app.add_config_value("included_files", {}, "env")
     app.connect("source-read", read)
+    app.connect("autodoc-process-docstring", docstring, priority=400)
+    app.connect("missing-reference", in_package)
     app.add_role("name", name_role)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
