@@ -188,7 +188,7 @@ def which(results: Results | None) -> str | None:
 
 TABLES: dict[str, dict[str, Callable[[Results | None], str | None]]] = {
     "accuracy_and_speed.md": {"levels": levels},
-    "benchmarks.md": {"which": which},
+    "choosing.md": {"which": which},
     "methods.md": {"methods": methods, "options": options},
     "splitting.md": {"splittings": splittings},
 }

@@ -1,37 +1,7 @@
 """The files of an integration that `integrate(save_to=...)` writes and `resume` reads.
 
-A directory:
-
-===========  ==================================================================================
-run.json     what is integrated: method, options, splitting, steps, models by name, records of
-             other torques (`_fingerprint`); the id of the run, a random UUID; CRC-32 of the files
-             setup.npz and t.npy
-setup.npz    the numbers of it: inertia, steps, parameters of models, axes of a `RigidBody`
-t.npy        times of all saves
-m.npy q.npy  momenta and attitudes of all saves; rows that have not been reached are zero
-state.npz    "step" and "rows", how many steps are done and rows are saved; the state from which to
-             go on; "run", the id; "sums", CRC-32 of the file run.json and of the saved rows of m
-             and q; "own_sum", CRC-32 of names, types, shapes and numbers of these arrays
-===========  ==================================================================================
-
-The directory gets its name when it is complete. Until then it has a unique temporary name next to
-it; if the creation is killed, the temporary directory remains. After that, only rows that
-`state.npz` does not count yet are written. When these rows are on the disk, a new `state.npz`
-replaces the old one in a single renaming. So at any time when the run is killed, all counted rows
-are on the disk.
-
-The writer holds a lock (flock) on run.json. The kernel releases it when the process and all
-children that it forked during the run have ended. There is no lock if the system (Windows) or the
-file system does not support it. On NFS, other machines see the lock only if the server's lock
-service runs.
-
-All checksums are compared when the files are opened, which reads the saved rows once. While a run
+docs/run_format.md describes the files, how they are written and how they are checked. While a run
 writes, each row is added to the checksums once.
-
-Version 1, of polhode 0.1.0, has no id, no checksums and no records of torques.  Such a run can be
-read, and it continues as version 1.
-
-No file contains Python objects (pickles), and polhode reads no pickles.
 """
 
 from __future__ import annotations

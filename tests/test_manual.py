@@ -1,0 +1,63 @@
+"""The manual lists every public name; the check of the built pages sees what is remote."""
+
+import importlib
+import pkgutil
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import polhode as ph
+
+ROOT = Path(__file__).resolve().parent.parent
+LISTED = "".join(
+    path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs/reference").glob("*.md"))
+)
+PUBLIC = [
+    name
+    for _, name, _ in pkgutil.walk_packages(ph.__path__, "polhode.")
+    if not re.search(r"\._|\.bench\.|\.reproduce\.", name)
+]
+
+
+@pytest.mark.parametrize("name", ["polhode", *PUBLIC])
+def test_reference_lists_names_of(name):
+    """A module is listed as a whole, or each of its names by itself or in the package."""
+    if f"automodule:: {name}\n" in LISTED:
+        return
+    try:
+        module = importlib.import_module(name)
+    except ImportError as error:
+        pytest.skip(f"{name} needs another package: {error}")
+    own = [n for n, x in vars(module).items() if getattr(x, "__module__", None) == name]
+    for public in getattr(module, "__all__", own):
+        if public.startswith("_") or f"automodule:: {name}.{public}\n" in LISTED:
+            continue
+        where = f"(?:{re.escape(name)}\\.)?" if name == "polhode" else "(?:polhode\\.\\w+\\.)?"
+        assert re.search(rf"auto(?:function|class):: {where}{public}\n", LISTED), public
+
+
+def test_reference_shows_the_headers():
+    for header in (ROOT / "cpp/include").glob("polhode.*"):
+        assert f"/cpp/include/{header.name}\n" in LISTED, header.name
+
+
+@pytest.mark.parametrize(
+    ("page", "remote"),
+    [
+        ('<a href="https://a.b/c">text</a><img src="_images/x.png">', 0),
+        ('<img src="http://a.b/c.png"><script src="//a.b/c.js"></script>', 2),
+        ('<link rel="stylesheet" href="https://a.b/c.css">', 1),
+        ("<style>@import 'https://a.b/c.css';</style><p style='background: url(//a.b/c)'>", 2),
+    ],
+)
+def test_remote_resources_are_seen(page, remote, tmp_path, monkeypatch, capsys):
+    if not (ROOT / ".ci").exists():
+        pytest.skip("not in a checkout")
+    monkeypatch.syspath_prepend(str(ROOT / ".ci"))
+    checker = importlib.import_module("check_offline")
+    (tmp_path / "index.html").write_text(page, encoding="utf-8")
+    assert checker.main(tmp_path) == (remote > 0)
+    assert f"1 pages, {remote} remote resources" in capsys.readouterr().out
+    sys.modules.pop("check_offline")
