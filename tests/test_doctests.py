@@ -41,9 +41,11 @@ def test_examples_of(name):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_examples_of_page(page):
-    test = doctest.DocTestParser().get_doctest(
-        page.read_text(encoding="utf-8"), {}, page.name, str(page), 0
-    )
+    """The examples of a page; skipped without the packages of its line `<!-- needs ... -->`."""
+    text = page.read_text(encoding="utf-8")
+    for package in " ".join(re.findall(r"^<!-- needs (.*) -->$", text, re.MULTILINE)).split():
+        pytest.importorskip(package)
+    test = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
     assert test.examples or page.name != "README.md"
     if report := run(test):
         pytest.fail(report, pytrace=False)
