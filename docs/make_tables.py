@@ -21,6 +21,9 @@ from polhode.bench import Results, Row, Run, Times, load
 from polhode.bench.cases import methods as method_cases
 from polhode.bench.cases import splittings as splitting_cases
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+import tolerances
+
 DOCS = Path(__file__).resolve().parent
 RESULTS = DOCS.parent / "benchmarks/results"
 BODIES = 100_000
@@ -186,7 +189,26 @@ def which(results: Results | None) -> str | None:
     return f"Measured on {where(results)}.\n\n{table(head, lines)}"
 
 
+def domains(_: Results | None) -> str:
+    """What the groups of bounds apply to."""
+    lines = [
+        [f"`{name}`", functions, domain.replace("|", r"\|")]
+        for name, (functions, domain) in tolerances.DOMAINS.items()
+    ]
+    return table(["bounds", "functions", "tested for"], lines)
+
+
+def bounds(_: Results | None) -> str:
+    """The largest errors that the tests have measured, and their limits."""
+    lines = [
+        [f"`{b.name}`", f"{b.measured:g}", f"{b.limit:g}", b.unit.replace("|", r"\|")]
+        for b in tolerances.BOUNDS.values()
+    ]
+    return table(["bound", "largest error measured", "limit of the test", "unit"], lines)
+
+
 TABLES: dict[str, dict[str, Callable[[Results | None], str | None]]] = {
+    "accuracy.md": {"domains": domains, "bounds": bounds},
     "accuracy_and_speed.md": {"levels": levels},
     "choosing.md": {"which": which},
     "methods.md": {"methods": methods, "options": options},

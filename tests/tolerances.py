@@ -27,6 +27,55 @@ GAIN = 4.0  # so many times smaller than recorded is an improvement to record
 
 BOUNDS: dict[str, Bound] = {}
 
+#: Functions and arguments to which the bounds of a group apply; docs/accuracy.md shows them.
+DOMAINS = {
+    "exact": (
+        "`step`, methods exact and frb",
+        "55 bodies and steps of up to 8900 radians: generic, symmetric, nearly symmetric, rods, "
+        "near axes and separatrix (`test_exact_cases.py`)",
+    ),
+    "frb": ("`frb_step`, `quat_step`", "the same and up to thousands of periods (`test_frb.py`)"),
+    "motion": (
+        "`TorqueFreeMotion`",
+        "the same and 163 motions of up to 4e7 radians, a million periods (`test_motion.py`)",
+    ),
+    "laws": (
+        "`step`, all methods",
+        "93 states: all signs, axes, ties, near the separatrix, tiny and huge numbers "
+        "(`test_laws.py`)",
+    ),
+    "heavy_top": (
+        '`integrate`, "rkn6_14"',
+        "heavy top of [CZ08] Sec. 4.3, h = 0.5, after t = 50, 500, 1000, 5000 "
+        "(`test_splitting.py`)",
+    ),
+    "splitting": ("`integrate`, all schemes", "heavy top in quadruple precision"),
+    "elliptic": (
+        "`polhode.elliptic`",
+        "tables of mpmath and Boost: |u| to 1e6, |phi| to 1e5, k2 from -6e7 to 7e3, n from -7e7 to "
+        "9e4, arguments of Carlson's integrals from 1e-300 to 1e300 (`test_elliptic.py`)",
+    ),
+    "so3": (
+        "`polhode.so3`",
+        "random rotations, near 1, -1 and half turns, quaternions of size 1e-300 to 1e300 "
+        "(`test_so3.py`)",
+    ),
+    "bodies": (
+        "`RigidBody`",
+        "random, symmetric, nearly symmetric, flat and slender tensors, spheres, rods, sizes "
+        "1e-150 to 1e150 (`test_bodies.py`)",
+    ),
+    "limits": (
+        "`step`, `TorqueFreeMotion`",
+        "moments up to 1e14 times another (`test_exact_limits.py`)",
+    ),
+    "quad": (
+        "`polhode.quad`",
+        "angles to 20, arguments of Carlson's integrals from 1e-8 to 1e8, k2 from -3 to 1 "
+        "(`test_quad.py`)",
+    ),
+}
+
 
 @dataclass
 class Bound:
@@ -65,6 +114,7 @@ def bound(
 ) -> None:
     """Add a bound to the register."""
     assert name not in BOUNDS
+    assert name.partition(".")[0] in DOMAINS
     BOUNDS[name] = Bound(name, limit, measured, unit, reason, one_draw)
 
 

@@ -39,9 +39,7 @@ def read(app: Sphinx, docname: str, source: list[str]) -> None:
     source[0] = re.sub(r"\]\((?![a-z]+:|#)([^)#]+)", target, source[0])
 
 
-def docstring(
-    app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]
-) -> None:
+def docstring(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Let |m| be an absolute value, and no heading of a module's docstring a section."""
     for i, line in enumerate(lines):
         if what == "module" and i and line and not line.strip("-"):
