@@ -18,20 +18,20 @@ CONSISTENT = 1e-12
 
 @dataclass(frozen=True)
 class Splitting:
-    """What a splitting scheme is.
+    """A splitting scheme.
 
     Attributes
     ----------
     name : str
-        As `integrate(splitting=...)` takes it.
+        The name for ``integrate(splitting=...)``.
     order : int or None
         Order of accuracy in the step; None if it is not known.
     kind : str
         Its family.
     invariants : tuple of str
-        What it keeps to rounding whatever the torque: nothing.
+        Quantities that it conserves for every torque: empty.
     symmetric : bool
-        Whether a step of -h undoes a step of h.
+        Whether a step of -h inverts a step of h.
     options : dict
         Names and defaults of its options; always empty.
     source : str
@@ -87,7 +87,7 @@ class Splitting:
         return min(visited), max(visited)
 
     def kick_times(self) -> list[float]:
-        """When the torque is asked for, in units of h from the start of the step."""
+        """Times at which the torque is evaluated, in units of h from the start of the step."""
         kicks = zip(self.stages, self._reached(), strict=True)
         return sorted({time for (kind, _, _), time in kicks if kind == "kick"})
 

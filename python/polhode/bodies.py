@@ -71,14 +71,14 @@ class RigidBody:
     and the body axes exactly. Method: cyclic Jacobi. The sign of an axis has no meaning; where
     moments change places to ascend, one of their axes is reversed to keep the triad right-handed.
 
-    A rod is a body with one zero moment. The zero of a full tensor comes out of rounding as
-    some eps of the largest moment of either sign, so within 16 eps of the largest it counts as zero
-    and is set to it (within 4 eps where the tensor is diagonal, as everywhere else); the other
-    two must then be equal to 1e-9. A body truly that slender needs `from_moments`.
+    A rod is a body with one zero moment. Rounding makes the zero moment of a full tensor a few eps
+    of the largest, of either sign. So a moment within 16 eps of the largest is set to zero (within
+    4 eps if the tensor is diagonal, as in all other functions); the other two must then be equal to
+    1e-9. For a body that is really so slender use `from_moments`.
 
-    Where the body axes are not the principal ones, `step`, `energy`, the motions and the rest turn
-    the whole batch to the principal axes and back: temporaries of a few times the batch's size,
-    not the 1 MB of `polhode.step`. `moments` and `axes` are there for a call without them.
+    If the body axes are not the principal ones, all methods rotate the whole batch to the principal
+    axes and back. This takes temporary arrays of a few times the size of the batch, where
+    `polhode.step` takes 1 MB; with `moments` and `axes` you can call that directly.
 
     Examples
     --------
@@ -102,11 +102,11 @@ class RigidBody:
         Parameters
         ----------
         moments : array_like, shape (..., 3)
-            Principal moments, in any order, which is kept.
+            Principal moments, in any order; the order stays.
         axes : array_like, shape (..., 3, 3), optional
             Principal axes, column by column in body coordinates; broadcasts against `moments`.
-            Orthonormal to 1e-5 and projected to orthonormal ones; of a left-handed triad the third
-            axis is reversed. Without it the body axes are the principal axes.
+            Orthonormal to 1e-5 and projected to orthonormal ones; if left-handed, the third axis
+            is reversed. Without it the body axes are the principal axes.
         physical : bool, default True
             As for the class.
 
@@ -154,7 +154,7 @@ class RigidBody:
         mass : array_like, shape (..., N) or ()
             Masses, none negative, not all zero. Broadcasts against the points.
         r : array_like, shape (..., N, 3)
-            Positions in body axes, from any origin: the centre of mass is taken off.
+            Positions in body axes, from any origin: the centre of mass is subtracted.
         physical : bool, default True
             As for the class.
 
@@ -167,7 +167,7 @@ class RigidBody:
         ------
         ValueError
             If a mass is negative or not finite, all are zero, a position is not finite, or the
-            points have no body's tensor (a single point).
+            points form no body (a single point).
 
         Examples
         --------
@@ -425,8 +425,8 @@ class RigidBody:
 
         Notes
         -----
-        Where the body axes are not the principal ones, a model that can't be written in other axes
-        is called from Python once a kick instead of in the core.
+        If the body axes are not the principal ones, a model that cannot be written in other axes is
+        called from Python once per kick instead of in the core.
         """
         inertia: Any = self._moments
         if not self._aligned:

@@ -50,13 +50,13 @@ def frb_step(
 
     Notes
     -----
-    Units are any consistent set.  Error of m/|m| and of the rotation at most 8 eps (1 + angle),
-    angle = |h| |omega|, plus four times what the last bit of the input does, for every state and
-    any h.  That holds near the axis of the middle moment too, where the amplitude that the report
-    carries would keep the distance from the axis to 1e-16 / distance only: its cosine and sine are
-    carried instead.  Source: [CZ08] Algorithms 1 and 2, errata corrected. One rotation, computed as
-    a quaternion, turns both matrices and quaternions, because the matrix frame of Algorithm 1 is
-    built on m' and has no limit where m' = 0.
+    Units are any consistent set. The error of m/|m| and of the rotation is at most 8 eps
+    (1 + angle), angle = |h| |omega|, plus four times the effect of the last bit of the input, for
+    every state and any h. This also holds near the axis of the middle moment. The amplitude that
+    the report uses would lose the distance from that axis (relative error 1e-16 / distance), so the
+    step uses its cosine and sine. Source: [CZ08] Algorithms 1 and 2, errata corrected. One
+    rotation, computed as a quaternion, turns both matrices and quaternions, because the matrix frame
+    of Algorithm 1 is built on m' and has no limit where m' = 0.
 
     Examples
     --------
@@ -110,11 +110,8 @@ def quat_step(
 
     Notes
     -----
-    Units are any consistent set.  Error of m/|m| and of q at most 8 eps (1 + angle), angle = |h|
-    |omega|, plus four times what the last bit of the input does, for every state and any h.  That
-    holds near the axis of the middle moment too, where the amplitude that the report carries would
-    keep the distance from the axis to 1e-16 / distance only: its cosine and sine are carried
-    instead.  Source: [CZ08] Algorithm 2 with the frame (1), errata corrected.
+    Units are any consistent set. The error is that of `frb_step`. Source: [CZ08] Algorithm 2 with
+    the frame (1), errata corrected.
 
     Examples
     --------

@@ -126,7 +126,7 @@ class TorqueFreeMotion:
             Times, of either sign.  They broadcast against the bodies: shape (T, 1) with N bodies
             gives all T times of all N.
         out : tuple of two float64 arrays, optional
-            Where the results go, of the results' shapes.
+            Arrays for the results, with the shapes of the results.
         threads : int, optional
             Number of threads; None is POLHODE_NUM_THREADS or 1, -1 all cores.
 
@@ -141,9 +141,9 @@ class TorqueFreeMotion:
         Raises
         ------
         ValueError
-            Shapes that do not broadcast; an `out` that does not fit.
+            If shapes do not broadcast, or `out` does not fit.
         TypeError
-            Times that are not real numbers.
+            If times are not real numbers.
 
         Examples
         --------

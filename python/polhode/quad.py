@@ -1,20 +1,20 @@
 """References in quadruple precision: free steps and elliptic functions to more than 30 digits.
 
-The kernels of `polhode`, compiled for numbers of 113 bits: what a result in double precision can be
-measured against, for many bodies and arguments and without another library. They take some
-thousand times longer than `polhode.step`; other threads of Python wait meanwhile. The module is
-imported by its name, ``from polhode import quad``; where the compiler had no such type (binary128:
-GCC and Clang on x86-64, any on AArch64) that is an ImportError.
+The kernels of `polhode`, compiled for numbers of 113 bits. They measure the error of results in
+double precision, for many bodies and arguments, without another library. They take some thousand
+times as long as `polhode.step`; other threads of Python wait meanwhile. Import the module by its
+name, ``from polhode import quad``. This raises ImportError if the compiler of polhode had no type
+of 113 bits (binary128: GCC and Clang on x86-64, any compiler on AArch64).
 
-Numbers are given as anything real: arrays of any real type, which are taken as they are, or
-strings, `decimal.Decimal`, `fractions.Fraction` and mpmath's numbers, also mixed, which keep 32
-digits of theirs: ``0.1`` is the double, ``"0.1"`` a tenth. Results are arrays of doubles, each the
-nearest to the result in 113 bits; with ``digits=True`` they are `Numbers`, which hold 32 digits and
-can be given again.
+Arguments are real numbers of any kind: arrays of any real type, or strings, `decimal.Decimal`,
+`fractions.Fraction` and mpmath's numbers, also mixed. Of these last four, 32 digits are used:
+``0.1`` is the double, ``"0.1"`` is a tenth. Results are arrays of doubles, each the nearest to the
+result in 113 bits. With ``digits=True`` they are `Numbers`, which hold 32 digits and can be
+arguments again.
 
 Examples
 --------
-How far a step in double precision is off, in the last places of its results:
+The error of a step in double precision, and digits of the result:
 
 >>> import numpy as np, polhode as ph
 >>> from polhode import quad
@@ -79,12 +79,12 @@ class Numbers:
     high : ndarray of float64
         The nearest doubles.
     low : ndarray of float64, same shape
-        What they leave, rounded.
+        The rest, rounded.
 
     Notes
     -----
-    ``numbers - array`` is the difference in double precision: of an array that is near its error,
-    with the sign turned. ``numbers[index]`` is a part of them, ``numbers.high`` an array.
+    ``numbers - array`` is the difference in double precision: for a result near the numbers, minus
+    its error. ``numbers[index]`` is a part of them, ``numbers.high`` an array.
     """
 
     high: Array
@@ -180,10 +180,10 @@ def step(
     Notes
     -----
     Units are any consistent set.  "exact" and "frb" give m/|m| and q with an error of at most
-    1e-30 (1 + angle), angle = |h| |omega|, plus what the last of 32 digits of the input does, so
-    that doubles are the nearest but for one in some 1e12.  The other methods have the error of
-    their formula, so that an order or an invariant can be seen far below 1e-16.  NaN or infinity
-    in a body's m, q or h makes that body NaN and no other.
+    1e-30 (1 + angle), angle = |h| |omega|, plus the effect of the last of 32 digits of the input,
+    so about one double in 1e12 is not the nearest. The other methods have the error of their formula,
+    so an order or an invariant can be seen far below 1e-16. NaN or infinity in a body's m, q or h
+    makes only that body NaN.
 
     Examples
     --------
@@ -292,7 +292,7 @@ Returns
 Raises
 ------
 ValueError, TypeError
-    What is no real number; shapes that do not broadcast.
+    If an argument is not real, or the shapes do not broadcast.
 """
     if example:
         function.__doc__ += f"""
@@ -305,7 +305,7 @@ Examples
     return function
 
 
-_RELATIVE = "Relative error below 1e-31, plus what the last of 32 digits of the input does."
+_RELATIVE = "Relative error below 1e-31, plus the effect of the last of 32 digits of the input."
 _CONDITION = "Relative error below 1e-31 times the condition with respect to phi."
 
 agm = _of_elliptic(
