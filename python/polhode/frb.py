@@ -55,8 +55,8 @@ def frb_step(
     every state and any h. This also holds near the axis of the middle moment. The amplitude that
     the report uses would lose the distance from that axis (relative error 1e-16 / distance), so the
     step uses its cosine and sine. Source: [CZ08] Algorithms 1 and 2, errata corrected. One
-    rotation, computed as a quaternion, turns both matrices and quaternions, because the matrix frame
-    of Algorithm 1 is built on m' and has no limit where m' = 0.
+    rotation, computed as a quaternion, turns both matrices and quaternions, because the matrix
+    frame of Algorithm 1 is built on m' and has no limit where m' = 0.
 
     Examples
     --------

@@ -181,9 +181,9 @@ def step(
     -----
     Units are any consistent set.  "exact" and "frb" give m/|m| and q with an error of at most
     1e-30 (1 + angle), angle = |h| |omega|, plus the effect of the last of 32 digits of the input,
-    so about one double in 1e12 is not the nearest. The other methods have the error of their formula,
-    so an order or an invariant can be seen far below 1e-16. NaN or infinity in a body's m, q or h
-    makes only that body NaN.
+    so about one double in 1e12 is not the nearest. The other methods have the error of their
+    formula, so an order or an invariant can be seen far below 1e-16. NaN or infinity in a body's
+    m, q or h makes only that body NaN.
 
     Examples
     --------
