@@ -65,6 +65,16 @@ DOMAINS = {
         "random, symmetric, nearly symmetric, flat and slender tensors, spheres, rods, sizes "
         "1e-150 to 1e150 (`test_bodies.py`)",
     ),
+    "quantities": (
+        "`energy`, `casimir`, `momentum_spatial`",
+        "random vectors, moments from 1e-3 to 1e3, quaternions of any length; `momentum` and "
+        "`omega` are rounded once (`test_quantities.py`)",
+    ),
+    "rates": (
+        "`attitude_from_rate`",
+        "one step at a constant rate, angles of 1e-9 to 100 radians, orders 2 to 8 "
+        "(`test_magnus.py`)",
+    ),
     "limits": (
         "`step`, `TorqueFreeMotion`",
         "moments up to 1e14 times another (`test_exact_limits.py`)",
@@ -320,6 +330,23 @@ bound(
     reason="promised",
 )
 bound("bodies.moments.graded", limit=0.56, measured=0.373, reason="relative: each keeps its digits")
+
+# --- quantities and attitudes from a rate: tests/test_quantities.py, test_magnus.py ---
+
+bound(
+    "quantities.energy", limit=2, measured=1.1,
+    reason="promised, relative; positive terms of at most three roundings each",
+)
+bound("quantities.casimir", limit=2, measured=0.909, reason="promised, relative; likewise")
+bound("quantities.momentum_spatial", limit=4, measured=2.8, reason="promised, of |m|")
+bound(
+    "rates.orders_2_and_4", limit=1, measured=0.334, unit="eps (2 + angle / 2)",
+    reason="promised; 2 eps and the rounding of the angle",
+)
+bound(
+    "rates.orders_6_and_8", limit=1, measured=0.124, unit="eps (2 + 3 angle / 2)",
+    reason="promised; alpha_3 is a difference of equal numbers times up to 7",
+)
 
 # --- polhode.quad, in 2^-107, the rounding of a pair of doubles: tests/test_quad.py ---
 
