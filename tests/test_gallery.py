@@ -16,6 +16,9 @@ animation = pytest.importorskip("matplotlib.animation")
 GALLERY = Path(__file__).resolve().parents[1] / "examples" / "gallery"
 #: Constants of the scripts, with values for a short run.
 SMALL = {
+    "asteroid_light_curve": {"N_FACETS": 200, "N_DAYS": 200, "N_PEAKS": 5},
+    "gyro_coning": {"DURATION": 10.0},
+    "satellites": {"N_SATELLITES": 50, "N_ORBITS": 8},
     "heavy_top": {"N_STEPS": 20_000},
     "tennis_racket": {"N_FRAMES": 3},
 }

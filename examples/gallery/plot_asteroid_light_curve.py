@@ -1,0 +1,180 @@
+"""
+The two periods of a tumbling asteroid
+======================================
+
+The light curve of an asteroid that does not rotate about a principal axis has two periods: that of
+the rotation about the long axis and that of the precession of the long axis about the angular
+momentum. This script finds the motion of a body with the two periods of (4179) Toutatis, computes
+its light curve in closed form, and recovers both periods from the spectrum of the light curve.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+import polhode as ph
+
+plt.style.use("polhode.pictures")
+
+# %%
+# The body
+# --------
+#
+# The ratios of the moments of inertia are those that radar observers published for Toutatis: 1 to
+# 3.09 to 3.22, the long axis first. A homogeneous ellipsoid with these moments has the half axes
+# below. Units: days and kilometres; the mass cancels.
+
+inertia = np.array([1.0, 3.09, 3.22])
+half_axes = np.sqrt(0.5 * inertia.sum() - inertia)
+half_axes *= 2.3 / half_axes[0]  # km
+print("half axes (km):", half_axes.round(2))
+
+# %%
+# The motion with two given periods
+# ---------------------------------
+#
+# The rotation period is the period of the angular momentum in the body, ``motion.period``. The
+# precession period is not an attribute. It follows from the azimuth of the long axis about the
+# angular momentum: after each period this azimuth has grown by the same angle.
+
+
+def precession_period(motion):
+    """Mean period of the long axis about the angular momentum of a batch of bodies."""
+    t = np.linspace(0.0, 1.0, 201)[:, None] * motion.period
+    m, q = motion(t)
+    L = ph.momentum_spatial(m[0], q[0])
+    L /= np.linalg.norm(L, axis=-1, keepdims=True)
+    axis = ph.so3.rotate(q, [1.0, 0.0, 0.0])
+    first = axis[0] - np.sum(axis[0] * L, axis=-1, keepdims=True) * L
+    x, y = np.sum(axis * first, axis=-1), np.sum(axis * np.cross(L, first), axis=-1)
+    azimuth = np.unwrap(np.arctan2(y, x), axis=0)
+    return 2 * np.pi * motion.period / azimuth[-1]
+
+
+# %%
+# The ratio of the periods depends on the angle between the long axis and the angular momentum. The
+# ratio of Toutatis, 5.41 to 7.35 days, gives this angle. Then the size of the angular momentum
+# gives the periods themselves.
+
+ROTATION, PRECESSION = 5.41, 7.35  # days
+angle = np.radians(np.linspace(20.0, 70.0, 501))
+start = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=-1)
+trial = ph.TorqueFreeMotion(inertia, start, [1.0, 0.0, 0.0, 0.0])
+ratio = trial.period / precession_period(trial)
+found = np.interp(ROTATION / PRECESSION, ratio, angle)
+m0 = np.array([np.cos(found), np.sin(found), 0.0])
+m0 *= ph.TorqueFreeMotion(inertia, m0, [1.0, 0.0, 0.0, 0.0]).period / ROTATION
+motion = ph.TorqueFreeMotion(inertia, m0, [1.0, 0.0, 0.0, 0.0])
+rotation = motion.period
+precession = precession_period(ph.TorqueFreeMotion(inertia, m0[None], [[1.0, 0.0, 0.0, 0.0]]))[0]
+print(f"angle between long axis and angular momentum at the start: {np.degrees(found):.2f} degrees")
+print(f"rotation {rotation:.4f} days, precession {precession:.4f} days")
+assert abs(rotation - ROTATION) < 1e-3
+assert abs(precession - PRECESSION) < 1e-3
+
+# %%
+# The light curve
+# ---------------
+#
+# The surface is divided into facets with normal :math:`n` and area :math:`A`. A facet that the Sun
+# and the observer both see contributes :math:`A \mu_0 \mu / (\mu_0 + \mu)`, where :math:`\mu_0` and
+# :math:`\mu` are the cosines of the angles from the normal to the Sun and to the observer (law of
+# Lommel and Seeliger). The two directions are fixed in space, 30 degrees apart.
+
+N_FACETS = 600
+N_DAYS = 400
+SAMPLES = 16  # per day
+
+number = np.arange(N_FACETS) + 0.5
+height, turn = 1 - 2 * number / N_FACETS, np.pi * (1 + 5**0.5) * number
+ring = np.sqrt(1 - height**2)
+sphere = np.stack([ring * np.cos(turn), ring * np.sin(turn), height], axis=-1)
+area_normal = sphere / half_axes * half_axes.prod() * 4 * np.pi / N_FACETS  # km^2
+area = np.linalg.norm(area_normal, axis=-1)
+normal = area_normal / area[:, None]
+
+
+def brightness(q, to_sun, to_observer):
+    """Light of all facets (km^2) for directions in space."""
+    mu0 = np.maximum(ph.so3.rotate(ph.so3.conjugate(q), to_sun) @ normal.T, 0.0)
+    mu = np.maximum(ph.so3.rotate(ph.so3.conjugate(q), to_observer) @ normal.T, 0.0)
+    return np.divide(mu0 * mu, mu0 + mu, out=np.zeros_like(mu), where=mu0 * mu > 0) @ area
+
+
+# %%
+# Test of the facets: if the Sun stands behind the observer, the light is half of the projected
+# area, which has a closed form for an ellipsoid.
+
+to_sun = np.array([0.0, 0.28, 0.96])
+across = np.array([1.0, 0.0, 0.0])
+to_observer = np.cos(np.radians(30)) * to_sun + np.sin(np.radians(30)) * across
+t = np.arange(N_DAYS * SAMPLES) / SAMPLES
+m, q = motion(t)
+
+seen = ph.so3.rotate(ph.so3.conjugate(q), to_sun)
+projected = np.pi * np.linalg.norm(half_axes.prod() / half_axes * seen, axis=-1)
+by_facets = brightness(q, to_sun, to_sun)
+error = np.abs(2 * by_facets / projected - 1).max()
+print(f"{N_FACETS} facets: largest error of the projected area {100 * error:.2f} %")
+assert error < 0.01
+
+light = brightness(q, to_sun, to_observer)
+magnitude = -2.5 * np.log10(light / light.mean())
+
+figure, axes = plt.subplots(figsize=(12.0, 5.0))
+days = t <= 60
+axes.plot(t[days], magnitude[days], color="C0")
+axes.invert_yaxis()
+axes.set(xlabel="time (days)", ylabel="relative magnitude", title="light curve, bright is up")
+
+# %%
+# The spectrum
+# ------------
+#
+# The light curve contains the frequencies :math:`k f_p + l f_r` with the frequencies :math:`f_p` of
+# precession and :math:`f_r` of rotation. An ellipsoid looks the same after half a turn about its
+# long axis, so that only even :math:`l` occur.
+
+N_PEAKS = 8
+window = np.blackman(len(t))
+padded = 16 * len(t)
+amplitude = 2 * np.abs(np.fft.rfft(window * (magnitude - magnitude.mean()), padded)) / window.sum()
+frequency = np.fft.rfftfreq(padded, 1 / SAMPLES)  # cycles per day
+
+peaks = np.flatnonzero((amplitude[1:-1] > amplitude[:-2]) & (amplitude[1:-1] > amplitude[2:])) + 1
+peaks = peaks[np.argsort(-amplitude[peaks])][:N_PEAKS]
+combinations = np.array([(k, j) for k in range(-4, 7) for j in range(0, 7, 2)])
+expected = combinations @ [1 / precession, 1 / rotation]
+nearest = np.abs(expected - frequency[peaks, None]).argmin(axis=1)
+
+print("peak (cycles/day)  amplitude (mag)    k   l   k f_p + l f_r")
+for peak, i in zip(peaks, nearest, strict=True):
+    k, j = combinations[i]
+    print(f"{frequency[peak]:17.5f}{amplitude[peak]:17.4f}{k:6d}{j:4d}{expected[i]:16.5f}")
+    assert abs(expected[i] - frequency[peak]) < 0.5 / N_DAYS
+
+# %%
+# The two frequencies that fit these peaks best, in the sense of least squares weighted by
+# amplitude, give the periods from the light curve alone:
+
+weight = amplitude[peaks, None]
+fitted = np.linalg.lstsq(weight * combinations[nearest], weight[:, 0] * frequency[peaks])[0]
+for name, value, closed in zip(
+    ("precession", "rotation"), 1 / fitted, (precession, rotation), strict=True
+):
+    print(f"{name}: {value:.4f} days from the spectrum, {closed:.4f} days from the closed form")
+    assert abs(value / closed - 1) < 1e-3
+
+figure, axes = plt.subplots(figsize=(12.0, 5.5))
+shown = frequency < 1.1
+axes.semilogy(frequency[shown], amplitude[shown], color="C0", linewidth=1.2)
+axes.plot(frequency[peaks], amplitude[peaks], "o", color="C1")
+for peak, i in zip(peaks, nearest, strict=True):
+    k, j = combinations[i]
+    name = f"${k}f_p+{j}f_r$".replace("0f_p+", "").replace("+0f_r", "").replace("1f", "f")
+    axes.annotate(
+        name, (frequency[peak], amplitude[peak]), (0, 8), textcoords="offset points", rotation=45
+    )
+axes.set_ylim(1e-4, 3.0)
+axes.set(xlabel="frequency (cycles/day)", ylabel="amplitude (magnitudes)")
+axes.set_title("spectrum of the light curve")
+plt.show()
