@@ -78,7 +78,6 @@ with subprocess.Popen(
 saved = len(ph.Trajectory.load(killed, torque=program.TORQUE))
 resumed = ph.resume(killed, torque=program.TORQUE)
 print(f"{saved} of {len(resumed)} states were saved before the end of the process")
-assert saved < len(resumed)
 
 # %%
 # The resumed run has the same bits as a run that was not interrupted:
