@@ -65,7 +65,7 @@ def check(build: Path) -> tuple[int, list[str]]:
 
 
 def default_build() -> Path | None:
-    """Where `pip install .` has just built: the newest build directory, if it is optimised and without sanitizers."""
+    """Where `pip install .` has just built: the newest build directory that is not a preset."""
     candidates = [p.parent for p in (ROOT / "build").glob("*/CMakeCache.txt")]
     candidates = [p for p in candidates if p.name not in ("sanitized", "asan", "debug", "tidy")]
     return max(candidates, key=lambda p: p.stat().st_mtime, default=None)

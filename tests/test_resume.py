@@ -373,6 +373,90 @@ def broken_off_uncounted(path: Path) -> None:
     seal(path)
 
 
+# The same call again ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("changes", OPTIONS.values(), ids=OPTIONS)
+def test_the_same_call_goes_on_bit_for_bit(tmp_path: Path, changes: dict[str, Any]) -> None:
+    path, whole = broken_off(tmp_path / "run", resume=True, **changes), integrate(**changes)
+    steps: list[int] = []
+    arguments: dict[str, Any] = {"save_to": path, "resume": True, **changes}
+    assert_same(integrate(callback=lambda step, *_: steps.append(step), **arguments), whole)
+    assert steps[-1] == 10
+    assert min(steps) > 6
+    again = integrate(callback=stop_at(0), **arguments)  # nothing is left to do
+    assert_same(again, whole)
+    assert isinstance(again.m, np.memmap)
+    assert not again.m.flags.writeable
+    same(again.energy(), whole.energy())
+
+
+def test_the_same_call_in_own_axes_with_a_function(tmp_path: Path) -> None:
+    def call(**changes: Any) -> ph.Trajectory:
+        arguments: dict[str, Any] = {"m0": M0, "q0": Q0, "h": 0.1, "n_steps": 20, "torque": pull}
+        return ph.RigidBody(runs.TENSOR).integrate(**arguments | changes)
+
+    path = tmp_path / "run"
+    with pytest.raises(StopError):
+        call(save_to=path, resume=True, callback=stop_at(9))
+    for changes, match in (
+        ({"torque": None}, "torque has 0 terms, the run in .* 1"),
+        ({"torque": lambda t, m, q: 0 * m}, "another torque"),
+        ({"m0": [0.3, 0.5, 0.9]}, r"m0\[2\] is 0.9, but the run in .* has 0.8"),
+        ({"q0": [0.0, 1.0, 0.0, 0.0]}, "m0 or q0 is not that of the run"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            call(save_to=path, resume=True, **changes)
+    assert_same(call(save_to=path, resume=True), call())
+
+
+ANOTHER: dict[str, tuple[dict[str, Any], str]] = {
+    "inertia": ({"inertia": [1, 1.5, 2.3]}, r"inertia\[2\] is 2.3, but the run in .* has 2.2"),
+    "m0": ({"m0": [M0, M0]}, r"m0 is of shape \(2, 3\), but in the run in .* of shape \(3,\)"),
+    "m0, a value": ({"m0": [0.3, 0.6, 0.8]}, r"m0\[1\] is 0.6, but the run in .* has 0.5"),
+    "q0": ({"q0": [0.8, 0.6, 0, 0]}, "m0 or q0 is not that of the run"),
+    "h": ({"h": 0.2}, "h is 0.2, but the run in .* has 0.1"),
+    "n_steps": ({"n_steps": 11}, "n_steps is 11, but the run in .* has 10"),
+    "no torque": ({"torque": None}, "torque has 0 terms, the run in .* 1"),
+    "parameters": (
+        {"torque": ph.torques.HeavyTop([0.2, -0.1, 0.5])}, r"torque\[0\] = HeavyTop.*but the run"
+    ),
+    "another torque": ({"torque": pull}, "but the run in"),
+    "splitting": ({"splitting": "rkn6_14"}, "splitting is rkn6_14, but the run in .* has strang"),
+    "coefficients": ({"splitting": ([0.3, 0.7], [0.4, 0.6])}, "splitting is .* has strang"),
+    "method": ({"method": "magnus4"}, 'method is "magnus4", but the run in .* has "exact"'),
+    "t0": ({"t0": 1.0}, "t0 is 1.0, but the run in .* has 0.0"),
+    "save_every": ({"save_every": 2}, "save_every is 2, but the run in .* has 1"),
+    "compensated": ({"compensated": True}, "compensated is true, but the run in .* has false"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "match"), ANOTHER.values(), ids=ANOTHER)
+def test_another_call_is_refused(tmp_path: Path, changes: dict[str, Any], match: str) -> None:
+    path = broken_off(tmp_path / "run")
+    with pytest.raises(ValueError, match=match):
+        integrate(save_to=path, resume=True, **changes)
+    assert_same(integrate(save_to=path, resume=True, threads=2), integrate())
+
+
+def test_the_same_call_with_other_directories(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="resume=True needs save_to"):
+        integrate(resume=True)
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(ValueError, match="file"):
+        integrate(save_to=tmp_path / "file", resume=True)
+    with pytest.raises(ValueError, match=r"holds no integration of polhode: it has no run\.json"):
+        integrate(save_to=tmp_path, resume=True)
+    path = shutil.copytree(OLD, tmp_path / "old")
+    with pytest.raises(ValueError, match=r"has no record of its start: polhode\.resume"):
+        integrate(save_to=path, resume=True)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert_same(integrate(save_to=empty, resume=True), integrate())
+    with _store.Store(empty, "r+"), pytest.raises(BlockingIOError, match="another process"):
+        integrate(save_to=empty, resume=True)
+
+
 # One at a time ---------------------------------------------------------------------------------
 
 

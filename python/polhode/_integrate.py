@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 
 from polhode._arrays import Array
 from polhode._carry_out import Callback, carry_out
+from polhode._continue import old_store
 from polhode._prepare import prepare
 from polhode._rkmk import MuntheKaas
 from polhode._run import Run
 from polhode._saved import Saved
 from polhode._splittings import Splitting
-from polhode._store import new_store
+from polhode._store import as_path, is_free, new_store
 from polhode._trajectory import Trajectory
 from polhode.torques import TorqueLike
 
@@ -34,6 +35,7 @@ def integrate(
     t0: float = 0.0,
     save_every: int = 1,
     save_to: str | os.PathLike[str] | None = None,
+    resume: bool = False,
     compensated: bool = False,
     threads: int | None = None,
     progress: bool = False,
@@ -77,8 +79,12 @@ def integrate(
     save_to : path, optional
         A new directory for the trajectory, or an empty one other than the working directory. The
         states are written during the run as NumPy memmaps t.npy, m.npy and q.npy. If the run is
-        killed, the states so far remain, and `resume` continues the run. Existing files are not
-        overwritten.
+        killed, the states so far remain, and `polhode.resume` continues the run. Existing files are
+        not overwritten.
+    resume : bool, optional
+        If `save_to` already has a run, continue it, or return its trajectory if it is finished. It
+        must be the run of this call: other arguments, apart from `threads`, are an error. So a
+        program that is started again after it was killed goes on where it was.
     compensated : bool, optional
         Compensated summation of m: in long runs the energy error is then that of the scheme,
         without accumulated rounding errors. For torques that do not depend on m. About a tenth
@@ -110,16 +116,19 @@ def integrate(
     ------
     ValueError
         If inertia or attitude is invalid, shapes do not broadcast, the method or splitting is
-        unknown, or the scheme cannot be used with the torque: the torque depends on m, has no W, or
-        is not defined at the times of the stages (`Splitting.times`, `torques.Prescribed`). With
-        ``splitting=None``: if the method is not a direct integrator, the torque has fewer
-        derivatives than the method needs, `compensated` is set, or a multistep method gets fewer
-        steps than its history or steps of different length. These errors are raised before any
-        work. Also, when the torque is called, if its result does not have the shape of m.
+        unknown, `save_to` has another run (with `resume`), or the scheme cannot be used with the
+        torque: the torque depends on m, has no W, or is not defined at the times of the stages
+        (`Splitting.times`, `torques.Prescribed`). With ``splitting=None``: if the method is not a
+        direct integrator, the torque has fewer derivatives than the method needs, `compensated` is
+        set, or a multistep method gets fewer steps than its history or steps of different length.
+        These errors are raised before any work. Also, when the torque is called, if its result does
+        not have the shape of m.
     TypeError
         If an argument has a wrong type, or the method does not have an option.
     FileExistsError
-        If `save_to` exists and is not an empty directory.
+        If `save_to` exists and is not an empty directory, without `resume`.
+    BlockingIOError
+        With `resume`, if another process or thread is integrating this run.
 
     An exception of a torque or callback, and KeyboardInterrupt, has the states so far as its
     attribute ``trajectory`` and a note with step and time.
@@ -172,6 +181,8 @@ def integrate(
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be a function, not {type(callback).__name__}")
+    if resume and save_to is None:
+        raise ValueError("resume=True needs save_to, the directory of the run")
     run = prepare(
         inertia, m0, q0, h, n_steps, torque, splitting, method,
         t0, save_every, compensated, threads, options, save_to is None,
@@ -183,7 +194,8 @@ def integrate(
             run.borrow(m, q)
         return carry_out(Saved(run, t, m, q, None), progress, callback)
     try:
-        store = new_store(run, t, save_to)
+        known = resume and not is_free(as_path(save_to))
+        store = old_store(run, save_to) if known else new_store(run, t, save_to)
     except KeyboardInterrupt as error:
         error.add_note(f"before the first step of the integration, at t = {run.t0}")
         error.trajectory = _start(run, t)  # type: ignore[attr-defined]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import warnings
 from typing import Any
 
 import numpy as np
 
-from polhode import _arrays, _core, _described, _store
+from polhode import _arrays, _described, _store
 from polhode._carry_out import Callback, carry_out
+from polhode._continue import check_progress, state_of, warn_of_doubts, warn_of_other_bits
 from polhode._frame import Frame, terms_of_bodies
 from polhode._methods import row_of_name
 from polhode._run import Run
@@ -107,12 +107,12 @@ def resume(
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be a function, not {type(callback).__name__}")
     with Store(_store.as_path(path), "r+") as store:
-        run = _read_run(store, torque, 3)
+        run = _read_run(store, torque)
         if run.done == run.count and store.rows == len(store.t):
             return _read_only(run, store)
         for term in run.given:
             term.check_present()
-        _warn_of_other_bits(store)
+        warn_of_other_bits(store)
         if threads is not None:
             run.threads = _arrays.thread_count(threads)
         return carry_out(Saved(run, store.t, store.m, store.q, store), progress, callback)
@@ -121,7 +121,7 @@ def resume(
 def load(path: str | os.PathLike[str], torque: TorqueLike = None) -> Trajectory:
     """The states that an integration has saved, see `Trajectory.load`."""
     store = Store(_store.as_path(path), "r")
-    return _read_only(_read_run(store, torque, 4), store)
+    return _read_only(_read_run(store, torque), store)
 
 
 def _read_only(run: Run, store: Store) -> Trajectory:
@@ -131,7 +131,7 @@ def _read_only(run: Run, store: Store) -> Trajectory:
     return run.trajectory(*rows)
 
 
-def _read_run(store: Store, torque: TorqueLike, stacklevel: int) -> Run:
+def _read_run(store: Store, torque: TorqueLike) -> Run:
     content, setup = store.description, store.setup
     with _store.told(store.path / "run.json"):
         for name in ("polhode", "isa"):
@@ -143,10 +143,7 @@ def _read_run(store: Store, torque: TorqueLike, stacklevel: int) -> Run:
             raise ValueError(f"there is no method {content['method']!r}") from None
         scheme = _described.read_splitting(content["splitting"])
         stored = _described.read_torques(content["torque"], setup)
-        state = {name: np.array(array) for name, array in store.state.items()}
-        for name, array in state.items():
-            if array.dtype != np.float64:
-                raise ValueError(f"the state has {name} of {array.dtype}")
+        state = state_of(store)
         frame = None
         if content["own_axes"]:
             body = RigidBody.__new__(RigidBody)
@@ -180,39 +177,9 @@ def _read_run(store: Store, torque: TorqueLike, stacklevel: int) -> Run:
     with _store.told(store.path / "run.json"):
         terms, shown = terms_of_bodies(given, settings["inertia"], frame)
         run = Run(scheme=scheme, terms=terms, given=given, shown=shown, frame=frame, **settings)
-    with _store.told(store.path / "state.npz"):
-        if store.step > count or store.rows not in (run.rows(store.step), 0):
-            raise ValueError(f"{store.rows} rows after {store.step} steps")
-        if len(store.t) != run.rows(count):
-            raise ValueError(f"{len(store.t)} rows for {count} steps")
-    if doubts:
-        warnings.warn(
-            f"it cannot be told whether the torque is that with which the run in "
-            f"{str(store.path)!r} began: {'; '.join(doubts)}",
-            UserWarning,
-            stacklevel=stacklevel,
-        )
+    check_progress(run, store)
+    warn_of_doubts(store, doubts)
     return run
-
-
-#: Instruction-set levels that give the same bits.
-_SAME_BITS = {"v3", "v4", "scalar"}
-
-
-def _warn_of_other_bits(store: Store) -> None:
-    version = store.description["polhode"], _core.build["version"]
-    level = store.description["isa"], _core.build["isa"]
-    for kind, (before, now), alike in (
-        ("version of polhode", version, set()),
-        ("instruction-set level", level, _SAME_BITS),
-    ):
-        if before != now and not {before, now} <= alike:
-            warnings.warn(
-                f"the run in {str(store.path)!r} began with the {kind} {before}, and goes on with "
-                f"{now}: last bits may differ",
-                RuntimeWarning,
-                stacklevel=3,
-            )
 
 
 Trajectory._read = staticmethod(load)

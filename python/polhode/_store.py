@@ -214,9 +214,14 @@ class Store:
         return time.perf_counter() - self._committed >= self._wait
 
 
+def is_free(path: Path) -> bool:
+    """Whether a new run may have this path: nothing is there, or an empty directory."""
+    return not path.exists() or (path.is_dir() and not any(path.iterdir()))
+
+
 def refuse_existing(path: Path) -> None:
     """Raise an error if anything exists at the path: a run overwrites nothing."""
-    if path.is_dir() and not any(path.iterdir()):
+    if path.is_dir() and is_free(path):
         if path.samefile(Path.cwd()):
             raise ValueError(
                 f"save_to: {str(path)!r} is the working directory, which a new one would replace: "
@@ -426,8 +431,8 @@ def _reserve(path: Path, rows: Any) -> None:
                 raise
 
 
-def new_store(run: Run, t: Array, save_to: str | os.PathLike[str]) -> Store:
-    """The files of a run that has not begun."""
+def describe(run: Run) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The contents of run.json and setup.npz for a run that has not begun."""
     torque, arrays = describe_torques(run.given)
     setup: dict[str, NDArray[Any]] = {"inertia": run.inertia, "h": run.h, **arrays}
     if run.frame is not None:
@@ -446,5 +451,11 @@ def new_store(run: Run, t: Array, save_to: str | os.PathLike[str]) -> Store:
         "threads": run.threads,
         "torque": torque,
         "own_axes": run.frame is not None,
+        "start": _sum_arrays(run.state()),
     }
-    return Store.create(as_path(save_to), description, setup, t, run.state())
+    return description, setup
+
+
+def new_store(run: Run, t: Array, save_to: str | os.PathLike[str]) -> Store:
+    """The files of a run that has not begun."""
+    return Store.create(as_path(save_to), *describe(run), t, run.state())
