@@ -59,7 +59,7 @@ if (HERE.parent / "examples/gallery").exists():
     sphinx_gallery_conf = {
         "examples_dirs": "../examples/gallery",
         "gallery_dirs": "gallery",
-        "filename_pattern": r"\.py$",  # every script runs
+        "matplotlib_animations": True,
         "abort_on_example_error": True,
         "download_all_examples": False,
         "show_signature": False,
