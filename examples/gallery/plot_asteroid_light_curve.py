@@ -19,14 +19,14 @@ plt.style.use("polhode.pictures")
 # The body
 # --------
 #
-# The ratios of the moments of inertia are those that radar observers published for Toutatis: 1 to
-# 3.09 to 3.22, the long axis first. A homogeneous ellipsoid with these moments has the half axes
-# below. Units: days and kilometres; the mass cancels.
+# Radar observers describe Toutatis as 4.60 km long, 2.40 km wide and 1.92 km thick. It turns about
+# its long axis in 5.41 days, and the long axis turns about the angular momentum in 7.35 days, on
+# average (R. S. Hudson and S. J. Ostro, Science 270 (1995) 84). The model is a homogeneous
+# ellipsoid of this size. Units: days, kilometres and a fifth of the mass.
 
-inertia = np.array([1.0, 3.09, 3.22])
-half_axes = np.sqrt(0.5 * inertia.sum() - inertia)
-half_axes *= 2.3 / half_axes[0]  # km
-print("half axes (km):", half_axes.round(2))
+half_axes = np.array([2.30, 1.20, 0.96])  # km
+inertia = np.sum(half_axes**2) - half_axes**2
+ROTATION, PRECESSION = 5.41, 7.35  # days
 
 # %%
 # The motion with two given periods
@@ -38,8 +38,8 @@ print("half axes (km):", half_axes.round(2))
 
 
 def precession_period(motion):
-    """Mean period of the long axis about the angular momentum of a batch of bodies."""
-    t = np.linspace(0.0, 1.0, 201)[:, None] * motion.period
+    """Mean period of the long axis about the angular momentum."""
+    t = np.multiply.outer(np.linspace(0.0, 1.0, 201), motion.period)
     m, q = motion(t)
     L = ph.momentum_spatial(m[0], q[0])
     L /= np.linalg.norm(L, axis=-1, keepdims=True)
@@ -52,10 +52,9 @@ def precession_period(motion):
 
 # %%
 # The ratio of the periods depends on the angle between the long axis and the angular momentum. The
-# ratio of Toutatis, 5.41 to 7.35 days, gives this angle. Then the size of the angular momentum
-# gives the periods themselves.
+# observed ratio gives this angle. Then the size of the angular momentum gives the periods
+# themselves.
 
-ROTATION, PRECESSION = 5.41, 7.35  # days
 angle = np.radians(np.linspace(20.0, 70.0, 501))
 start = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=-1)
 trial = ph.TorqueFreeMotion(inertia, start, [1.0, 0.0, 0.0, 0.0])
@@ -65,7 +64,7 @@ m0 = np.array([np.cos(found), np.sin(found), 0.0])
 m0 *= ph.TorqueFreeMotion(inertia, m0, [1.0, 0.0, 0.0, 0.0]).period / ROTATION
 motion = ph.TorqueFreeMotion(inertia, m0, [1.0, 0.0, 0.0, 0.0])
 rotation = motion.period
-precession = precession_period(ph.TorqueFreeMotion(inertia, m0[None], [[1.0, 0.0, 0.0, 0.0]]))[0]
+precession = precession_period(motion)
 print(f"angle between long axis and angular momentum at the start: {np.degrees(found):.2f} degrees")
 print(f"rotation {rotation:.4f} days, precession {precession:.4f} days")
 assert abs(rotation - ROTATION) < 1e-3
