@@ -19,8 +19,8 @@ plt.style.use("polhode.pictures")
 # Coning motion
 # -------------
 #
-# The body turns by the constant angle :math:`\\theta` about an axis that itself turns with the rate
-# :math:`\\beta` in a plane. This is the attitude and its angular velocity in the body:
+# The body turns by the constant angle :math:`\theta` about an axis that itself turns with the rate
+# :math:`\beta` in a plane. This is the attitude and its angular velocity in the body:
 
 HALF_ANGLE = np.radians(1.0)
 CONING = 2 * np.pi * 10.0  # rad/s

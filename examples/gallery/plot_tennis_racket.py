@@ -21,8 +21,9 @@ plt.style.use("polhode.pictures")
 # ------------------------
 #
 # The axes of the body are: 1 along the handle, 2 in the plane of the head, 3 normal to the head.
-# The racket spins about axis 2 with 10 rad/s, and the throw is inaccurate by 0.1 rad/s about the
-#
+# The racket spins about axis 2 with 10 rad/s. The throw is inaccurate: there are also 0.05 and 0.15
+# rad/s about the two other axes.
+
 inertia = np.array([0.0015, 0.0165, 0.0178])  # kg m^2
 omega0 = np.array([0.05, 10.0, 0.15])  # rad/s
 m0 = inertia * omega0

@@ -23,7 +23,7 @@ plt.style.use("polhode.pictures")
 # --------------------
 #
 # The moments of inertia are random, the angular momenta have length 1, and the time is 20, which is
-# about three turns. All quantities are dimensionless. ``quad.step`` gives the reference: one exact
+# about two turns. All quantities are dimensionless. ``quad.step`` gives the reference: one exact
 # step in quadruple precision.
 
 N_BODIES = 256
@@ -83,7 +83,7 @@ for k, (method, family) in enumerate(METHODS.items()):
 work, error = measure("exact", 1)
 axes.plot(work, error, "*", color="k", markersize=18, label="exact: one step")
 axes.set(xlabel="computing time of the motion (ns per body)", ylabel="error of the attitude (rad)")
-axes.set_title("20 units of time, about three turns")
+axes.set_title("20 units of time, about two turns")
 figure.legend(loc="outside lower center", ncols=2)
 print(f"exact: error {error:.1e} rad")
 assert error < 1e-14
