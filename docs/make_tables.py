@@ -18,6 +18,8 @@ import numpy as np
 
 import polhode as ph
 from polhode.bench import Results, Row, Run, Times, load
+from polhode.bench._registry import cases
+from polhode.bench._report import pictures
 from polhode.bench.cases import methods as method_cases
 from polhode.bench.cases import splittings as splitting_cases
 
@@ -27,6 +29,8 @@ import tolerances
 DOCS = Path(__file__).resolve().parent
 RESULTS = DOCS.parent / "benchmarks/results"
 BODIES = 100_000
+#: Cases whose first picture stands in docs/pictures.
+PICTURES = ("work_precision", "methods")
 
 
 def newest() -> Results | None:
@@ -62,15 +66,16 @@ def table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
-def with_column(
-    head: list[str], lines: list[list[str]], name: str, cells: list[str], at: int
+def with_times(
+    results: Results | None, head: list[str], lines: list[list[str]], cells: list[str], at: int
 ) -> str:
-    """The table, with a column of times if any of its cells has one."""
-    if any(cell != "–" for cell in cells):
-        head.insert(at, name)
-        for line, cell in zip(lines, cells, strict=True):
-            line.insert(at, cell)
-    return table(head, lines)
+    """The table, with a column of times and their machine if there are results."""
+    if results is None:
+        return table(head, lines)
+    head.insert(at, "ns per body per step")
+    for line, cell in zip(lines, cells, strict=True):
+        line.insert(at, cell)
+    return f"Times: {where(results)}.\n\n{table(head, lines)}"
 
 
 def methods(results: Results | None) -> str:
@@ -98,7 +103,7 @@ def methods(results: Results | None) -> str:
         if row.labels["attitude"] == "quaternion" and row.labels["bodies"] == BODIES
     }
     cells = [median(times.get(m.name)) for m in listed]
-    return with_column(head.split(", "), lines, "ns per body per step", cells, 4)
+    return with_times(results, head.split(", "), lines, cells, 4)
 
 
 def options(results: Results | None) -> str:
@@ -150,7 +155,7 @@ def splittings(results: Results | None) -> str:
     head = ["scheme", "order", "free flows", "needs", "error, heavy", "error, fast", "source"]
     times = {row.labels["scheme"]: row.times["time"] for row in rows(results, "splittings")}
     cells = [median(times.get(s.name)) for s in listed]
-    return with_column(head, lines, "ns per body per step", cells, 3)
+    return with_times(results, head, lines, cells, 3)
 
 
 def levels(results: Results | None) -> str | None:
@@ -228,12 +233,25 @@ def sizes(text: str) -> tuple[str, list[float]]:
     return number.sub("", text), [float(x) for x in number.findall(text)]
 
 
+def draw(results: Results) -> None:
+    """Write the pictures of the README."""
+    listed = cases()
+    for name in PICTURES:
+        made, fault = pictures(listed[name], results.tables[name])
+        if fault or not made:
+            raise RuntimeError(f"{name}: {fault or 'no picture; is Matplotlib installed?'}")
+        (DOCS / f"pictures/{name}.png").write_bytes(made[0])
+
+
 def main() -> int:
     """Write the tables, or compare them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--check", action="store_true", help="write nothing")
-    check = parser.parse_args().check
-    code, results = 0, newest()
+    parser.add_argument("--pictures", action="store_true", help="also draw docs/pictures/*.png")
+    options = parser.parse_args()
+    check, code, results = options.check, 0, newest()
+    if options.pictures and results is not None:
+        draw(results)
     for page, tables in TABLES.items():
         path = DOCS / page
         new = old = path.read_text(encoding="utf-8")

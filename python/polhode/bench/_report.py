@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import base64
 import html
 import io
 from collections.abc import Iterable
 
+from polhode.bench import _page
 from polhode.bench._registry import Case
 from polhode.bench._results import Results, Row, Table, Value
 from polhode.bench._timing import Ratio, Times
 
-STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #222; margin: 2em auto; max-width: 75em;
-       padding: 0 1em; }
-h2 { margin-top: 2.5em; border-bottom: 1px solid #ccc; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: 13px; }
-.wide { overflow-x: auto; }
-th, td { padding: 2px 10px; text-align: right; border-bottom: 1px solid #eee; vertical-align: top; }
-th { background: #f5f5f5; font-weight: 600; position: sticky; top: 0; max-width: 14em; }
-th:first-child, td:first-child { text-align: left; }
-th small, td small { display: block; color: #666; font-weight: 400; }
-td.none { color: #a33; text-align: left; max-width: 18em; }
-img { max-width: 100%; }
-p.text { white-space: pre-line; max-width: 60em; }
-nav { columns: 2; }
-"""
-
-
+#: A table of more rows is closed until the reader opens it.
+MOST_ROWS = 60
 #: The clocks of `Times`.
 CLOCKS = {
     "thread": "CPU time of the thread",
@@ -120,6 +105,9 @@ def text(table: Table) -> str:
 
 def _html_table(table: Table) -> Iterable[str]:
     columns = _columns(table)
+    many = len(table.rows) > MOST_ROWS
+    if many:
+        yield f"<details><summary>{len(table.rows)} rows</summary>"
     yield '<div class="wide"><table><tr>'
     for column in columns:
         name, unit = heading(table, *column)
@@ -138,6 +126,8 @@ def _html_table(table: Table) -> Iterable[str]:
                 yield f"<td>{html.escape(_cell(row, kind, name))}</td>"
         yield "</tr>"
     yield "</table></div>"
+    if many:
+        yield "</details>"
 
 
 def pictures(case: Case, table: Table) -> tuple[list[bytes], str]:
@@ -166,15 +156,11 @@ def pictures(case: Case, table: Table) -> tuple[list[bytes], str]:
 def report(results: Results, images: dict[str, list[bytes]]) -> str:
     """The report: one HTML file with everything in it."""
     lines = [
-        "<!DOCTYPE html><html lang='en'><meta charset='utf-8'>",
-        "<meta name='viewport' content='width=device-width'>",
-        f"<title>polhode: benchmarks</title><style>{STYLE}</style>",
-        "<h1>polhode: benchmarks</h1>",
         "<p>The headings name the clock of the times: the minimum, and below it median [quartiles] "
         "of many short windows. Functions that are compared take turns, window by window; their "
         "ratio is that of neighbouring windows. Where other programs took the processor ('loaded') "
         "or the windows differ too much ('spread') there is no number. Errors are explained in the "
-        "headings.</p><table>",
+        "headings.</p><div class='wide'><table class='words'>",
     ]
     for name, value in results.machine.items():
         shown = (
@@ -182,10 +168,8 @@ def report(results: Results, images: dict[str, list[bytes]]) -> str:
         )
         shown = "not known" if shown is None else shown
         lines.append(f"<tr><th>{html.escape(name)}</th><td>{html.escape(str(shown))}</td></tr>")
-    lines.append("</table><nav><ul>")
-    for table in results.tables.values():
-        lines.append(f"<li><a href='#{table.name}'>{html.escape(table.title)}</a></li>")
-    lines.append("</ul></nav>")
+    lines.append("</table></div>")
+    lines.append(_page.contents((table.name, table.title) for table in results.tables.values()))
     for table in results.tables.values():
         lines.append(f"<h2 id='{table.name}'>{html.escape(table.title)}</h2>")
         lines.append(f"<p class='text'>{html.escape(table.text)}</p>")
@@ -193,10 +177,7 @@ def report(results: Results, images: dict[str, list[bytes]]) -> str:
             f"<p><code>python -m polhode bench --only {table.name}</code>, {table.seconds:g} s</p>"
         )
         if table.fault:
-            lines.append(f"<p class='none'>failed: {html.escape(table.fault)}</p>")
-        for image in images.get(table.name, []):
-            data = base64.b64encode(image).decode("ascii")
-            title = html.escape(table.title)
-            lines.append(f"<p><img alt='{title}' src='data:image/png;base64,{data}'></p>")
+            lines.append(f"<p class='fault'>failed: {html.escape(table.fault)}</p>")
+        lines += [_page.picture(image, table.title) for image in images.get(table.name, [])]
         lines += _html_table(table)
-    return "\n".join([*lines, "</html>\n"])
+    return _page.page("Benchmarks", lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import csv
 import html
 import io
@@ -11,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polhode as ph
+from polhode.bench import _page
 from polhode.reproduce import _drawing
 from polhode.reproduce._registry import Cell, Item, Result, Value, counts
 
@@ -167,19 +167,7 @@ def _provenance(done: Done) -> str:
     )
 
 
-STYLE_SHEET = """
-body { font: 16px/1.5 sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
-table { border-collapse: collapse; margin: 1rem 0; font-size: 14px; }
-th, td { border: 1px solid #bbb; padding: .25rem .6rem; text-align: left; }
-th { background: #eee; }
-td.matches { background: #d9eefb; }
-td.slip { background: #fdf0cd; }
-td.unknown { background: #e4dcec; }
-td.differs { background: #f7d5c2; font-weight: bold; }
-img { max-width: 100%; }
-"""
-
-
+#: Classes of the verdicts in the style sheet.
 CLASSES = {
     "matches": "matches",
     "slip explained": "slip",
@@ -197,7 +185,7 @@ def _html_table(rows: Sequence[Sequence[str]]) -> str:
     first, *rest = rows
     lines = ["<tr>" + "".join(cell("th", x) for x in first) + "</tr>"]
     lines += ["<tr>" + "".join(cell("td", x) for x in line) + "</tr>" for line in rest]
-    return "<table>\n" + "\n".join(lines) + "\n</table>"
+    return '<div class="wide"><table class="words">\n' + "\n".join(lines) + "\n</table></div>"
 
 
 def section(done: Done) -> str:
@@ -218,31 +206,21 @@ def section(done: Done) -> str:
 
 def report(stored: Sequence[tuple[Item, dict[str, str]]], out: Path) -> str:
     """One HTML page of the stored results of a directory, pictures inside."""
-    parts = [
-        "<!DOCTYPE html>",
-        '<html lang="en"><head><meta charset="utf-8">',
-        f"<title>Published tables and figures, recomputed</title><style>{STYLE_SHEET}</style>",
-        "</head><body><h1>Published tables and figures, recomputed</h1>",
-    ]
     rows = [("item", "paper", "table or figure", "shows", "verdict")]
     rows += [
         (item.name, item.paper, item.where, item.shows, kept.get("verdict", kept["summary"]))
         for item, kept in stored
     ]
-    parts.append(_html_table(rows))
+    parts = [_html_table(rows), _page.contents((item.name, item.name) for item, _ in stored)]
     for item, kept in stored:
         parts.append(f'<h2 id="{item.name}">{html.escape(item.name)}</h2>')
         parts.append(f"<p>{html.escape(f'{item.paper}, {item.where}: {item.shows}.')}</p>")
         picture = out / f"{item.name}.png"
         if kept.get("picture") == "yes" and picture.is_file():
-            data = base64.b64encode(picture.read_bytes()).decode()
-            parts.append(
-                f'<img alt="{html.escape(item.shows)}" src="data:image/png;base64,{data}">'
-            )
+            parts.append(_page.picture(picture.read_bytes(), item.shows))
         words = "{summary}, run of {date} by polhode {version}".format(**kept)
         parts.append(kept.get("section") or f"<p>{html.escape(words)}</p>")
-    parts.append("</body></html>\n")
-    return "\n".join(parts)
+    return _page.page("Published tables and figures, recomputed", parts)
 
 
 def write(done: Done, out: Path) -> Path | None:

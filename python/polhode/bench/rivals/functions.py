@@ -26,7 +26,8 @@ PROGRAMS: dict[str, Callable[[], tuple[str, _elliptic.Functions]]] = {
     time="ns per element",
     units={
         "error": RELATIVE + "; of sn, cn and dn over 1 + |u|",
-        "over polhode": "time over polhode's; the errors stand beside",
+        "over polhode": "median [quartiles] of the ratio of times in neighbouring windows, over "
+        "that of polhode; the two errors, which differ, stand in the rows",
     },
 )
 def elliptic(run: Run) -> Iterator[Row]:
