@@ -69,8 +69,8 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 def with_times(
     results: Results | None, head: list[str], lines: list[list[str]], cells: list[str], at: int
 ) -> str:
-    """The table, with a column of times and their machine if there are results."""
-    if results is None:
+    """The table, with a column of times and their machine if any of its cells has one."""
+    if results is None or all(cell == "–" for cell in cells):
         return table(head, lines)
     head.insert(at, "ns per body per step")
     for line, cell in zip(lines, cells, strict=True):

@@ -365,11 +365,14 @@ def test_the_documentation_takes_times_from_the_newest_results(make_tables, monk
 
 
 def test_a_column_of_times_is_there_only_if_it_has_times(make_tables):
-    lines = [["a", "1"], ["b", "2"]]
-    without = make_tables.with_column(["x", "y"], [list(x) for x in lines], "ns", ["–", "–"], 1)
-    assert "ns" not in without
-    column = make_tables.with_column(["x", "y"], lines, "ns", ["3", "–"], 1)
-    assert column.splitlines()[::2] == ["| x | ns | y |", "| a | 3 | 1 |"]
+    machine = dict.fromkeys(("processor", "compiler", "level", "commit", "command"), "x")
+    found, lines = results.Results(machine, {}), [["a", "1"], ["b", "2"]]
+    for some, cells in ((None, ["3", "–"]), (found, ["–", "–"])):
+        without = make_tables.with_times(some, ["x", "y"], [list(x) for x in lines], cells, 1)
+        assert "ns" not in without
+    column = make_tables.with_times(found, ["x", "y"], lines, ["3", "–"], 1)
+    assert column.splitlines()[0] == "Times: x, x, level x, commit x (`x`)."
+    assert column.splitlines()[2::2] == ["| x | ns per body per step | y |", "| a | 3 | 1 |"]
 
 
 def test_importing_polhode_does_not_import_the_suite():
