@@ -12,7 +12,7 @@ import numpy as np
 import polhode as ph
 from polhode.bench import Row, Run, Table, case
 from polhode.bench._bodies import INERTIA, deviation, reference, states
-from polhode.bench._drawing import figure, logarithmic, style
+from polhode.bench._drawing import COLOURS, figure, logarithmic, style
 from polhode.bench._peak import peaks
 
 if TYPE_CHECKING:
@@ -23,13 +23,13 @@ KINDS = ("add", "mul", "div", "sqrt", "trig", "total")
 SIZES = (1, 1000, 100_000, 1_000_000)
 #: Methods whose names stand in the picture, and where, in points from the mark.
 LABELLED = {
-    "exact": (-55, 8),
+    "exact": (-35, 72),
     "frb": (10, -14),
     "gauss8": (-30, 14),
-    "magnus8": (9, -5),
-    "dmv8": (9, -10),
+    "magnus8": (12, 10),
+    "dmv8": (24, -22),
     "dmv18": (10, -10),
-    "rotations231": (14, -26),
+    "rotations231": (-85, 42),
 }
 #: Bytes of m and of the attitude that a step reads and writes.
 BYTES = {"quaternion": 2 * 8 * (3 + 4), "matrix": 2 * 8 * (3 + 9)}
@@ -160,17 +160,63 @@ def methods(run: Run) -> Iterator[Row]:
                 yield Row(labels, times, values=values)
 
 
+def _most_bodies(table: Table) -> list[Row]:
+    """The rows of quaternions that have a time, most bodies of 100,000 and less."""
+    rows = [
+        row
+        for row in table.rows
+        if row.labels["attitude"] == "quaternion" and row.times["one thread"].median is not None
+    ]
+    counts = [int(row.labels["bodies"]) for row in rows]
+    bodies = max((n for n in counts if n <= 100_000), default=0)
+    return [row for row in rows if row.labels["bodies"] == bodies]
+
+
+@methods.picture
+def draw_costs(table: Table) -> Figure:
+    """Time, operations and error: the exact methods, of other families the fastest and the best.
+
+    Without multistep methods, whose errors are those of shorter steps.
+    """
+    families: dict[str, list[tuple[float, float, str]]] = {}
+    kinds = {x.name: x.kind for x in ph.methods() if not x.history}
+    for row in _most_bodies(table):
+        name, error = str(row.labels["method"]), row.values["error"]
+        time = row.times["one thread"].median
+        if name in kinds and time is not None and isinstance(error, float):
+            families.setdefault(kinds[name], []).append((time, error, name))
+    chosen = set(families.get("exact", ()))
+    for some in families.values():
+        chosen |= {min(some), min(some, key=lambda x: (x[1], x[0]))}
+    order = sorted(chosen, reverse=True)
+    made, (axes,) = figure(width=11.0, height=1.6 + 0.36 * len(order))
+    for i, (time, error, name) in enumerate(order):
+        axes.barh(i, time, color=COLOURS[0 if kinds[name] == "exact" else 5], height=0.75)
+        operations = ph.flops(name, hw=0.2)["total"]
+        text = f"{operations} FLOPs, error {error:.0e}"
+        axes.annotate(
+            text, (time, i), xytext=(6, 0), textcoords="offset points", va="center", fontsize=13
+        )
+    axes.set_yticks(
+        range(len(order)),
+        labels=[f"{x} ({kinds[x]})" if kinds[x] != x else x for *_, x in order],
+    )
+    axes.tick_params(axis="y", length=0, labelsize=14)
+    axes.grid(visible=False, axis="y")
+    axes.set_xlim(0, 1.6 * max((time for time, _, _ in order), default=1.0))
+    axes.set_ylim(-0.6, len(order) - 0.4)
+    axes.set_xlabel("CPU time, ns per body per step of h |m| / I1 = 0.2")
+    return made
+
+
 @methods.picture
 def draw_methods(table: Table) -> Figure:
     """Time against counted operations, most bodies of 100,000 and less, quaternions."""
     families = {x.name: x.kind for x in ph.methods()}
     points: dict[str, list[tuple[str, int, float]]] = {kind: [] for kind in families.values()}
-    rows = [row for row in table.rows if row.labels["attitude"] == "quaternion"]
-    counts = [int(row.labels["bodies"]) for row in rows]
-    bodies = max((n for n in counts if n <= 100_000), default=0)
-    for row in rows:
+    for row in _most_bodies(table):
         name, time = str(row.labels["method"]), row.times["one thread"].median
-        if row.labels["bodies"] == bodies and time is not None:
+        if time is not None:
             points[families[name]].append((name, ph.flops(name, hw=0.2)["total"], time))
     made, (axes,) = figure(width=11.0, height=7.0)
     for index, (family, some) in enumerate(points.items()):
@@ -186,6 +232,7 @@ def draw_methods(table: Table) -> Figure:
                     xytext=LABELLED[name],
                     textcoords="offset points",
                     fontsize=14,
+                    arrowprops={"arrowstyle": "-", "color": "#888888"},
                 )
     for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
         logarithmic(axis, *limits)
