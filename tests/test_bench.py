@@ -17,6 +17,7 @@ from compare import close, same
 import polhode as ph
 from polhode import _cli
 from polhode.bench import (
+    Ratio,
     Row,
     Run,
     Table,
@@ -111,6 +112,13 @@ def test_results_are_read_as_they_were_written(tmp_path):
     written = results.Results({"processor": "one"}, {"example": TABLE})
     written.save(tmp_path / "a.json")
     assert load(tmp_path / "a.json") == written
+    times = Times(0.0, 1.23456789, 2.0, 3.0, 2.5, 20)
+    row = Row({}, {"a": times}, {"b": Ratio(1.0, 1.0, 1.23456789)}, {"error": 1.23456789}, "note")
+    results.Results({}, {"example": replace(TABLE, rows=[row])}).save(tmp_path / "a.json")
+    (read,) = load(tmp_path / "a.json").tables["example"].rows
+    assert read.times == {"a": replace(times, low=1.23457)}
+    assert read.ratios["b"].high == 1.23457
+    assert read.values == row.values
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"machine": {}, "tables": [1]}'])

@@ -74,14 +74,14 @@ def load() -> float | None:
 
 def machine() -> dict[str, Any]:
     """Processor, level, compiler, versions, commit, time and load."""
-    info = ph.build_info()
+    info, version = ph.build_info(), platform.release().partition("-")[0]
     return {
         "processor": processor(),
         "cores": os.cpu_count(),
         "level": info["isa"],
         "levels of this build": _core.build["isa_supported"],
         "compiler": info["compiler"],
-        "system": platform.platform(),
+        "system": " ".join((platform.system(), version, platform.machine())),
         "python": platform.python_version(),
         "polhode": ph.__version__,
         "commit": commit(),

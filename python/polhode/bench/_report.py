@@ -29,7 +29,9 @@ def number(value: Value) -> str:
         return value
     if isinstance(value, int):
         return str(value)
-    if value != 0 and not 1e-3 <= abs(value) < 1e5:
+    if abs(value) >= 1e5:
+        return f"{value:.2e}"
+    if value != 0 and abs(value) < 1e-3:
         return f"{value:.2g}"
     return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -78,12 +78,34 @@ class Results:
 
     def save(self, path: Path) -> None:
         """Write a JSON file."""
-        data = {"machine": self.machine, "tables": [asdict(t) for t in self.tables.values()]}
-        text = json.dumps(data, indent=1, allow_nan=False) + "\n"
+        tables = ",\n".join(map(_text, self.tables.values()))
+        machine = json.dumps(self.machine, indent=1, allow_nan=False)
+        text = f'{{"machine": {machine},\n"tables": [\n{tables}\n]}}\n'
         # An interrupted run leaves the file as it was before.
         new = path.with_name(path.name + ".new")
         new.write_text(text, encoding="utf-8")
         new.replace(path)
+
+
+def _text(table: Table) -> str:
+    """A table in JSON, a row per line."""
+    head = {f.name: getattr(table, f.name) for f in fields(table) if f.name != "rows"}
+    rows = ",\n".join(json.dumps(_stored(row), allow_nan=False) for row in table.rows)
+    return f'{json.dumps(head, indent=1)[:-2]},\n "rows": [\n{rows}\n]}}'
+
+
+def _stored(one: Row | Times | Ratio) -> dict[str, Any]:
+    """The fields that differ from their defaults; times and ratios with six digits."""
+    stored = {}
+    for of in fields(one):
+        value = getattr(one, of.name)
+        default = of.default if of.default_factory is MISSING else of.default_factory()
+        if value == default:
+            continue
+        if isinstance(value, Mapping):
+            value = {k: _stored(x) if isinstance(x, Times | Ratio) else x for k, x in value.items()}
+        stored[of.name] = float(f"{value:.6g}") if isinstance(value, float) else value
+    return stored
 
 
 def load(path: str | Path) -> Results:
@@ -103,14 +125,9 @@ def load(path: str | Path) -> Results:
 
 
 def _table(entry: Mapping[str, Any]) -> Table:
-    rows = [
-        Row(
-            row["labels"],
-            {name: Times(**times) for name, times in row["times"].items()},
-            {name: Ratio(**ratio) for name, ratio in row["ratios"].items()},
-            row["values"],
-            row["note"],
-        )
-        for row in entry["rows"]
-    ]
+    rows = []
+    for row in entry["rows"]:
+        times = {name: Times(**one) for name, one in row.get("times", {}).items()}
+        ratios = {name: Ratio(**one) for name, one in row.get("ratios", {}).items()}
+        rows.append(Row(**{**row, "times": times, "ratios": ratios}))
     return Table(**{**entry, "rows": rows})
