@@ -185,9 +185,9 @@ def which(results: Results | None) -> str | None:
             [
                 str(row.labels["problem"]),
                 f"{row.labels['error at most']:.0e}",
-                f"`{method}`, {steps} steps" if method else "none",
+                f"`{method}`, {steps} step{'s' * (steps != 1)}" if method else "none",
                 best,
-                f"`{after}`, {ratio:.2g} times{', tie' * (row.note == 'tie')}" if after else "",
+                f"`{after}`, {ratio:.2f} times{', tie' * (row.note == 'tie')}" if after else "",
             ]
         )
     head = ["problem", "error at most", "fastest", "ns per body", "next family"]
