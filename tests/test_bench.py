@@ -94,10 +94,21 @@ def test_a_ratio_is_that_of_neighbouring_windows():
 def test_functions_take_turns():
     calls = []
     timer = Timer(seconds=0.0, window=0.0, least=5)
-    measured = timer.measure({k: lambda k=k: calls.append(k) for k in "ab"}, items={"a": 1, "b": 2})
+    works = {k: lambda k=k: calls.append(k) for k in "ab"}
+    measured = timer.measure(works, items={"a": 1, "b": 2}, clock="wall")
     # One call of each at the start, to fill caches and to find the length of a window.
     same("".join(calls[2:]), "abbaabbaab")
     assert set(measured.times) == {"a", "b"}
+
+
+def test_interrupted_windows_are_made_up_for(monkeypatch):
+    clock = iter(range(0, 10**9, 100))
+    monkeypatch.setattr(_timing.time, "thread_time_ns", lambda: next(clock))
+    waits = [1000, 1000, 0, 0, 0, 0]
+    wall = iter(np.cumsum([x for wait in waits for x in (0, 100 + wait)]).tolist())
+    monkeypatch.setattr(_timing.time, "perf_counter_ns", lambda: next(wall))
+    measured = Timer(seconds=0.0, window=0.0, least=4).measure({"f": lambda: None})
+    assert measured.times["f"].windows == 4
 
 
 def test_a_window_is_as_long_as_stated(monkeypatch):

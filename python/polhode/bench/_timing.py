@@ -148,7 +148,8 @@ class Timer:
     window : float
         Least length of a window in seconds: a shorter call is repeated within it.
     least, most : int
-        Bounds of the number of windows.
+        Bounds of the number of windows. Where other programs interrupt some, up to half as many
+        again are made until there are `least` without interruption.
     """
 
     seconds: float = 0.2
@@ -188,14 +189,19 @@ class Timer:
         rounds = int(self.seconds * len(functions) / cost) if functions else 0
         rounds = min(max(rounds, self.least), self.most)
         order = list(functions)
-        cpu = {name: np.empty(rounds) for name in functions}
-        wall = {name: np.empty(rounds) for name in functions}
+        cpu: dict[str, list[float]] = {name: [] for name in functions}
+        wall: dict[str, list[float]] = {name: [] for name in functions}
+        quiet = dict.fromkeys(functions, 0)
         now = time.thread_time_ns if clock == "thread" else time.process_time_ns
         collecting = gc.isenabled()
         gc.disable()
         others = _Others()
         try:
-            for i in range(rounds):
+            # Up to half as many rounds again in place of windows that were interrupted.
+            for i in range(rounds + rounds // 2):
+                enough = clock == "wall" or min(quiet.values(), default=0) >= self.least
+                if i >= rounds and enough:
+                    break
                 first = i % len(order) if order else 0
                 for name in (*order[first:], *order[:first]):
                     function, turns = functions[name], range(repeats[name])
@@ -204,11 +210,14 @@ class Timer:
                         function()
                     spent_wall, spent = time.perf_counter_ns() - begun_wall, now() - begun
                     unit = repeats[name] * count[name]
-                    cpu[name][i], wall[name][i] = spent / unit, spent_wall / unit
+                    cpu[name].append(spent / unit)
+                    wall[name].append(spent_wall / unit)
+                    quiet[name] += spent_wall <= INTERRUPTED * spent
         finally:
             if collecting:
                 gc.enable()
-        return Measured(cpu, wall, clock, others.share())
+        of_cpu, of_wall = ({k: np.array(v) for k, v in x.items()} for x in (cpu, wall))
+        return Measured(of_cpu, of_wall, clock, others.share())
 
 
 def _seconds(function: Callable[[], Any]) -> float:
