@@ -163,11 +163,42 @@ def levels(results: Results | None) -> str | None:
     found = rows(results, "levels")
     if results is None or not found:
         return None
-    names = list(found[0].times)
-    lines = [[name, *(median(row.times[name]) for row in found)] for name in names]
+    head, lines = by_length("level", found)
     lines.append(["error", *(f"{row.values['error']:.1f}" for row in found)])
-    head = ["level", *(f"hw = {row.labels['hw']:g}" for row in found)]
     return f"Measured on {where(results)}.\n\n{table(head, lines)}"
+
+
+def by_length(name: str, found: list[Row]) -> tuple[list[str], list[list[str]]]:
+    """Head and lines: a column per length of the step, a line per time."""
+    head = [name, *(f"hw = {row.labels['hw']:g}" for row in found)]
+    return head, [[x, *(median(row.times[x]) for row in found)] for x in found[0].times]
+
+
+def layouts(results: Results | None) -> str | None:
+    """Times of the exact step in different arrays; None without results."""
+    found = rows(results, "layouts")
+    return table(*by_length("arrays", found)) if found else None
+
+
+def growth(results: Results | None) -> str | None:
+    """Times of the exact step by the number of bodies; None without results."""
+    found = [row for row in rows(results, "growth_bodies") if row.labels["method"] == "exact"]
+    if not found:
+        return None
+    head = ["bodies per call", *(f"{row.labels['bodies']:,}" for row in found)]
+    return table(head, [["ns per body", *(median(row.times["time"]) for row in found)]])
+
+
+def threads(results: Results | None) -> str | None:
+    """Times of the exact step in several threads; None without results."""
+    found = [row for row in rows(results, "growth_threads") if row.labels["method"] == "exact"]
+    if not found:
+        return None
+    bodies = list(dict.fromkeys(row.labels["bodies"] for row in found))
+    counts = sorted({int(row.labels["threads"]) for row in found})
+    times = {(row.labels["bodies"], row.labels["threads"]): row.times["time"] for row in found}
+    lines = [[str(count), *(median(times.get((n, count))) for n in bodies)] for count in counts]
+    return table(["threads", *(f"{n:,} bodies" for n in bodies)], lines)
 
 
 def which(results: Results | None) -> str | None:
@@ -214,7 +245,12 @@ def bounds(_: Results | None) -> str:
 
 TABLES: dict[str, dict[str, Callable[[Results | None], str | None]]] = {
     "accuracy.md": {"domains": domains, "bounds": bounds},
-    "accuracy_and_speed.md": {"levels": levels},
+    "accuracy_and_speed.md": {
+        "levels": levels,
+        "growth": growth,
+        "layouts": layouts,
+        "threads": threads,
+    },
     "choosing.md": {"which": which},
     "methods.md": {"methods": methods, "options": options},
     "splitting.md": {"splittings": splittings},
