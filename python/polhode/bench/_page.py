@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import re
 from collections.abc import Iterable
 
 STYLE = """
@@ -23,7 +24,6 @@ th small, td small { display: block; color: #666; font-weight: 400; }
 td.none { color: #a33; text-align: left; max-width: 18em; }
 p.fault { color: #a33; }
 img { max-width: 100%; }
-p.text { white-space: pre-line; }
 p, li { max-width: 60em; }
 nav ul { columns: 2; }
 summary { cursor: pointer; color: #05a; }
@@ -41,6 +41,12 @@ def page(title: str, parts: Iterable[str]) -> str:
         "</body></html>\n",
     ]
     return "\n".join(lines)
+
+
+def prose(text: str) -> str:
+    """The paragraphs of a docstring, with what is in backquotes as code."""
+    paragraphs = (html.escape(" ".join(x.split())) for x in text.split("\n\n"))
+    return re.sub("`([^`]+)`", r"<code>\1</code>", "".join(f"<p>{x}</p>" for x in paragraphs))
 
 
 def picture(png: bytes, alt: str) -> str:

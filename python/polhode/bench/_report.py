@@ -174,7 +174,7 @@ def report(results: Results, images: dict[str, list[bytes]]) -> str:
     lines.append(_page.contents((table.name, table.title) for table in results.tables.values()))
     for table in results.tables.values():
         lines.append(f"<h2 id='{table.name}'>{html.escape(table.title)}</h2>")
-        lines.append(f"<p class='text'>{html.escape(table.text)}</p>")
+        lines.append(_page.prose(table.text))
         lines.append(
             f"<p><code>python -m polhode bench --only {table.name}</code>, {table.seconds:g} s</p>"
         )

@@ -191,7 +191,7 @@ def _html_table(rows: Sequence[Sequence[str]]) -> str:
 def section(done: Done) -> str:
     """The item as a part of the HTML page, without its title and picture."""
     parts = [f"<p>{html.escape(_provenance(done))}</p>"]
-    parts += [f"<p>{html.escape(note)}</p>" for note in done.result.notes]
+    parts += [_page.prose(note) for note in done.result.notes]
     for table in done.result.tables:
         parts.append(f"<h3>{html.escape(table.title)}</h3>")
         parts.append(_html_table([HEADINGS, *map(row, table.cells)]))
