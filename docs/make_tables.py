@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -33,15 +33,19 @@ BODIES = 100_000
 PICTURES = ("work_precision", "methods")
 
 
-def newest() -> Results | None:
-    """The newest committed results; None if there are none."""
-    found = [load(path) for path in RESULTS.glob("*.json")]
-    return max(found, key=lambda results: results.machine["time"], default=None)
+#: By name of a case, the newest committed results that have it.
+Committed = Mapping[str, Results]
 
 
-def rows(results: Results | None, name: str) -> list[Row]:
-    """The rows of a table of the results."""
-    return results.tables[name].rows if results and name in results.tables else []
+def newest() -> Committed:
+    """The newest committed results of each case."""
+    found = sorted((load(path) for path in RESULTS.glob("*.json")), key=lambda x: x.machine["time"])
+    return {name: results for results in found for name in results.tables}
+
+
+def rows(results: Committed, name: str) -> list[Row]:
+    """The rows of the table of a case."""
+    return results[name].tables[name].rows if name in results else []
 
 
 def median(times: Times | None) -> str:
@@ -51,12 +55,14 @@ def median(times: Times | None) -> str:
     return f"{times.median:.3g}" if times.median < 1000 else f"{times.median:.0f}"
 
 
-def where(results: Results) -> str:
-    """The machine and the command of the results."""
-    of = results.machine
+def where(results: Committed, name: str) -> str:
+    """The machine of the results of a case, and its command."""
+    if name not in results:
+        return ""
+    of = results[name].machine
     return (
         f"{of['processor']}, {of['compiler']}, level {of['level']}, commit {of['commit']} "
-        f"(`{of['command']}`)"
+        f"(`python -m polhode bench --only {name}`)"
     )
 
 
@@ -67,18 +73,18 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def with_times(
-    results: Results | None, head: list[str], lines: list[list[str]], cells: list[str], at: int
+    where: str, head: list[str], lines: list[list[str]], cells: list[str], at: int
 ) -> str:
     """The table, with a column of times and their machine if any of its cells has one."""
-    if results is None or all(cell == "–" for cell in cells):
+    if all(cell == "–" for cell in cells):
         return table(head, lines)
     head.insert(at, "ns per body per step")
     for line, cell in zip(lines, cells, strict=True):
         line.insert(at, cell)
-    return f"Times: {where(results)}.\n\n{table(head, lines)}"
+    return f"Times: {where}.\n\n{table(head, lines)}"
 
 
-def methods(results: Results | None) -> str:
+def methods(results: Committed) -> str:
     """One row per method."""
     listed = ph.methods()
     at = [method_cases.STEPS.index(h) for h in (0.2, 1.0)]
@@ -103,10 +109,10 @@ def methods(results: Results | None) -> str:
         if row.labels["attitude"] == "quaternion" and row.labels["bodies"] == BODIES
     }
     cells = [median(times.get(m.name)) for m in listed]
-    return with_times(results, head.split(", "), lines, cells, 4)
+    return with_times(where(results, "methods"), head.split(", "), lines, cells, 4)
 
 
-def options(results: Results | None) -> str:
+def options(results: Committed) -> str:
     """One row per option, with the methods that have it."""
     families: dict[tuple[str, str], list[str]] = {}
     defaults: dict[tuple[str, str], list[str]] = {}
@@ -128,7 +134,7 @@ def options(results: Results | None) -> str:
     )
 
 
-def splittings(results: Results | None) -> str:
+def splittings(results: Committed) -> str:
     """One row per scheme."""
     listed = ph.splittings()
     ends = splitting_cases.exact_ends()
@@ -155,17 +161,17 @@ def splittings(results: Results | None) -> str:
     head = ["scheme", "order", "free flows", "needs", "error, heavy", "error, fast", "source"]
     times = {row.labels["scheme"]: row.times["time"] for row in rows(results, "splittings")}
     cells = [median(times.get(s.name)) for s in listed]
-    return with_times(results, head, lines, cells, 3)
+    return with_times(where(results, "splittings"), head, lines, cells, 3)
 
 
-def levels(results: Results | None) -> str | None:
+def levels(results: Committed) -> str | None:
     """Times and error of the exact step at each level; None without results."""
     found = rows(results, "levels")
-    if results is None or not found:
+    if not found:
         return None
     head, lines = by_length("level", found)
     lines.append(["error", *(f"{row.values['error']:.1f}" for row in found)])
-    return f"Measured on {where(results)}.\n\n{table(head, lines)}"
+    return f"Measured on {where(results, 'levels')}.\n\n{table(head, lines)}"
 
 
 def by_length(name: str, found: list[Row]) -> tuple[list[str], list[list[str]]]:
@@ -174,13 +180,13 @@ def by_length(name: str, found: list[Row]) -> tuple[list[str], list[list[str]]]:
     return head, [[x, *(median(row.times[x]) for row in found)] for x in found[0].times]
 
 
-def layouts(results: Results | None) -> str | None:
+def layouts(results: Committed) -> str | None:
     """Times of the exact step in different arrays; None without results."""
     found = rows(results, "layouts")
     return table(*by_length("arrays", found)) if found else None
 
 
-def growth(results: Results | None) -> str | None:
+def growth(results: Committed) -> str | None:
     """Times of the exact step by the number of bodies; None without results."""
     found = [row for row in rows(results, "growth_bodies") if row.labels["method"] == "exact"]
     if not found:
@@ -189,7 +195,7 @@ def growth(results: Results | None) -> str | None:
     return table(head, [["ns per body", *(median(row.times["time"]) for row in found)]])
 
 
-def threads(results: Results | None) -> str | None:
+def threads(results: Committed) -> str | None:
     """Times of the exact step in several threads; None without results."""
     found = [row for row in rows(results, "growth_threads") if row.labels["method"] == "exact"]
     if not found:
@@ -201,10 +207,10 @@ def threads(results: Results | None) -> str | None:
     return table(["threads", *(f"{n:,} bodies" for n in bodies)], lines)
 
 
-def which(results: Results | None) -> str | None:
+def which(results: Committed) -> str | None:
     """The fastest method for each problem and error; None without results."""
     found = rows(results, "which_method")
-    if results is None or not found:
+    if not found:
         return None
     lines = []
     for row in found:
@@ -222,10 +228,10 @@ def which(results: Results | None) -> str | None:
             ]
         )
     head = ["problem", "error at most", "fastest", "ns per body", "next family"]
-    return f"Measured on {where(results)}.\n\n{table(head, lines)}"
+    return f"Measured on {where(results, 'which_method')}.\n\n{table(head, lines)}"
 
 
-def domains(_: Results | None) -> str:
+def domains(_: Committed) -> str:
     """What the groups of bounds apply to."""
     lines = [
         [f"`{name}`", functions, domain.replace("|", r"\|")]
@@ -234,7 +240,7 @@ def domains(_: Results | None) -> str:
     return table(["bounds", "functions", "tested for"], lines)
 
 
-def bounds(_: Results | None) -> str:
+def bounds(_: Committed) -> str:
     """The largest errors that the tests have measured, and their limits."""
     lines = [
         [f"`{b.name}`", f"{b.measured:g}", f"{b.limit:g}", b.unit.replace("|", r"\|")]
@@ -243,7 +249,7 @@ def bounds(_: Results | None) -> str:
     return table(["bound", "largest error measured", "limit of the test", "unit"], lines)
 
 
-TABLES: dict[str, dict[str, Callable[[Results | None], str | None]]] = {
+TABLES: dict[str, dict[str, Callable[[Committed], str | None]]] = {
     "accuracy.md": {"domains": domains, "bounds": bounds},
     "accuracy_and_speed.md": {
         "levels": levels,
@@ -269,11 +275,11 @@ def sizes(text: str) -> tuple[str, list[float]]:
     return number.sub("", text), [float(x) for x in number.findall(text)]
 
 
-def draw(results: Results) -> None:
+def draw(results: Committed) -> None:
     """Write the pictures of the README."""
     listed = cases()
     for name in PICTURES:
-        made, fault = pictures(listed[name], results.tables[name])
+        made, fault = pictures(listed[name], results[name].tables[name])
         if fault or not made:
             raise RuntimeError(f"{name}: {fault or 'no picture; is Matplotlib installed?'}")
         (DOCS / f"pictures/{name}.png").write_bytes(made[0])
@@ -286,7 +292,7 @@ def main() -> int:
     parser.add_argument("--pictures", action="store_true", help="also draw docs/pictures/*.png")
     options = parser.parse_args()
     check, code, results = options.check, 0, newest()
-    if options.pictures and results is not None:
+    if options.pictures:
         draw(results)
     for page, tables in TABLES.items():
         path = DOCS / page

@@ -369,28 +369,35 @@ def make_tables():
 
 def test_the_documentation_takes_times_from_the_newest_results(make_tables, monkeypatch, tmp_path):
     monkeypatch.setattr(make_tables, "RESULTS", tmp_path)
-    assert make_tables.newest() is None
-    assert make_tables.levels(None) is None
+    assert make_tables.newest() == {}
+    assert make_tables.levels({}) is None
     rows = [Row({"hw": 0.2}, {"v3": Times(1.0, 1.2, 1.26, 1.3, 1.3, 9)}, values={"error": 0.75})]
-    machine = dict.fromkeys(("processor", "compiler", "level", "commit", "command"), "x")
-    for year in (2001, 2002):
-        level = replace(TABLE, name="levels", rows=rows)
-        written = results.Results({**machine, "time": f"{year}-01-01"}, {"levels": level})
-        written.save(tmp_path / f"{2003 - year}.json")
+    machine = dict.fromkeys(("processor", "compiler", "level", "commit"), "x")
+    level = replace(TABLE, name="levels", rows=rows)
+    for year, tables in (
+        (2001, {"levels": level}),
+        (2002, {"levels": level}),
+        (2003, {"a": TABLE}),
+    ):
+        written = results.Results({**machine, "time": f"{year}-01-01"}, tables)
+        written.save(tmp_path / f"{2004 - year}.json")
     newest = make_tables.newest()
-    assert newest.machine["time"].startswith("2002")
-    assert "| v3 | 1.26 |\n| error | 0.8 |" in make_tables.levels(newest)
+    assert newest["levels"].machine["time"].startswith("2002")
+    assert newest["a"].machine["time"].startswith("2003")
+    table = make_tables.levels(newest)
+    assert table.startswith(
+        "Measured on x, x, level x, commit x (`python -m polhode bench --only levels`)."
+    )
+    assert "| v3 | 1.26 |\n| error | 0.8 |" in table
     assert make_tables.which(newest) is None
 
 
 def test_a_column_of_times_is_there_only_if_it_has_times(make_tables):
-    machine = dict.fromkeys(("processor", "compiler", "level", "commit", "command"), "x")
-    found, lines = results.Results(machine, {}), [["a", "1"], ["b", "2"]]
-    for some, cells in ((None, ["3", "–"]), (found, ["–", "–"])):
-        without = make_tables.with_times(some, ["x", "y"], [list(x) for x in lines], cells, 1)
-        assert "ns" not in without
-    column = make_tables.with_times(found, ["x", "y"], lines, ["3", "–"], 1)
-    assert column.splitlines()[0] == "Times: x, x, level x, commit x (`x`)."
+    lines = [["a", "1"], ["b", "2"]]
+    without = make_tables.with_times("", ["x", "y"], [list(x) for x in lines], ["–", "–"], 1)
+    assert "ns" not in without
+    column = make_tables.with_times("here", ["x", "y"], lines, ["3", "–"], 1)
+    assert column.splitlines()[0] == "Times: here."
     assert column.splitlines()[2::2] == ["| x | ns per body per step | y |", "| a | 3 | 1 |"]
 
 
