@@ -383,7 +383,7 @@ def test_the_documentation_takes_times_from_the_newest_results(make_tables, monk
         written.save(tmp_path / f"{2004 - year}.json")
     newest = make_tables.newest()
     assert newest["levels"].machine["time"].startswith("2002")
-    assert newest["a"].machine["time"].startswith("2003")
+    assert newest["example"].machine["time"].startswith("2003")
     table = make_tables.levels(newest)
     assert table.startswith(
         "Measured on x, x, level x, commit x (`python -m polhode bench --only levels`)."
