@@ -19,7 +19,7 @@ SMALL = {
     "asteroid_light_curve": {"N_FACETS": 200, "N_DAYS": 200, "N_PEAKS": 5},
     "gyro_coning": {"DURATION": 10.0},
     "rigid_water": {"SIDE": 3, "N_START": 500, "N_PIECES": 40, "SPAN": 0.1},
-    "satellites": {"N_SATELLITES": 50, "N_ORBITS": 8},
+    "satellites": {"N_SATELLITES": 50, "N_ORBITS": 16},
     "heavy_top": {"N_STEPS": 20_000},
     "tennis_racket": {"N_FRAMES": 3},
     "work_precision": {"N_BODIES": 32, "REPEATS": 1},

@@ -136,10 +136,10 @@ def run(state, h, n_steps, temperature=None):
 
 # %%
 # The molecules start on a lattice with random attitudes and are brought to 300 K during the first
-# two picoseconds. Then the temperature is no longer controlled.
+# 1.5 picoseconds. Then the temperature is no longer controlled.
 
 H = 0.002  # ps
-N_START = 1000
+N_START = 750
 v, m = np.zeros((2, N, 3))
 v += random.normal(size=(N, 3))
 v -= v.mean(axis=0)
@@ -168,7 +168,7 @@ assert np.all(np.abs(orders - 2) < 0.5)
 # The long run with 2 fs, in pieces of 20 steps. After each piece the distances of the oxygen atoms
 # are counted.
 
-N_PIECES = 150
+N_PIECES = 125
 edges = np.linspace(0.0, BOX / 2, 51)
 count, records = np.zeros(len(edges) - 1), []
 momentum = state[1].sum(axis=0)
@@ -202,7 +202,7 @@ middle = 0.5 * (edges[1:] + edges[:-1])
 peak = middle[density.argmax()]
 print(f"temperature of translation {mean[0]:.0f} K, of rotation {mean[1]:.0f} K")
 print(f"potential energy {potential:.1f} kJ/mol; first maximum at {peak:.2f} A")
-scatter = np.sqrt(2 / degrees.min() / (t[-1] / 0.2))  # of a mean, independent after 0.2 ps
+scatter = np.sqrt(2 / degrees.min() / (t[-1] / 0.5))  # of a mean, independent after 0.5 ps
 assert abs(mean[0] / mean[1] - 1) < 5 * scatter
 assert -50 < potential < -40
 assert abs(peak - 2.75) < 0.2

@@ -128,10 +128,10 @@ print(f"half of them are captured after {orbits[counts[2] < N_SATELLITES / 2][0]
 figure, (left, right) = plt.subplots(1, 2, figsize=(13.0, 6.0))
 boom = np.degrees(np.arccos(np.clip(vertical[..., 2], -1, 1)))
 left.axhline(90, color="0.5", linewidth=1)
-for k in range(10):
-    left.plot(orbits, boom[:, k], linewidth=1.2, color="C0" if up[-1, k] else "C1")
+for k in range(6):
+    left.plot(orbits, boom[:, k], linewidth=0.8, color="C0" if up[-1, k] else "C1")
 left.set(xlabel="time (orbits)", ylabel="angle from boom to vertical (degrees)", ylim=(0, 180))
-left.set(yticks=range(0, 181, 30), title="the first 10 satellites")
+left.set(yticks=range(0, 181, 30), title="the first 6 satellites")
 right.stackplot(
     orbits, counts, colors=("C0", "C1", "0.8"), labels=("captured, up", "captured, down", "free")
 )

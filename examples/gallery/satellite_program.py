@@ -23,7 +23,7 @@ MU, RADIUS = 3.986004418e14, 6.878e6  # m^3/s^2, m
 RATE = float(np.sqrt(MU / RADIUS**3))  # of the orbit, rad/s
 PERIOD = 2 * np.pi / RATE  # s
 I1, I2, I3 = 10.0, 11.0, 2.0  # kg m^2
-DAMPING = 5e-4  # N m s
+DAMPING = 3e-4  # N m s
 STEPS = 400  # per orbit
 SAVE_EVERY = 20
 
