@@ -14,13 +14,13 @@ _log = logging.getLogger(__name__)
 
 # Read by docutils in another way than by TeX, without an error: "\frac12 x" as 12/x, and the index
 # of "\bar x_1" as a limit.
-_MISREAD = re.compile(r"\\[dt]?frac\d\d|\\(bar|dot|hat|tilde|vec) ?\\?[A-Za-z]+[_^]")
+_MISREAD = re.compile(r"\\[dt]?frac\d\d|\\(bar|dot|hat|tilde|vec) ?(\{[^}]*\}|\\?[A-Za-z]+)\}?[_^]")
 
 
 def mathml(tex: str, node: nodes.Element, *, block: bool = False) -> str:
     """MathML of a formula; what cannot be converted is a warning, and shown as TeX."""
     if misread := _MISREAD.search(tex):
-        _log.warning("formula %r: write braces in %r", tex, misread[0], location=node)
+        _log.warning("formula %r: write %r in another way", tex, misread[0], location=node)
     primes = re.sub(r"'+", lambda found: "^{" + r"\prime" * len(found[0]) + "}", tex)
     try:
         return str(latex2mathml.tex2mathml(primes, as_block=block))
