@@ -17,6 +17,7 @@ th, td { padding: 2px 10px; text-align: right; border-bottom: 1px solid #ddd; ve
 th { background: #f5f5f5; font-weight: 600; max-width: 14em; }
 th:first-child, td:first-child, .words th, .words td { text-align: left; }
 th small, td small { display: block; color: #666; font-weight: 400; }
+.words td:first-child { white-space: nowrap; }
 .matches { background: #d9eefb; }
 .slip { background: #fdf0cd; }
 .unknown { background: #e4dcec; }

@@ -12,7 +12,7 @@ from polhode.bench._results import Results, Row, Table, Value
 from polhode.bench._timing import Ratio, Times
 
 #: A table of more rows is closed until the reader opens it.
-MOST_ROWS = 60
+MOST_ROWS = 30
 #: The clocks of `Times`.
 CLOCKS = {
     "thread": "CPU time of the thread",

@@ -176,7 +176,7 @@ CLASSES = {
 }
 
 
-def _html_table(rows: Sequence[Sequence[str]]) -> str:
+def _html_table(rows: Sequence[Sequence[str]], kind: str = "") -> str:
     def cell(tag: str, text: str) -> str:
         kind = CLASSES.get(text)
         mark = f' class="{kind}"' if kind else ""
@@ -185,7 +185,7 @@ def _html_table(rows: Sequence[Sequence[str]]) -> str:
     first, *rest = rows
     lines = ["<tr>" + "".join(cell("th", x) for x in first) + "</tr>"]
     lines += ["<tr>" + "".join(cell("td", x) for x in line) + "</tr>" for line in rest]
-    return '<div class="wide"><table class="words">\n' + "\n".join(lines) + "\n</table></div>"
+    return f'<div class="wide"><table class="{kind}">\n' + "\n".join(lines) + "\n</table></div>"
 
 
 def section(done: Done) -> str:
@@ -211,7 +211,11 @@ def report(stored: Sequence[tuple[Item, dict[str, str]]], out: Path) -> str:
         (item.name, item.paper, item.where, item.shows, kept.get("verdict", kept["summary"]))
         for item, kept in stored
     ]
-    parts = [_html_table(rows), _page.contents((item.name, item.name) for item, _ in stored)]
+    overview = _html_table(rows, "words")
+    for item, _ in stored:
+        link = f'<a href="#{item.name}">{item.name}</a>'
+        overview = overview.replace(f"<td>{item.name}</td>", f"<td>{link}</td>")
+    parts = [overview]
     for item, kept in stored:
         parts.append(f'<h2 id="{item.name}">{html.escape(item.name)}</h2>')
         parts.append(f"<p>{html.escape(f'{item.paper}, {item.where}: {item.shows}.')}</p>")
