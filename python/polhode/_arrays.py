@@ -9,9 +9,10 @@ message that names the first bad index and value.
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +20,19 @@ from numpy.typing import ArrayLike, NDArray
 from polhode import _core
 
 Array = NDArray[np.float64]
+
+if TYPE_CHECKING:
+    from scipy.spatial.transform import Rotation
+
+    #: An argument that is an attitude: quaternions, rotation matrices or a SciPy `Rotation`.
+    AttitudeLike: TypeAlias = ArrayLike | Rotation
+else:
+    AttitudeLike = Any
+
+#: Devices of the array API whose memory the processor reads, and names of the others (DLPack 1.1).
+HOST_DEVICES = {1, 3, 11, 13}
+DEVICES = {2: "CUDA", 4: "OpenCL", 7: "Vulkan", 8: "Metal", 9: "VPI", 10: "ROCm", 14: "oneAPI",
+           15: "WebGPU", 16: "Hexagon", 17: "MAIA", 18: "Trainium"}  # fmt: skip
 
 #: Bodies converted at a time: keeps the temporaries of a call below 1 MB.
 CHUNK = 2048
@@ -45,6 +59,7 @@ def real_array(name: str, value: ArrayLike) -> NDArray[Any]:
     """
     if type(value) is not np.ndarray:
         refuse_units(name, value)
+        value = _on_host(name, value)
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise TypeError(f"{name} is a masked array: masked values are not supported")
     array = np.asarray(value)
@@ -58,8 +73,27 @@ def real_array(name: str, value: ArrayLike) -> NDArray[Any]:
     return array
 
 
+def _on_host(name: str, value: Any) -> Any:
+    """`value`, that of another library as NumPy can read it: by DLPack, or by its `__array__`."""
+    if isinstance(value, np.ndarray) or not hasattr(type(value), "__dlpack_device__"):
+        return value
+    try:
+        device, number = map(int, value.__dlpack_device__())
+    except Exception:  # it has no one device, as an array in pieces: NumPy asks it for all
+        return value
+    if device not in HOST_DEVICES:
+        where = f"{DEVICES.get(device, 'device type ' + str(device))} (number {number})"
+        raise TypeError(
+            f"{name} is an array in the memory of {where}; polhode computes on the CPU: copy it "
+            f"there first, {name}.cpu() in PyTorch, numpy.asarray({name}) in JAX"
+        )
+    if getattr(value, "requires_grad", False):
+        raise TypeError(f"{name} requires a gradient, which would be lost: give {name}.detach()")
+    return value if hasattr(value, "__array__") else np.from_dlpack(value)
+
+
 def refuse_units(name: str, value: Any) -> None:
-    """Refuse quantities, as of astropy and pint, also in lists."""
+    """Refuse quantities, as of astropy, pint and unyt, also in lists."""
     if isinstance(value, (list, tuple)):
         for element in value:
             if type(element) is not float and type(element) is not int:
@@ -69,6 +103,8 @@ def refuse_units(name: str, value: Any) -> None:
         raise TypeError(_has_unit(name, value.unit, how))
     elif hasattr(value, "units") and hasattr(value, "magnitude"):
         raise TypeError(_has_unit(name, value.units, ".to(unit).magnitude"))
+    elif hasattr(value, "units") and hasattr(value, "to_value"):  # unyt
+        raise TypeError(_has_unit(name, value.units, ".to_value(unit)"))
 
 
 def _has_unit(name: str, unit: object, how: str) -> str:
@@ -103,6 +139,19 @@ def components(name: str, value: ArrayLike, *core: int) -> Array:
     array = real_array(name, value)
     batch_shape(name, array, *core)
     return array.astype(np.float64, copy=False)
+
+
+def without_rotation(value: Any, core: tuple[int, ...] = (4,)) -> Any:
+    """The numbers of a `scipy.spatial.transform.Rotation`; anything else as it is.
+
+    Quaternions, scalar first, of the sign that SciPy holds, or matrices for `core` (3, 3).
+    """
+    spatial = sys.modules.get("scipy.spatial.transform")
+    if spatial is None or not isinstance(value, getattr(spatial, "Rotation", ())):
+        return value
+    if core == (3, 3):
+        return value.as_matrix()
+    return np.roll(np.asarray(value.as_quat()), 1, axis=-1)
 
 
 def attitude_core(name: str, array: NDArray[Any]) -> tuple[int, ...]:
@@ -312,9 +361,9 @@ class Operand:
         return np.broadcast_to(self.array, shape + self.core)[at]
 
 
-def attitude_operand(name: str, value: ArrayLike) -> Operand:
-    """An argument that is a quaternion or a rotation matrix per body."""
-    array = real_array(name, value)
+def attitude_operand(name: str, value: AttitudeLike) -> Operand:
+    """An argument that is a quaternion, a rotation matrix or a SciPy rotation per body."""
+    array = real_array(name, without_rotation(value))
     return Operand(name, array, *attitude_core(name, array))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from polhode._arrays import Array, components
+from polhode._arrays import Array, AttitudeLike, components
 from polhode.motion import TorqueFreeMotion
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class BodyMotion:
     __module__ = "polhode.bodies"
     __slots__ = ("_body", "_m0", "_principal", "_principal0")
 
-    def __init__(self, body: RigidBody, m0: ArrayLike, q0: ArrayLike) -> None:
+    def __init__(self, body: RigidBody, m0: ArrayLike, q0: AttitudeLike) -> None:
         self._body = body
         self._m0 = components("m0", m0, 3).copy()
         self._principal0 = body._to_principal(self._m0)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from polhode._arrays import Array
+from polhode._arrays import Array, AttitudeLike
 from polhode._carry_out import Callback, carry_out
 from polhode._continue import old_store
 from polhode._prepare import prepare
@@ -25,7 +25,7 @@ from polhode.torques import TorqueLike
 def integrate(
     inertia: ArrayLike,
     m0: ArrayLike,
-    q0: ArrayLike,
+    q0: AttitudeLike,
     h: ArrayLike,
     n_steps: int,
     *,
@@ -54,7 +54,8 @@ def integrate(
         Angular momentum at `t0`, body frame.
     q0 : array_like, shape (..., 4) or (..., 3, 3)
         Attitude at `t0`, body to space: quaternions, scalar first, or rotation matrices, normalized
-        as in `step`. `inertia`, `m0`, `q0` and the parameters of torque models broadcast together.
+        as in `step`, which also says how a SciPy `Rotation` is taken. `inertia`, `m0`, `q0` and the
+        parameters of torque models broadcast together.
     h : array_like, shape () or (n_steps,)
         Time step, of either sign; one for all steps or one per step, the same for all bodies.
     n_steps : int

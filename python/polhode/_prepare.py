@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
-from polhode._arrays import Array, Operand
+from polhode._arrays import Array, AttitudeLike, Operand
 from polhode._direct import NO_SPLITTING, check_terms
 from polhode._frame import Frame, terms_of_bodies
 from polhode._methods import direct_facts, history, method_index, method_name, option_values
@@ -25,7 +25,7 @@ from polhode.torques import Torque, TorqueLike, as_terms
 def prepare(
     inertia: ArrayLike | Frame,
     m0: ArrayLike,
-    q0: ArrayLike,
+    q0: AttitudeLike,
     h: ArrayLike,
     n_steps: int,
     torque: TorqueLike,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
-from polhode._arrays import Array, Operand
+from polhode._arrays import Array, AttitudeLike, Operand
 from polhode._methods import (
     history,
     may_lack_root,
@@ -24,7 +24,7 @@ _core_step = _core.step
 def step(
     inertia: ArrayLike,
     m: ArrayLike,
-    q: ArrayLike,
+    q: AttitudeLike,
     h: ArrayLike,
     *,
     method: str | MuntheKaas = "exact",
@@ -45,7 +45,8 @@ def step(
         Angular momentum, body frame.
     q : array_like, shape (..., 4) or (..., 3, 3)
         Attitude, body to space: unit quaternions, scalar first, or rotation matrices. A quaternion
-        (matrix) whose norm (orthogonality) is off by more than a few eps is normalized.
+        (matrix) whose norm (orthogonality) is off by more than a few eps is normalized. A
+        `scipy.spatial.transform.Rotation` is accepted here and wherever polhode takes an attitude.
     h : array_like, shape (...)
         Time step, of either sign; one for all bodies or one per body. All four arguments broadcast
         together.
@@ -69,7 +70,8 @@ def step(
         Angular momentum, body frame.
     q : ndarray, shape (..., 4) or (..., 3, 3)
         Attitude. The sign of a quaternion is continuous along the motion from the given one; it is
-        not changed to make the scalar positive.
+        not changed to make the scalar positive. For a `Rotation` it is an array of quaternions:
+        ``Rotation.from_quat(q, scalar_first=True)``.
 
     Warns
     -----
@@ -180,7 +182,7 @@ def _step_converted(
     row: int,
     inertia: ArrayLike,
     m: ArrayLike,
-    q: ArrayLike,
+    q: AttitudeLike,
     h: ArrayLike,
     out: tuple[Array, Array] | None,
     n_steps: int,

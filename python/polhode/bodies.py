@@ -10,12 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from polhode import _core, quantities
 from polhode._arrays import (
+    AttitudeLike,
     attitude_core,
     check_attitude,
     check_inertia,
     components,
     outputs,
     real_array,
+    without_rotation,
 )
 from polhode._body_axes import BodyAxes
 from polhode._body_motion import BodyMotion
@@ -290,7 +292,7 @@ class RigidBody:
     def step(
         self,
         m: ArrayLike,
-        q: ArrayLike,
+        q: AttitudeLike,
         h: ArrayLike,
         *,
         out: tuple[Array, Array] | None = None,
@@ -346,7 +348,7 @@ class RigidBody:
         m_end, q_end = step(self._moments, m_principal, attitude, h, **options)
         return self._placed(m_user, m_principal, m_end, q_end, out)
 
-    def motion(self, m0: ArrayLike, q0: ArrayLike) -> BodyMotion:
+    def motion(self, m0: ArrayLike, q0: AttitudeLike) -> BodyMotion:
         """Free motion of the bodies in closed form, in the user's body axes.
 
         Parameters
@@ -383,7 +385,7 @@ class RigidBody:
     def integrate(
         self,
         m0: ArrayLike,
-        q0: ArrayLike,
+        q0: AttitudeLike,
         h: ArrayLike,
         n_steps: int,
         *,
@@ -450,9 +452,9 @@ class RigidBody:
     def _from_principal(self, v: Array) -> Array:
         return self._frame.to_old(v)
 
-    def _attitude_to_principal(self, q: ArrayLike) -> Array:
+    def _attitude_to_principal(self, q: AttitudeLike) -> Array:
         """Attitude of the principal axes from that of the user's body axes, checked."""
-        attitude = real_array("q", q)
+        attitude = real_array("q", without_rotation(q))
         core = attitude_core("q", attitude)
         attitude = components("q", attitude, *core)
         if not self._aligned:

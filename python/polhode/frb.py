@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from polhode._arrays import Array
+from polhode._arrays import Array, AttitudeLike, without_rotation
 from polhode._steps import step
 
 
 def frb_step(
     inertia: ArrayLike,
     m: ArrayLike,
-    Q: ArrayLike,
+    Q: AttitudeLike,
     h: ArrayLike,
     *,
     n_steps: int = 1,
@@ -67,6 +67,7 @@ def frb_step(
            [ 1.,  0.,  0.],
            [ 0.,  0.,  1.]])
     """
+    Q = without_rotation(Q, (3, 3))
     _check_shape("Q", Q, (3, 3))
     return step(inertia, m, Q, h, method="frb", n_steps=n_steps, out=out, threads=threads)
 
@@ -74,7 +75,7 @@ def frb_step(
 def quat_step(
     inertia: ArrayLike,
     m: ArrayLike,
-    q: ArrayLike,
+    q: AttitudeLike,
     h: ArrayLike,
     *,
     n_steps: int = 1,
@@ -120,6 +121,7 @@ def quat_step(
     >>> q.round(6)
     array([0.707107, 0.      , 0.      , 0.707107])
     """
+    q = without_rotation(q)
     _check_shape("q", q, (4,))
     return step(inertia, m, q, h, method="frb", n_steps=n_steps, out=out, threads=threads)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polhode import _arrays, _core
-from polhode._arrays import Array, Operand
+from polhode._arrays import Array, AttitudeLike, Operand
 
 
 class Regime(enum.IntEnum):
@@ -52,7 +52,8 @@ class TorqueFreeMotion:
         Angular momentum at time 0, body frame.
     q0 : array_like, shape (..., 4) or (..., 3, 3)
         Attitude at time 0, body to space: unit quaternions, scalar first, or rotation matrices.
-        Normalized as in `step`.  All three arguments broadcast together and are copied.
+        Normalized as in `step`, which also says how a SciPy `Rotation` is taken.  All three
+        arguments broadcast together and are copied.
 
     Raises
     ------
@@ -97,7 +98,7 @@ class TorqueFreeMotion:
 
     __slots__ = ("_beyond", "_facts", "_inertia", "_m0", "_q0", "_repeated", "_shape")
 
-    def __init__(self, inertia: ArrayLike, m0: ArrayLike, q0: ArrayLike) -> None:
+    def __init__(self, inertia: ArrayLike, m0: ArrayLike, q0: AttitudeLike) -> None:
         bodies = Operand("inertia", inertia, 3)
         momenta = Operand("m0", m0, 3)
         attitudes = _arrays.attitude_operand("q0", q0)

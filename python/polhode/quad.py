@@ -201,7 +201,8 @@ def step(
     if history(row):
         raise ValueError(f"method {method!r} has a history, which polhode.quad does not carry")
     count = _arrays.step_count(n_steps)
-    given = [_numbers(name, x) for name, x in zip(_NAMES, (inertia, m, q, h), strict=True)]
+    numbers = (inertia, m, _arrays.without_rotation(q), h)
+    given = [_numbers(name, x) for name, x in zip(_NAMES, numbers, strict=True)]
     high = [
         _arrays.Operand("inertia", given[0].high, 3),
         _arrays.Operand("m", given[1].high, 3),

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from polhode import _core
 from polhode._arrays import (
     ZERO_MOMENT,
+    AttitudeLike,
     Operand,
     attitude_operand,
     broadcast,
@@ -164,7 +165,7 @@ def casimir(m: ArrayLike) -> Array:
     return by_chunks(_core.casimir, (), Operand("m", m, 3))[()]
 
 
-def momentum_spatial(m: ArrayLike, q: ArrayLike) -> Array:
+def momentum_spatial(m: ArrayLike, q: AttitudeLike) -> Array:
     """Angular momentum in the space frame, ``Q m``; constant without torque.
 
     Parameters

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core, so3
-from polhode._arrays import Array
+from polhode._arrays import Array, AttitudeLike
 
 __all__ = ["attitude_from_rate"]
 
@@ -19,7 +19,7 @@ _STEPS = {order: getattr(_core, f"rate_magnus{order}") for order in (2, 4, 6, 8)
 
 def attitude_from_rate(
     omega: Callable[[float], ArrayLike] | ArrayLike,
-    q0: ArrayLike,
+    q0: AttitudeLike,
     h: ArrayLike,
     n_steps: int = 1,
     *,

@@ -21,14 +21,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polhode import _core
-from polhode._arrays import broadcast, check_attitude, components, outputs
+from polhode._arrays import (
+    AttitudeLike,
+    broadcast,
+    check_attitude,
+    components,
+    outputs,
+    without_rotation,
+)
 
 __all__ = ["conjugate", "exp", "log", "multiply", "rotate", "to_matrix", "to_quaternion"]
 
 Array = NDArray[np.float64]
 
 
-def to_matrix(q: ArrayLike, *, out: Array | None = None) -> Array:
+def to_matrix(q: AttitudeLike, *, out: Array | None = None) -> Array:
     """Rotation matrix of a quaternion.
 
     Parameters
@@ -60,10 +67,10 @@ def to_matrix(q: ArrayLike, *, out: Array | None = None) -> Array:
     >>> so3.to_matrix([1.0, 0.0, 0.0, 1.0]) @ [1.0, 2.0, 3.0]
     array([-2.,  1.,  3.])
     """
-    return _with_quaternion(_core.so3_to_matrix, (components("q", q, 4),), out, 2)
+    return _with_quaternion(_core.so3_to_matrix, (_quaternion("q", q),), out, 2)
 
 
-def to_quaternion(Q: ArrayLike, *, out: Array | None = None) -> Array:
+def to_quaternion(Q: AttitudeLike, *, out: Array | None = None) -> Array:
     """Unit quaternion of a rotation matrix, the one of the two with scalar part >= 0.
 
     Parameters
@@ -100,14 +107,14 @@ def to_quaternion(Q: ArrayLike, *, out: Array | None = None) -> Array:
     >>> so3.to_quaternion([[0, 1, 0], [1, 0, 0], [0, 0, -1]]).round(6)
     array([0.      , 0.707107, 0.707107, 0.      ])
     """
-    matrix = components("Q", Q, 3, 3)
+    matrix = components("Q", without_rotation(Q, (3, 3)), 3, 3)
     q = _core.so3_to_quaternion(matrix)
     if np.isnan(q[..., 0]).any():
         check_attitude(matrix, (3, 3), "Q")
     return _placed(q, out)
 
 
-def multiply(p: ArrayLike, q: ArrayLike, *, out: Array | None = None) -> Array:
+def multiply(p: AttitudeLike, q: AttitudeLike, *, out: Array | None = None) -> Array:
     """Hamilton product of two quaternions.
 
     Parameters
@@ -137,12 +144,12 @@ def multiply(p: ArrayLike, q: ArrayLike, *, out: Array | None = None) -> Array:
     >>> so3.multiply([0, 1, 0, 0], [0, 0, 1, 0])
     array([0., 0., 0., 1.])
     """
-    left, right = components("p", p, 4), components("q", q, 4)
+    left, right = _quaternion("p", p), _quaternion("q", q)
     broadcast({"p": left.shape[:-1], "q": right.shape[:-1]})
     return _placed(_core.so3_multiply(left, right), out)
 
 
-def conjugate(q: ArrayLike, *, out: Array | None = None) -> Array:
+def conjugate(q: AttitudeLike, *, out: Array | None = None) -> Array:
     """Conjugate of a quaternion, the inverse rotation.
 
     Parameters
@@ -169,10 +176,10 @@ def conjugate(q: ArrayLike, *, out: Array | None = None) -> Array:
     >>> so3.conjugate([1, 2, 3, 4])
     array([ 1., -2., -3., -4.])
     """
-    return _placed(_core.so3_conjugate(components("q", q, 4)), out)
+    return _placed(_core.so3_conjugate(_quaternion("q", q)), out)
 
 
-def rotate(q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
+def rotate(q: AttitudeLike, v: ArrayLike, *, out: Array | None = None) -> Array:
     """Rotate vectors by quaternions: body components to space components.
 
     Parameters
@@ -204,7 +211,7 @@ def rotate(q: ArrayLike, v: ArrayLike, *, out: Array | None = None) -> Array:
     >>> so3.rotate([0.5**0.5, 0.0, 0.0, 0.5**0.5], [1.0, 2.0, 3.0]).round(12)
     array([-2.,  1.,  3.])
     """
-    arguments = components("q", q, 4), components("v", v, 3)
+    arguments = _quaternion("q", q), components("v", v, 3)
     broadcast({"q": arguments[0].shape[:-1], "v": arguments[1].shape[:-1]})
     return _with_quaternion(_core.so3_rotate, arguments, out, 1)
 
@@ -245,7 +252,7 @@ def exp(v: ArrayLike, *, out: Array | None = None) -> Array:
     return _placed(_core.so3_exp(components("v", v, 3)), out)
 
 
-def log(q: ArrayLike, *, shortest: bool = False, out: Array | None = None) -> Array:
+def log(q: AttitudeLike, *, shortest: bool = False, out: Array | None = None) -> Array:
     """Rotation vector of a quaternion, the inverse of `exp`.
 
     Parameters
@@ -286,7 +293,11 @@ def log(q: ArrayLike, *, shortest: bool = False, out: Array | None = None) -> Ar
     array([0.      , 0.      , 1.570796])
     """
     function = _core.so3_log_shortest if shortest else _core.so3_log
-    return _with_quaternion(function, (components("q", q, 4),), out, 1)
+    return _with_quaternion(function, (_quaternion("q", q),), out, 1)
+
+
+def _quaternion(name: str, value: AttitudeLike) -> Array:
+    return components(name, without_rotation(value), 4)
 
 
 def _with_quaternion(

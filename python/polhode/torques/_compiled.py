@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode import _core
-from polhode._arrays import Array
+from polhode._arrays import Array, AttitudeLike
 from polhode.torques._base import Torque
 from polhode.torques._evaluate import columns, from_core
 from polhode.torques._function import UserDefined
@@ -116,7 +116,7 @@ class Compiled(UserDefined):
         parameters = none if self._axes is None else columns(self._axes, shape)
         return self._index, parameters, self._address, self._user_data, none, none
 
-    def torque(self, t: float, m: ArrayLike, attitude: ArrayLike) -> Array:
+    def torque(self, t: float, m: ArrayLike, attitude: AttitudeLike) -> Array:
         """Torque in the body frame, shape (..., 3), for bodies treated as the whole batch."""
         return from_core(_core.torque, self, t, attitude, m=m)
 

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polhode import _arrays, _core
-from polhode._arrays import Array
+from polhode._arrays import Array, AttitudeLike
 from polhode._body_axes import to_body
 from polhode.torques._base import Torque
 
 
 def from_core(
-    function: Callable[..., Array], torque: Torque, t: float, attitude: ArrayLike, **vectors: Any
+    function: Callable[..., Array], torque: Torque, t: float, attitude: AttitudeLike, **vectors: Any
 ) -> Array:
     """The result of a function of the core for a torque at each body; all arrays broadcast."""
     operands = [_arrays.Operand(name, v, 3) for name, v in vectors.items()]
@@ -28,7 +28,7 @@ def from_core(
     return result.reshape((*shape, *result.shape[1:]))
 
 
-def in_body(frame: str, name: str, value: Any, m: ArrayLike, attitude: ArrayLike) -> Array:
+def in_body(frame: str, name: str, value: Any, m: ArrayLike, attitude: AttitudeLike) -> Array:
     """The torque in the body frame that a function of time returned in the frame `frame`."""
     momenta, q = _arrays.Operand("m", m, 3), _arrays.attitude_operand("attitude", attitude)
     shape = _arrays.broadcast({"m": momenta.batch, "attitude": q.batch})

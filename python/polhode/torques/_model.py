@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
-from polhode._arrays import Array
+from polhode._arrays import Array, AttitudeLike
 from polhode.torques._base import Torque
 from polhode.torques._evaluate import columns, from_core
 from polhode.torques._tensors import turned
@@ -97,7 +97,7 @@ class Model(Torque):
         )
         return f"{type(self).__name__}({', '.join(arguments)})"
 
-    def torque(self, t: float, m: ArrayLike, attitude: ArrayLike) -> Array:
+    def torque(self, t: float, m: ArrayLike, attitude: AttitudeLike) -> Array:
         """Torque in the body frame.
 
         Parameters
@@ -121,7 +121,7 @@ class Model(Torque):
         """
         return from_core(_core.torque, self, t, attitude, m=m)
 
-    def derivative(self, t: float, v: ArrayLike, attitude: ArrayLike) -> Array:
+    def derivative(self, t: float, v: ArrayLike, attitude: AttitudeLike) -> Array:
         """Rate of change of the torque while the body rotates at v, at fixed time.
 
         Parameters
@@ -147,7 +147,7 @@ class Model(Torque):
             raise ValueError(f"{type(self).__name__} has no derivative")
         return from_core(_core.torque_derivative, self, t, attitude, v=v)
 
-    def potential(self, t: float, attitude: ArrayLike) -> Array:
+    def potential(self, t: float, attitude: AttitudeLike) -> Array:
         """Potential energy.
 
         Parameters

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from polhode._arrays import Array
+from polhode._arrays import Array, AttitudeLike
 from polhode.torques._base import Torque
 from polhode.torques._evaluate import columns, in_body, returned
 from polhode.torques._model import Model, frame_of
@@ -102,7 +102,7 @@ class Prescribed(Model):
         if not self.in_core:
             record.function(where, self.values)
 
-    def torque(self, t: float, m: ArrayLike, attitude: ArrayLike) -> Array:
+    def torque(self, t: float, m: ArrayLike, attitude: AttitudeLike) -> Array:
         """Torque in the body frame, shape (..., 3), see `Model.torque`."""
         if self.in_core:
             return super().torque(t, m, attitude)

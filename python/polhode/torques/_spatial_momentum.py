@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from polhode._arrays import Array
+from polhode._arrays import Array, AttitudeLike
 from polhode.torques._base import Torque
 from polhode.torques._evaluate import check_functions, fitting, in_body
 
@@ -58,7 +58,7 @@ class SpatialMomentum(Torque):
         self.derivatives = derivatives
         self.known_derivatives = len(derivatives)
 
-    def torque(self, t: float, m: ArrayLike, attitude: ArrayLike) -> Array:
+    def torque(self, t: float, m: ArrayLike, attitude: AttitudeLike) -> Array:
         """Torque in the body frame, shape (..., 3): Q.T @ L'(t)."""
         if not self.derivatives:
             raise ValueError("SpatialMomentum needs the derivative of L to give a torque")
