@@ -1,4 +1,4 @@
-"""Trajectory.plot: the plot shows the data of the trajectory."""
+"""The plots show the data of the trajectory, or of the motion."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 from compare import close
 
 import polhode as ph
+from polhode._animate import FACES, box
 from polhode._plot import MOST_SAVES, polhodes
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -142,3 +143,104 @@ def test_matplotlib_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r'pip install "polhode\[plot\]"'):
         traj.plot()
+
+
+def drawn_omega(figure: Any) -> Any:
+    curves = lines(figure.axes[3])
+    return np.transpose([curves[rf"$\omega_{k}$"].get_ydata() for k in (1, 2, 3)])
+
+
+@pytest.mark.parametrize("matrix", [False, True])
+def test_a_motion_with_its_angular_velocity(tmp_path: Path, matrix: bool) -> None:
+    inertia = np.array([1.0, 1.5, 2.2])
+    q0 = np.eye(3) if matrix else [1.0, 0, 0, 0]
+    motion = ph.TorqueFreeMotion(inertia, [[0.1, 0.5, 0.8], [0.3, 0.5, 0.8]], q0)
+    t = np.linspace(-3.0, 40.0, 50)
+    figure = motion.plot(t, body=1)
+    m, q = ph.TorqueFreeMotion(inertia, [0.3, 0.5, 0.8], [1.0, 0, 0, 0])(t)
+    close(drawn_omega(figure), m / inertia, atol=4 * EPS)
+    attitude = lines(figure.axes[2])
+    close(attitude["$q_y$"].get_xydata(), np.c_[t, q[:, 2]], atol=1e-13)
+    figure.savefig(tmp_path / "picture.png")
+    assert (tmp_path / "picture.png").stat().st_size > 10_000
+    for wrong in (2, (0, 0)):
+        with pytest.raises(IndexError, match="no body"):
+            motion.plot(t, wrong)
+    for times in (0.0, [], [[1.0]]):
+        with pytest.raises(ValueError, match=r"t must have shape \(n,\)"):
+            motion.plot(times)
+
+
+@pytest.mark.parametrize(
+    ("m0", "span"),
+    [([0.3, 0.5, 0.8], None), ([0.0, 0.0, 1.1], 16 * np.pi), ([0.0, 0.0, 0.0], 1.0)],
+)
+def test_the_default_times_of_a_motion(m0: list[float], span: float | None) -> None:
+    motion = ph.TorqueFreeMotion([1.0, 1.5, 2.2], m0, [1.0, 0, 0, 0])
+    t = lines(motion.plot().axes[3])[r"$\omega_1$"].get_xdata()
+    close([t[0], t[-1]], [0, 2 * motion.period if span is None else span], rtol=2 * EPS)
+
+
+def test_a_motion_in_other_axes() -> None:
+    body = ph.RigidBody([TENSOR, np.diag([1.0, 2.0, 2.5])])
+    t = np.linspace(0.0, 10.0, 20)
+    motion = body.motion([0.3, 0.5, 0.8], [1, 0, 0, 0])
+    m, q = motion(t[:, None])
+    figure = motion.plot(t)
+    close(drawn_omega(figure), body.omega(m)[:, 0], atol=1e-14)
+    drawn = np.transpose([lines(figure.axes[2])[f"$q_{x}$"].get_ydata() for x in "wxyz"])
+    close(drawn, q[:, 0], atol=1e-13)
+
+
+@pytest.mark.parametrize("tensor", [None, TENSOR])
+def test_the_moving_box(tmp_path: Path, tensor: Any) -> None:
+    sides = np.array([1.0, 0.5, 0.25])
+    if tensor is None:
+        moments = (np.sum(sides**2) - sides**2) / 12
+        close(box(moments), sides / 2, atol=4 * EPS)
+        traj = integrate(inertia=moments, n_steps=6)
+        axes = np.eye(3)
+    else:
+        body = ph.RigidBody(tensor)
+        sides, axes = 2 * box(body.moments), body.axes
+        traj = body.integrate([0.3, 0.5, 0.8], [1, 0, 0, 0], 0.3, 6)
+    movie = traj.animate()
+    movie.save(tmp_path / "body.gif", writer="pillow")
+    with pytest.importorskip("PIL.Image").open(tmp_path / "body.gif") as image:
+        assert image.n_frames == len(traj) == 7
+    (axes_drawn,) = movie._fig.axes
+    vertices = np.asarray(axes_drawn.collections[0]._faces)[:, :, :3]
+    assert vertices.shape == (6, 4, 3)
+    in_body = vertices @ ph.so3.to_matrix(traj.q[-1]) @ axes
+    close(np.abs(in_body), np.broadcast_to(sides / 2, (6, 4, 3)), atol=1e-14)
+    assert {tuple(face) for face in np.sign(in_body).reshape(6, 12)} == {
+        tuple(face) for face in np.sign(box(np.ones(3)) * corners()[FACES]).reshape(6, 12)
+    }
+    assert axes_drawn.get_title() == f"t = {traj.t[-1]:.4g}"
+    dashed = np.transpose(lines(axes_drawn)["momentum"]._verts3d)[1]
+    spatial = traj.momentum_spatial()[0]
+    close(dashed, spatial / np.linalg.norm(spatial), atol=1e-13)
+
+
+def corners() -> Any:
+    return np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1], indexing="ij")).reshape(3, 8).T
+
+
+@pytest.mark.parametrize("moments", [[0, 1, 1], [1, 1, 2], [1, 1, 1], [1, 2, 9]])
+def test_every_body_has_a_box(moments: list[float]) -> None:
+    half = box(np.array(moments, float))
+    assert half.max() == 0.5
+    assert half.min() >= 0.01
+    assert np.argmax(half) == np.argmin(moments)
+
+
+def test_a_moving_motion_and_a_long_trajectory(tmp_path: Path) -> None:
+    motion = ph.TorqueFreeMotion([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], np.eye(3))
+    movie = motion.animate([0.0, 1.0], interval=100)
+    movie.save(tmp_path / "motion.gif", writer="pillow")
+    movie = ph.RigidBody(TENSOR).motion([0.3, 0.5, 0.8], [1, 0, 0, 0]).animate([0.0, 1.0, 2.0])
+    movie.save(tmp_path / "body.gif", writer="pillow")
+    assert movie._save_count == 3
+    movie = integrate(n_steps=3000).animate()
+    assert movie._save_count == 1000
+    movie._draw_was_started = True  # it is not saved

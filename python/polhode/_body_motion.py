@@ -10,6 +10,9 @@ from polhode._arrays import Array, AttitudeLike, components
 from polhode.motion import TorqueFreeMotion
 
 if TYPE_CHECKING:
+    from matplotlib.animation import FuncAnimation
+    from matplotlib.figure import Figure
+
     from polhode.bodies import RigidBody
 
 
@@ -98,6 +101,28 @@ class BodyMotion:
     def regime(self) -> Any:
         """How m moves: an array of `Regime`, one `Regime` for a single body."""
         return self._principal.regime
+
+    def plot(self, t: ArrayLike | None = None, body: int | tuple[int, ...] = 0) -> Figure:
+        """Picture of one body in its user's axes, see `polhode.TorqueFreeMotion.plot`."""
+        from polhode._plot import plot_motion
+
+        return plot_motion(self, t, body)
+
+    def animate(
+        self,
+        t: ArrayLike | None = None,
+        body: int | tuple[int, ...] = 0,
+        *,
+        interval: float = 40.0,
+    ) -> FuncAnimation:
+        """Moving picture of the attitude, see `polhode.TorqueFreeMotion.animate`."""
+        from polhode._animate import animate
+        from polhode._plot import states_at
+
+        return animate(states_at(self, t, body, 200), interval)
+
+    def _repr_html_(self) -> str:
+        return self._principal._repr_html_().replace("TorqueFreeMotion", "BodyMotion")
 
     def __repr__(self) -> str:
         return repr(self._principal).replace("TorqueFreeMotion", "BodyMotion")

@@ -53,5 +53,10 @@ class BodyTrajectory(Trajectory):
         principal = self.body._to_principal(np.asarray(self.m))
         return self.body._from_principal(np.asarray(_core.omega(self.body.moments, principal)))
 
+    @property
+    def _axes(self) -> str:
+        """The body axes of m and q."""
+        return "axes of body.tensor"
+
     def _kinetic(self, m: Array) -> Array:
         return np.asarray(self.body.energy(m))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from polhode import _core, _options
+from polhode._html import Listing, facts
 from polhode._rkmk import MuntheKaas, is_implicit
 
 
@@ -54,6 +55,9 @@ class Method:
     takes_torque: bool = False
     option_docs: dict[str, str] = field(default_factory=dict, hash=False)
 
+    def _repr_html_(self) -> str:
+        return facts(f"method {self.name}", vars(self))
+
 
 _ROWS = _core.methods()
 _OPTIONS = [_options.read(row["options"]) for row in _ROWS]
@@ -84,7 +88,7 @@ def methods() -> list[Method]:
     Returns
     -------
     list of Method
-        See `Method` for the attributes.
+        See `Method` for the attributes. A notebook shows the list as a table.
 
     Examples
     --------
@@ -92,7 +96,9 @@ def methods() -> list[Method]:
     >>> ph.methods()[0].name
     'exact'
     """
-    return [method for method in _METHODS if method.name != _MADE]
+    columns = ("name", "order", "kind", "invariants", "symmetric", "takes_torque", "options")
+    public = (method for method in _METHODS if method.name != _MADE)
+    return Listing(public, "methods", (*columns, "source"))
 
 
 def method_name(row: int) -> str:

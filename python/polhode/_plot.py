@@ -1,15 +1,20 @@
-"""Plots of trajectories, with Matplotlib."""
+"""Plots of trajectories and of free motions, with Matplotlib."""
 
 from __future__ import annotations
 
 import operator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from polhode import _core, so3
+from polhode import _arrays, _core, so3
 from polhode._arrays import Array
+from polhode._body_axes import BodyAxes
+from polhode._body_motion import BodyMotion
 from polhode._trajectory import Trajectory
+from polhode.motion import TorqueFreeMotion
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,55 +28,142 @@ POINTS = 200
 
 def plot(trajectory: Trajectory, body: int | tuple[int, ...]) -> Figure:
     """See `Trajectory.plot`."""
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError(
-            'Trajectory.plot needs Matplotlib: pip install "polhode[plot]"'
-        ) from error
-    if len(trajectory) == 0:
-        raise ValueError("the trajectory is empty")
-    one = _One(trajectory, body)
-    figure = pyplot.figure(figsize=(10.0, 9.0), layout="constrained")
-    _momentum(figure.add_subplot(2, 2, 1, projection="3d"), one)
-    _axes(figure.add_subplot(2, 2, 2, projection="3d"), one)
-    _attitude(figure.add_subplot(2, 2, 3), one)
-    _invariants(figure.add_subplot(2, 2, 4), one)
+    one = saved_states(trajectory, body)
+    figure = _figure(one)
+    _invariants(figure.add_subplot(2, 2, 4), one, *_energy(trajectory, one))
     return figure
 
 
-class _One:
-    """One body of a trajectory, with at most MOST_SAVES of its saved states."""
+def plot_motion(
+    motion: TorqueFreeMotion | BodyMotion, t: ArrayLike | None, body: int | tuple[int, ...]
+) -> Figure:
+    """See `TorqueFreeMotion.plot`."""
+    one = states_at(motion, t, body)
+    figure = _figure(one)
+    _omega(figure.add_subplot(2, 2, 4), one)
+    return figure
 
-    def __init__(self, trajectory: Trajectory, body: int | tuple[int, ...]) -> None:
-        shape = trajectory.m.shape[1:-1]
-        at = _index(body, shape)
-        count = len(trajectory)
-        saves = np.unique(np.linspace(0, count - 1, min(count, MOST_SAVES)).round().astype(int))
-        self.t = np.asarray(trajectory.t[saves])
-        self.m = np.asarray(trajectory.m[(saves, *at)])
-        attitude = np.asarray(trajectory.q[(saves, *at)])
-        self.Q = attitude if attitude.shape[-1] == 3 else so3.to_matrix(attitude)
-        self.q = attitude if attitude.shape[-1] == 4 else _continuous(so3.to_quaternion(attitude))
-        own = getattr(trajectory, "body", None)  # of a BodyTrajectory
-        moments, axes = (trajectory.inertia, np.eye(3)) if own is None else (own.moments, own.axes)
-        self.moments = np.broadcast_to(moments, (*shape, 3))[at]
-        #: Principal axes as columns, in the axes of the trajectory.
-        self.axes = np.broadcast_to(axes, (*shape, 3, 3))[at]
-        self.is_free = not trajectory.torque
-        self.energy = np.asarray(_core.energy(self.moments, self.m @ self.axes))
-        self.has_energy = all(term.has_potential for term in trajectory.torque)
-        for term in trajectory.torque:
-            if not term.has_potential:
-                continue
-            alone = term.of_body(at, shape)
-            if alone is not None:
-                for k, t in enumerate(self.t):
-                    self.energy[k] += alone.potential(float(t), attitude[k])
-            else:  # a function of the whole batch
-                for k, (save, t) in enumerate(zip(saves, self.t, strict=True)):
-                    every = term.potential(float(t), np.asarray(trajectory.q[save]))
-                    self.energy[k] += np.broadcast_to(every, shape)[at]
+
+def _figure(one: One) -> Figure:
+    """The three axes of every plot."""
+    figure: Figure = matplotlib_pyplot().figure(figsize=(10.0, 9.0), layout="constrained")
+    _momentum(figure.add_subplot(2, 2, 1, projection="3d"), one)
+    _axes(figure.add_subplot(2, 2, 2, projection="3d"), one)
+    _attitude(figure.add_subplot(2, 2, 3), one)
+    return figure
+
+
+def matplotlib_pyplot() -> Any:
+    """The module `matplotlib.pyplot`."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError('plots need Matplotlib: pip install "polhode[plot]"') from error
+    return pyplot
+
+
+@dataclass
+class One:
+    """States of one body, at most MOST_SAVES of a trajectory."""
+
+    t: Array
+    m: Array
+    #: Quaternions or matrices.
+    attitude: Array
+    moments: Array
+    #: Principal axes as columns, in the axes of m.
+    axes: Array
+    is_free: bool = True
+    #: Index of the body in its batch, and those of the states in their trajectory.
+    at: tuple[int, ...] = ()
+    saves: Any = None
+    Q: Array = field(init=False)
+    q: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        given = self.attitude
+        self.Q = given if given.shape[-1] == 3 else so3.to_matrix(given)
+        self.q = given if given.shape[-1] == 4 else _continuous(so3.to_quaternion(given))
+
+    def omega(self) -> Array:
+        """Angular velocity, in the axes of m."""
+        return np.asarray(_core.omega(self.moments, self.m @ self.axes)) @ self.axes.T
+
+
+def saved_states(
+    trajectory: Trajectory, body: int | tuple[int, ...], most: int = MOST_SAVES
+) -> One:
+    """One body of a trajectory, with at most so many of its states."""
+    if len(trajectory) == 0:
+        raise ValueError("the trajectory is empty")
+    shape = trajectory.m.shape[1:-1]
+    at = _index(body, shape)
+    saves = np.linspace(0, len(trajectory) - 1, min(len(trajectory), most)).round().astype(int)
+    own = getattr(trajectory, "body", None)  # of a BodyTrajectory
+    moments, axes = (trajectory.inertia, np.eye(3)) if own is None else (own.moments, own.axes)
+    return One(
+        np.asarray(trajectory.t[saves]),
+        np.asarray(trajectory.m[(saves, *at)]),
+        np.asarray(trajectory.q[(saves, *at)]),
+        np.broadcast_to(moments, (*shape, 3))[at],
+        np.broadcast_to(axes, (*shape, 3, 3))[at],
+        not trajectory.torque,
+        at,
+        saves,
+    )
+
+
+def states_at(
+    motion: TorqueFreeMotion | BodyMotion,
+    t: ArrayLike | None,
+    body: int | tuple[int, ...],
+    count: int = 400,
+) -> One:
+    """One body of a free motion at these times, or so many times of the default span."""
+    shape = motion.shape
+    at = _index(body, shape)
+    columns = np.eye(3)
+    if isinstance(motion, BodyMotion):
+        columns = np.broadcast_to(motion._body.axes, (*shape, 3, 3))[at]
+        motion = motion._principal
+    alone = motion._of_body(at)
+    moments, m0 = alone._inertia, alone._m0
+    if t is None:
+        t = np.linspace(
+            0.0, _span(float(alone.period), np.asarray(_core.omega(moments, m0))), count
+        )
+    times = _arrays.real_array("t", t).astype(np.float64)
+    if times.ndim != 1 or times.size == 0:
+        raise ValueError(f"t must have shape (n,), n at least 1, not {times.shape}")
+    m, attitude = alone(times)
+    axes = BodyAxes(columns)
+    return One(times, axes.to_old(m), axes.attitude_to_old(attitude), moments, columns)
+
+
+def _span(period: float, omega: Array) -> float:
+    """Two periods of m, or four turns where it does not return or does not move."""
+    rate = float(np.linalg.norm(omega))
+    if np.isfinite(period):
+        return 2 * period
+    return 8 * np.pi / rate if rate > 0 else 1.0
+
+
+def _energy(trajectory: Trajectory, one: One) -> tuple[Array, bool]:
+    """Energy of the body at the states; whether it has all potentials."""
+    energy = np.asarray(_core.energy(one.moments, one.m @ one.axes))
+    shape = trajectory.m.shape[1:-1]
+    for term in trajectory.torque:
+        if not term.has_potential:
+            continue
+        alone = term.of_body(one.at, shape)
+        if alone is not None:
+            for k, t in enumerate(one.t):
+                energy[k] += alone.potential(float(t), one.attitude[k])
+        else:  # a function of the whole batch
+            for k, (save, t) in enumerate(zip(one.saves, one.t, strict=True)):
+                every = term.potential(float(t), np.asarray(trajectory.q[save]))
+                energy[k] += np.broadcast_to(every, shape)[one.at]
+    return energy, all(term.has_potential for term in trajectory.torque)
 
 
 def _index(body: int | tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -151,7 +243,7 @@ def _ball(axes: Any, title: str) -> None:
     axes.set_title(title)
 
 
-def _momentum(axes: Any, one: _One) -> None:
+def _momentum(axes: Any, one: One) -> None:
     _ball(axes, "direction of m in the body, curves of constant energy")
     curves, separatrix = polhodes(one.moments)
     for curve in curves:
@@ -168,7 +260,7 @@ def _momentum(axes: Any, one: _One) -> None:
     axes.plot(*path[:1].T, color="C0", marker="o", markersize=4)
 
 
-def _axes(axes: Any, one: _One) -> None:
+def _axes(axes: Any, one: One) -> None:
     _ball(axes, "body axes in space")
     for k in range(3):
         axes.plot(*one.Q[:, :, k].T, color=f"C{k}", linewidth=0.9, label=f"axis {k + 1}")
@@ -176,7 +268,7 @@ def _axes(axes: Any, one: _One) -> None:
     axes.legend(loc="lower right")
 
 
-def _attitude(axes: Any, one: _One) -> None:
+def _attitude(axes: Any, one: One) -> None:
     for k, name in enumerate(("w", "x", "y", "z")):
         axes.plot(one.t, one.q[:, k], linewidth=0.9, label=f"$q_{name}$")
     axes.set_xlabel("t")
@@ -184,8 +276,16 @@ def _attitude(axes: Any, one: _One) -> None:
     axes.legend(loc="upper right", ncols=4)
 
 
-def _invariants(axes: Any, one: _One) -> None:
-    lines = {"energy" if one.has_energy else "kinetic energy": _change(one.energy)}
+def _omega(axes: Any, one: One) -> None:
+    for k, rate in enumerate(one.omega().T):
+        axes.plot(one.t, rate, linewidth=0.9, label=rf"$\omega_{k + 1}$")
+    axes.set_xlabel("t")
+    axes.set_title("angular velocity, body frame")
+    axes.legend(loc="upper right", ncols=3)
+
+
+def _invariants(axes: Any, one: One, energy: Array, is_whole: bool) -> None:
+    lines = {"energy" if is_whole else "kinetic energy": _change(energy)}
     if one.is_free:
         lines["|m|"] = _change(np.linalg.norm(one.m, axis=-1))
         spatial = np.einsum("tij,tj->ti", one.Q, one.m)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
 from polhode._arrays import Array
+from polhode._html import table
 
 #: Largest numbers of stages in the core.
 MOST_EXPLICIT, MOST_IMPLICIT = _core.tableau_stages
@@ -64,6 +65,11 @@ class MuntheKaas:
         object.__setattr__(self, "a", tuple(tuple(map(float, row)) for row in matrix))
         object.__setattr__(self, "b", tuple(map(float, weights)))
         object.__setattr__(self, "c", tuple(map(float, nodes)))
+
+    def _repr_html_(self) -> str:
+        rows = [*((c, *a) for c, a in zip(self.c, self.a, strict=True)), ("", *self.b)]
+        head = ["c", *(f"a{j + 1}" for j in range(self.stages))]
+        return table("Munthe-Kaas method: nodes c, matrix a, last row weights b", head, rows)
 
     @property
     def stages(self) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polhode import _core
+from polhode._html import Listing, facts
 from polhode._methods import unknown_name
 
 #: How far the coefficients of a user's scheme may be from adding up to 1.
@@ -64,6 +65,11 @@ class Splitting:
     stages: tuple[tuple[str, float, float], ...]
     generalised_order: tuple[int, ...] = ()
     effective_order: int | None = None
+
+    def _repr_html_(self) -> str:
+        content = {name: value for name, value in vars(self).items() if name != "stages"}
+        content |= {"flows a": self.a, "kicks b": self.b, "times": self.times}
+        return facts(f"splitting {self.name}", content)
 
     @property
     def a(self) -> tuple[float, ...]:
@@ -132,7 +138,8 @@ def splittings() -> list[Splitting]:
     Returns
     -------
     list of Splitting
-        Name, order, kind, symmetry, source and stages of each.
+        Name, order, kind, symmetry, source and stages of each. A notebook shows the list as a
+        table.
 
     Examples
     --------
@@ -148,7 +155,8 @@ def splittings() -> list[Splitting]:
     >>> next([round(t, 2) for t in s.times] for s in ph.splittings() if s.name == "rkn6_7")
     [-1.01, 2.01]
     """
-    return list(_SPLITTINGS.values())
+    columns = ("name", "order", "kind", "symmetric", "attitude_only", "modified", "times", "source")
+    return Listing(_SPLITTINGS.values(), "splittings", columns)
 
 
 def as_splitting(splitting: str | Splitting | Sequence[Sequence[float]]) -> Splitting:

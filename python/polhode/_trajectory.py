@@ -12,10 +12,14 @@ import numpy as np
 
 from polhode import _core
 from polhode._arrays import Array
+from polhode._html import facts
 from polhode._methods import levels_to_the_user
 from polhode.torques import Torque
 
 if TYPE_CHECKING:
+    import pandas
+    import xarray
+    from matplotlib.animation import FuncAnimation
     from matplotlib.figure import Figure
 
 #: Bodies evaluated at a time, so that memmaps are not read whole.
@@ -59,6 +63,21 @@ class Trajectory:
     def __repr__(self) -> str:
         span = f"t = {self.t[0]:g} ... {self.t[-1]:g}" if len(self) else "empty"
         return f"{type(self).__name__}({len(self)} states of shape {self.m.shape[1:-1]}, {span})"
+
+    def _repr_html_(self) -> str:
+        shape = self.m.shape[1:-1]
+        content: dict[str, Any] = {
+            "states": len(self),
+            "bodies": f"{int(np.prod(shape))}, shape {shape}" if shape else 1,
+            "attitudes": "quaternions" if self.q.shape[-1] == 4 else "rotation matrices",
+            "axes": self._axes,
+            "torque": ", ".join(map(repr, self.torque)) or "none",
+        }
+        if len(self):
+            content["t"] = f"{self.t[0]:g} … {self.t[-1]:g}"
+        for when, k in (("first", 0), ("last", -1)) if len(self) and not shape else ():
+            content[f"{when} m"], content[f"{when} q"] = self.m[k], self.q[k]
+        return facts(type(self).__name__, content)
 
     @staticmethod
     def load(path: str | os.PathLike[str], torque: Any = None) -> Trajectory:
@@ -193,6 +212,90 @@ class Trajectory:
         from polhode._plot import plot
 
         return plot(self, body)
+
+    def animate(self, body: int | tuple[int, ...] = 0, *, interval: float = 40.0) -> FuncAnimation:
+        """Moving picture of the attitude of one body, as a box.
+
+        Parameters
+        ----------
+        body : int or tuple of int, optional
+            Which body of a batch.
+        interval : float, optional
+            Milliseconds between two pictures.
+
+        Returns
+        -------
+        matplotlib.animation.FuncAnimation
+            One picture for each saved state; of more than 1000 states, 1000 that are evenly spaced.
+            Keep it in a variable while it runs; ``save("body.gif", writer="pillow")`` writes a
+            file, and ``to_jshtml()`` shows it in a notebook.
+
+        Raises
+        ------
+        ImportError
+            If Matplotlib is missing: ``pip install "polhode[plot]"``.
+        IndexError
+            If there is no such body.
+        ValueError
+            If there is no saved state.
+
+        Notes
+        -----
+        A homogeneous box with these moments of inertia has the drawn proportions; a side of less
+        than a fiftieth of the longest is drawn as one. Moments that violate the triangle inequality
+        have no box; a square below zero counts as zero. Lines: the axes of m in the body, and
+        dashed the direction of the angular momentum in space.
+        """
+        from polhode._animate import animate
+        from polhode._plot import saved_states
+
+        return animate(saved_states(self, body, most=1000), interval)
+
+    def to_xarray(self) -> xarray.Dataset:
+        """The states as a dataset of xarray.
+
+        Returns
+        -------
+        xarray.Dataset
+            Variables ``m`` (t, body, axis), ``q`` (t, body, component), or for matrices (t, body,
+            space_axis, axis), and ``inertia`` (axis) or (body, axis); for a trajectory in the axes
+            of a `RigidBody` ``tensor`` (axis, other_axis) in place of ``inertia``. A batch of one
+            axis has the dimension ``body``, one of several axes has ``body_1``, ``body_2`` and so
+            on; a single body has none. ``axis`` is the number of the body axis, ``component`` is w,
+            x, y, z. Attributes say the frames and the torque. Arrays are not copied.
+
+        Raises
+        ------
+        ImportError
+            If xarray is missing: ``pip install "polhode[tables]"``.
+        """
+        from polhode._tables import to_xarray
+
+        return to_xarray(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The states as a data frame of pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each time and body. Columns m1, m2, m3 (body frame) and qw, qx, qy, qz, or
+            q11, q12 ... q33 for matrices. The index is ``t``, for a batch with further levels:
+            ``body``, or ``body_1``, ``body_2`` and so on for a batch of several axes.
+
+        Raises
+        ------
+        ImportError
+            If pandas is missing: ``pip install "polhode[tables]"``.
+        """
+        from polhode._tables import to_pandas
+
+        return to_pandas(self)
+
+    @property
+    def _axes(self) -> str:
+        """The body axes of m and q."""
+        return "principal axes"
 
     def _kinetic(self, m: Array) -> Array:
         return np.asarray(_core.energy(self.inertia, m))

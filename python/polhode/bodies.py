@@ -22,6 +22,7 @@ from polhode._arrays import (
 from polhode._body_axes import BodyAxes
 from polhode._body_motion import BodyMotion
 from polhode._frame import Frame
+from polhode._html import table_of_bodies
 from polhode._inertia import orthonormal, principal_axes, refuse_unphysical, tensor_of_points
 from polhode._integrate import integrate
 from polhode._steps import step
@@ -213,6 +214,12 @@ class RigidBody:
         if self.shape:
             return f"<RigidBody: {self.shape} bodies>"
         return f"<RigidBody: moments {self._moments}>"
+
+    def _repr_html_(self) -> str:
+        columns = {"principal moments": self.moments}
+        if not self.shape:
+            columns["principal axes, in columns"] = self.axes
+        return table_of_bodies(type(self).__name__, self.shape, columns)
 
     def momentum(self, omega: ArrayLike) -> Array:
         """Angular momentum of an angular velocity, ``tensor @ omega``.

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polhode import _arrays, _core
 from polhode._arrays import Array, AttitudeLike, Operand
+from polhode._html import table_of_bodies
+
+if TYPE_CHECKING:
+    from matplotlib.animation import FuncAnimation
+    from matplotlib.figure import Figure
 
 
 class Regime(enum.IntEnum):
@@ -226,6 +231,83 @@ class TorqueFreeMotion:
         if not self._shape:
             return Regime(int(numbers))
         return np.array([None, *Regime], dtype=object)[numbers]
+
+    def plot(self, t: ArrayLike | None = None, body: int | tuple[int, ...] = 0) -> Figure:
+        """Picture of one body: its momentum on the sphere, its attitude, its angular velocity.
+
+        Parameters
+        ----------
+        t : array_like, shape (n,), optional
+            Times. None: 400 times of two periods of m; where m does not return or does not move, of
+            the time of four turns at the rate of the start.
+        body : int or tuple of int, optional
+            Which body of a batch.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Four axes: three as those of `Trajectory.plot`, and omega in the body frame.
+
+        Raises
+        ------
+        ImportError
+            If Matplotlib is missing: ``pip install "polhode[plot]"``.
+        IndexError
+            If there is no such body.
+        ValueError
+            If `t` does not have the shape (n,).
+        """
+        from polhode._plot import plot_motion
+
+        return plot_motion(self, t, body)
+
+    def animate(
+        self,
+        t: ArrayLike | None = None,
+        body: int | tuple[int, ...] = 0,
+        *,
+        interval: float = 40.0,
+    ) -> FuncAnimation:
+        """Moving picture of the attitude of one body, as a box.
+
+        Parameters
+        ----------
+        t : array_like, shape (n,), optional
+            Times, one picture each. None: as in `plot`, 200 times.
+        body : int or tuple of int, optional
+            Which body of a batch.
+        interval : float, optional
+            Milliseconds between two pictures.
+
+        Returns
+        -------
+        matplotlib.animation.FuncAnimation
+            As `Trajectory.animate`.
+
+        Raises
+        ------
+        ImportError, IndexError, ValueError
+            As `plot`.
+        """
+        from polhode._animate import animate
+        from polhode._plot import states_at
+
+        return animate(states_at(self, t, body, 200), interval)
+
+    def _of_body(self, at: tuple[int, ...]) -> TorqueFreeMotion:
+        """The motion of one body of the batch."""
+        constants = (self._inertia, self._m0, self._q0)
+        cores = (1, 1, 1 if self._q0.shape[-1] == 4 else 2)
+        parts = (
+            np.broadcast_to(x, self._shape + x.shape[x.ndim - n :])[at]
+            for x, n in zip(constants, cores, strict=True)
+        )
+        return TorqueFreeMotion(*parts)
+
+    def _repr_html_(self) -> str:
+        columns = {"regime": np.asarray(self.regime), "period": self.period}
+        shown = columns if self._shape else {"regime": self.regime, "period": float(self.period)}
+        return table_of_bodies(type(self).__name__, self._shape, shown)
 
     def __repr__(self) -> str:
         if self._shape:

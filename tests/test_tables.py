@@ -1,0 +1,176 @@
+"""Trajectories in xarray and pandas, and the tables that notebooks show."""
+
+from __future__ import annotations
+
+import pickle
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+from compare import same
+
+import polhode as ph
+
+INERTIA = np.array([1.0, 1.5, 2.2])
+BODY = ph.RigidBody([[4.5, -1.0, 0.3], [-1.0, 5.0, 0.2], [0.3, 0.2, 2.5]])
+SHAPES: list[tuple[int, ...]] = [(), (3,), (2, 3), (0,)]
+
+
+def trajectory(shape: tuple[int, ...], matrix: bool, own: bool = False, **changes: Any) -> Any:
+    m = np.random.default_rng(1).normal(size=(*shape, 3))
+    q = np.eye(3) if matrix else np.array([1.0, 0, 0, 0])
+    q = np.broadcast_to(q, (*shape, *q.shape))
+    start = BODY.integrate if own else lambda *a, **k: ph.integrate(INERTIA, *a, **k)
+    return start(m, q, 0.1, 4, save_every=2, **changes)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("matrix", [False, True])
+@pytest.mark.parametrize("own", [False, True])
+def test_xarray(shape: tuple[int, ...], matrix: bool, own: bool) -> None:
+    pytest.importorskip("xarray")
+    traj = trajectory(shape, matrix, own, torque=ph.torques.Constant([0.0, 0.0, 0.1]))
+    data = traj.to_xarray()
+    bodies = {0: (), 1: ("body",), 2: ("body_1", "body_2")}[len(shape)]
+    assert data.m.dims == ("t", *bodies, "axis")
+    assert data.q.dims == ("t", *bodies, *(("space_axis", "axis") if matrix else ("component",)))
+    same(data.m.values, traj.m)
+    same(data.q.values, traj.q)
+    same(data.t.values, traj.t)
+    assert not traj.m.size or np.shares_memory(data.m.values, traj.m)
+    same(data.m.sel(axis=2).values, traj.m[..., 1])
+    if not matrix:
+        same(data.q.sel(component="w").values, traj.q[..., 0])
+    frame = "body frame, axes of body.tensor" if own else "body frame, principal axes"
+    assert data.m.attrs["frame"] == frame
+    assert "Constant" in data.attrs["torque"]
+    assert data.attrs["source"] == f"polhode {ph.__version__}"
+    if own:
+        same(data.tensor.sel(axis=1, other_axis=3).values, BODY.tensor[0, 2])
+    else:
+        same(data.inertia.values, INERTIA)
+
+
+def test_xarray_with_a_moment_of_each_body() -> None:
+    pytest.importorskip("xarray")
+    moments = np.array([[1.0, 2.0, 2.5], [1.0, 1.5, 2.0]])
+    data = ph.integrate(moments, [0.1, 0.2, 0.3], [1, 0, 0, 0], 0.1, 2).to_xarray()
+    assert data.inertia.dims == ("body", "axis")
+    same(data.inertia.values, moments)
+    body = ph.RigidBody.from_moments(moments, np.roll(np.eye(3), 1, 0))
+    data = body.integrate([0.1, 0.2, 0.3], [1, 0, 0, 0], 0.1, 2).to_xarray()
+    same(data.tensor.values, body.tensor)
+    assert data.tensor.dims == ("body", "axis", "other_axis")
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("matrix", [False, True])
+def test_pandas(shape: tuple[int, ...], matrix: bool) -> None:
+    pytest.importorskip("pandas")
+    traj = trajectory(shape, matrix, own=True)
+    frame = traj.to_pandas()
+    assert list(frame.index.names) == [
+        "t",
+        *{0: [], 1: ["body"], 2: ["body_1", "body_2"]}[len(shape)],
+    ]
+    assert len(frame) == 3 * int(np.prod(shape))
+    same(frame[["m1", "m2", "m3"]].to_numpy().reshape(traj.m.shape), traj.m)
+    names = [f"q{i}{j}" for i in "123" for j in "123"] if matrix else ["qw", "qx", "qy", "qz"]
+    same(frame[names].to_numpy().reshape(traj.q.shape), traj.q)
+    assert list(frame.columns) == ["m1", "m2", "m3", *names]
+    if shape == (2, 3):
+        same(frame.loc[(traj.t[1], 1, 2), "m2"], traj.m[1, 1, 2, 1])
+
+
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("xarray", "pandas"):
+        monkeypatch.setitem(__import__("sys").modules, name, None)
+        with pytest.raises(ImportError, match=rf"to_{name} needs {name}: .*polhode\[tables\]"):
+            getattr(trajectory((), False), f"to_{name}")()
+
+
+class Cells(HTMLParser):
+    """Rows of cells; fails where tags do not match or something is loaded from elsewhere."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.rows: list[list[str]] = []
+        self.feed(text)
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        assert tag in {"table", "caption", "thead", "tbody", "tr", "th", "td"}
+        assert {name for name, _ in attrs} <= {"style"}
+        self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in {"th", "td"}:
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1] in {"th", "td"}:
+            self.rows[-1][-1] += data
+
+
+def evil(t: float, m: Any, q: Any) -> Any:
+    return 0 * m
+
+
+evil.__qualname__ = "<script>alert(1)</script> &"
+
+
+def test_html_of_trajectories() -> None:
+    for shape in SHAPES:
+        for own in (False, True):
+            traj = trajectory(shape, own, own, torque=evil)
+            facts = dict(Cells(traj._repr_html_()).rows)
+            assert facts["states"] == "3"
+            assert facts["bodies"] == (f"{int(np.prod(shape))}, shape {shape}" if shape else "1")
+            assert facts["t"] == "0 … 0.4"
+            assert "<script>alert(1)</script> &" in facts["torque"]
+            assert "<script" not in traj._repr_html_()
+            assert facts["axes"] == ("axes of body.tensor" if own else "principal axes")
+            assert facts["attitudes"] == ("rotation matrices" if own else "quaternions")
+            assert ("last m" in facts) == (shape == ())
+    empty = ph.Trajectory(np.empty(0), np.empty((0, 3)), np.empty((0, 4)), INERTIA)
+    assert dict(Cells(empty._repr_html_()).rows)["states"] == "0"
+
+
+def test_html_of_bodies_and_motions() -> None:
+    one = dict(Cells(BODY._repr_html_()).rows)
+    assert one["principal moments"] == str(BODY.moments)
+    m = np.random.default_rng(1).normal(size=(3, 4, 3))
+    motion = ph.TorqueFreeMotion(INERTIA, m, [1, 0, 0, 0])
+    head, *rows = Cells(motion._repr_html_()).rows
+    assert head == ["body", "regime", "period"]
+    assert [row[0] for row in rows] == [*map(str, range(10)), "…"]
+    assert rows[6] == ["6", motion.regime[1, 2].name, f"{motion.period[1, 2]:.6g}"]
+    assert dict(Cells(BODY.motion(m[0, 0], [1, 0, 0, 0])._repr_html_()).rows).keys() == {
+        "regime", "period",
+    }  # fmt: skip
+    assert "BodyMotion" in BODY.motion(m, [1, 0, 0, 0])._repr_html_()
+    assert len(Cells(ph.RigidBody.from_moments(np.ones((3, 3)))._repr_html_()).rows) == 4
+
+
+def test_html_of_methods_and_splittings() -> None:
+    for listed in (ph.methods(), ph.splittings()):
+        assert isinstance(listed, list)
+        head, *rows = Cells(listed._repr_html_()).rows  # type: ignore[attr-defined]
+        assert [row[0] for row in rows] == [x.name for x in listed]
+        assert all(len(row) == len(head) for row in rows)
+        again = pickle.loads(pickle.dumps(listed))
+        assert again == listed == list(listed)
+        assert again._repr_html_() == listed._repr_html_()  # type: ignore[attr-defined]
+        assert repr(listed) == repr(list(listed))
+        for x in listed:
+            assert dict(Cells(x._repr_html_()).rows)["name"] == x.name
+    by_name = {row[0]: row for row in Cells(ph.methods()._repr_html_()).rows}  # type: ignore[attr-defined]
+    assert by_name["rk4"][1] == "4"
+    assert "energy_correction" in by_name["taylor2"][6]
+    table = Cells(ph.rkmk([[0, 0], [0.5, 0]], [0, 1], [0, 0.5])._repr_html_()).rows
+    assert table[1:] == [["0", "0", "0"], ["0.5", "0.5", "0"], ["", "0", "1"]]
