@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -49,7 +49,7 @@ class Compiled(UserDefined):
     Raises
     ------
     TypeError
-        If it is another kind of function.
+        If it is another kind of function. Pickling raises it too: an address is of one process.
     ValueError
         If its signature is different, or is not known.
 
@@ -131,6 +131,20 @@ class Compiled(UserDefined):
         )
         turned.batch = A.shape[:-2]
         return turned
+
+    def __copy__(self) -> Compiled:
+        same = Compiled.__new__(type(self))
+        same.__dict__.update(self.__dict__)
+        return same
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
+        return self.__copy__()  # nothing of it is changed after it was made
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            f"{self!r} cannot be pickled: the address of its function belongs to this process; "
+            "make the torque again in the other process"
+        )
 
     def record(self, where: str, record: Record) -> None:
         """The function."""

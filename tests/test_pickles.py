@@ -1,0 +1,160 @@
+"""Every public object can be copied, pickled and sent to another process, with the same results."""
+
+from __future__ import annotations
+
+import copy
+import ctypes
+import multiprocessing
+import pickle
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from compare import same
+
+import polhode as ph
+from polhode import torques
+
+M, Q = np.array([0.3, 0.5, 0.8]), np.array([1.0, 0.0, 0.0, 0.0])
+INERTIA = np.array([1.0, 1.5, 2.2])
+BODY = ph.RigidBody([[4.5, -1.0, 0.3], [-1.0, 5.0, 0.2], [0.3, 0.2, 2.5]])
+
+
+def pull(t: float, m: Any, q: Any) -> Any:
+    return np.broadcast_to([0.0, 0.1, t], np.shape(m))
+
+
+def momentum(t: float) -> Any:
+    return np.array([0.1, 0.2, 0.3 + t])
+
+
+TORQUES: dict[str, Any] = {
+    "Constant": torques.Constant([0.0, 0.0, 0.1]),
+    "Dipole": torques.Dipole([0.0, 0.0, 1.0], [0.1, 0.0, 0.0]),
+    "Function": torques.Function(pull),
+    "GravityGradient": torques.GravityGradient.circular(1.0, 2.0),
+    "HeavyTop": torques.HeavyTop([0.0, 0.0, 0.1]),
+    "LagrangeTop": torques.LagrangeTop(0.1),
+    "Prescribed": torques.Prescribed([[0.0, 0.0, 0.1], [0.1, 0.0, 0.1]], [-1.0, 1.0]),
+    "SoftWall": torques.SoftWall(),
+    "SpatialMomentum": torques.SpatialMomentum(momentum, momentum),
+    "Vessel": torques.Vessel(6.3622e6, gm_l=103.628, gm_t=2.1444),
+}
+
+
+def of_torque(torque: Any) -> Any:
+    return torque.with_inertia(INERTIA).torque(0.0, M, Q)
+
+
+def of_trajectory(trajectory: Any) -> Any:
+    return [trajectory.t, trajectory.m, trajectory.q, trajectory.omega(), trajectory.energy()]
+
+
+def of_motion(motion: Any) -> Any:
+    return [*motion(7.0), motion.period]
+
+
+def of_body(body: Any) -> Any:
+    return [*body.step(M, Q, 0.3), body.moments, body.axes, body.tensor]
+
+
+def of_method(method: Any) -> Any:
+    name = method if isinstance(method, ph.MuntheKaas) else method.name
+    return [*ph.step(INERTIA, M, Q, 0.3, method=name)]
+
+
+def of_splitting(splitting: Any) -> Any:
+    return ph.integrate(INERTIA, M, Q, 0.1, 3, torque=pull, splitting=splitting).m
+
+
+OBJECTS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    **{name: (torque, of_torque) for name, torque in TORQUES.items()},
+    "trajectory": (ph.integrate(INERTIA, M, Q, 0.1, 3, torque=TORQUES["HeavyTop"]), of_trajectory),
+    "trajectory of a body": (BODY.integrate(M, Q, 0.1, 3), of_trajectory),
+    "motion": (ph.TorqueFreeMotion(INERTIA, M, Q), of_motion),
+    "motion of a body": (BODY.motion(M, np.eye(3)), of_motion),
+    "body": (BODY, of_body),
+    "method": (ph.methods()[3], of_method),
+    "rkmk": (ph.rkmk([[0, 0], [0.5, 0]], [0, 1], [0, 0.5]), of_method),
+    "splitting": (ph.splittings()[2], of_splitting),
+    "regime": (ph.Regime.AXIS1, int),
+    "list of methods": (ph.methods(), len),
+    "list of splittings": (ph.splittings(), len),
+}
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda x: pickle.loads(pickle.dumps(x)),
+    "pickle, oldest protocol": lambda x: pickle.loads(pickle.dumps(x, 2)),
+}
+
+
+def all_same(got: Any, want: Any) -> None:
+    if isinstance(want, list):
+        for x, y in zip(got, want, strict=True):
+            same(x, y)
+    else:
+        same(got, want)
+
+
+def test_every_torque_is_here() -> None:
+    known = {name for name in torques.__all__ if isinstance(getattr(torques, name), type)}
+    assert known - {"Torque", "Model", "Compiled"} == set(TORQUES)
+
+
+@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
+@pytest.mark.parametrize("name", OBJECTS)
+def test_copies(name: str, copied: Callable[[Any], Any]) -> None:
+    thing, results = OBJECTS[name]
+    again = copied(thing)
+    assert type(again) is type(thing)
+    all_same(results(again), results(thing))
+
+
+def test_saved_trajectories(tmp_path: Path) -> None:
+    saved = ph.integrate(INERTIA, M, Q, 0.1, 3, save_to=tmp_path / "run")
+    for copied in COPIES.values():
+        all_same(of_trajectory(copied(saved)), of_trajectory(saved))
+        all_same(of_trajectory(copied(ph.Trajectory.load(tmp_path / "run"))), of_trajectory(saved))
+
+
+def test_compiled_torques_stay_in_their_process() -> None:
+    doubles = ctypes.POINTER(ctypes.c_double)
+    kind = ctypes.CFUNCTYPE(
+        None, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_double, doubles, doubles,
+        doubles, ctypes.c_void_p,
+    )  # fmt: skip
+
+    def set_all(
+        n: int, first: int, stride: int, t: float, m: Any, q: Any, f: Any, data: Any
+    ) -> None:
+        for k in range(3):
+            for i in range(n):
+                f[k * stride + i] = 0.1 * k
+
+    torque = torques.Compiled(kind(set_all))
+    want = of_torque(torque)
+    for copied in (copy.copy, copy.deepcopy):
+        same(of_torque(copied(torque)), want)
+    for thing in (torque, ph.integrate(INERTIA, M, Q, 0.1, 2, torque=torque)):
+        with pytest.raises(TypeError, match="cannot be pickled: the address of its function"):
+            pickle.dumps(thing)
+
+
+@pytest.mark.parametrize("start", ["spawn", "forkserver"])
+def test_other_processes(start: str) -> None:
+    if start not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"no {start} on this system")
+    things = [thing for thing, _ in OBJECTS.values()]
+    functions = [results for _, results in OBJECTS.values()]
+    with ProcessPoolExecutor(1, multiprocessing.get_context(start)) as pool:
+        got = list(pool.map(call, functions, things))
+    for (thing, results), one in zip(OBJECTS.values(), got, strict=True):
+        all_same(one, results(thing))
+
+
+def call(function: Callable[[Any], Any], thing: Any) -> Any:
+    return function(thing)
