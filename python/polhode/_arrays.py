@@ -146,8 +146,8 @@ def without_rotation(value: Any, core: tuple[int, ...] = (4,)) -> Any:
 
     Quaternions, scalar first, of the sign that SciPy holds, or matrices for `core` (3, 3).
     """
-    spatial = sys.modules.get("scipy.spatial.transform")
-    if spatial is None or not isinstance(value, getattr(spatial, "Rotation", ())):
+    rotations: Any = getattr(sys.modules.get("scipy.spatial.transform"), "Rotation", ())
+    if not isinstance(value, rotations):
         return value
     if core == (3, 3):
         return value.as_matrix()

@@ -1,0 +1,208 @@
+"""Steps inside functions that numba compiles: the bits and the errors of Python."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from compare import same
+
+import polhode as ph
+
+numba = pytest.importorskip("numba")
+polhode_numba = pytest.importorskip("polhode.numba")
+
+INERTIA = np.array([1.0, 1.5, 2.2])
+RNG = np.random.default_rng(1)
+M, Q = RNG.normal(size=(9, 3)), RNG.normal(size=(9, 4))
+MATRICES = ph.so3.to_matrix(Q)
+H = np.linspace(-1.0, 1.0, 9)
+
+
+@numba.njit(nogil=True)
+def step(inertia, m, q, h):
+    return ph.step(inertia, m, q, h)
+
+
+@numba.njit
+def three_of_midpoint(inertia, m, q, h):
+    return ph.step(inertia, m, q, h, method="imid", n_steps=3, threads=2)
+
+
+@numba.njit
+def step_to(inertia, m, q, h, m_out, q_out):
+    return ph.step(inertia, m, q, h, out=(m_out, q_out))
+
+
+@numba.njit
+def rows(inertia, m, q, h):
+    for i in range(len(m)):
+        ph.step(inertia, m[i], q[i], h, out=(m[i], q[i]))
+
+
+def both(compiled: Any, python: Any, *arguments: Any) -> None:
+    for got, want in zip(compiled(*arguments), python(*arguments), strict=True):
+        same(got, want)
+
+
+def test_one_body() -> None:
+    for i in range(len(M)):
+        both(step, ph.step, INERTIA, M[i], Q[i], 0.3)
+
+
+def test_batches() -> None:
+    both(step, ph.step, INERTIA, M, Q, 0.3)
+    moments = INERTIA * RNG.uniform(1.0, 2.0, (9, 1))
+    both(
+        three_of_midpoint,
+        lambda *a: ph.step(*a, method="imid", n_steps=3),
+        moments, M, np.asfortranarray(MATRICES), H.astype(np.float32),
+    )  # fmt: skip
+    both(
+        three_of_midpoint,
+        lambda *a: ph.step(*a, method="imid", n_steps=3),
+        (1, 2, 3),
+        M[0],
+        Q[0],
+        1,
+    )
+
+
+def test_rows_in_place() -> None:
+    m, q = M.copy(), Q.copy()
+    rows(INERTIA, m, q, 0.3)
+    want = ph.step(INERTIA, M, Q, 0.3)
+    same(m, want[0])
+    same(q, want[1])
+
+
+def test_results_that_overlap_the_arguments() -> None:
+    want = ph.step(INERTIA, M[:8], Q[:8], 0.3)
+    m, q = M.copy(), Q.copy()
+    step_to(INERTIA, m[:8], q[:8], 0.3, m[1:], q[1:])
+    same(m[1:], want[0])
+    same(q[1:], want[1])
+    memory = np.zeros(80)
+    with pytest.raises(ValueError, match="out: the arrays overlap each other"):
+        step_to(INERTIA, M[:8], Q[:8], 0.3, memory[:24].reshape(8, 3), memory[20:52].reshape(8, 4))
+    with pytest.raises(ValueError, match="out: the arrays must have the shapes of m and q"):
+        step_to(INERTIA, M[:8], Q[:8], 0.3, np.zeros((7, 3)), np.zeros((8, 4)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        ({0: np.array([1.0, -1.0, 1.0])}, r"inertia of body 0, \(1, -1, 1\)"),
+        ({2: np.r_[Q[:4], np.zeros((5, 4))]}, r"attitude of body 4, \(0, 0, 0, 0\): a zero quat"),
+        ({0: np.ones(4)}, r"inertia must have shape \(3,\)"),
+        ({1: np.ones((9, 4))}, r"m must have shape"),
+        ({2: np.ones((8, 4))}, r"q must have shape"),
+        ({2: np.ones((9, 3))}, r"q must have shape"),
+    ],
+)
+def test_invalid_values(changes: dict[int, Any], text: str) -> None:
+    arguments: list[Any] = [INERTIA, M, Q, 0.3]
+    for place, value in changes.items():
+        arguments[place] = value
+    with pytest.raises(ValueError, match=text):
+        step(*arguments)
+
+
+def test_a_body_without_a_root_is_nan() -> None:
+    @numba.njit
+    def long_step(inertia, m, q, h):
+        return ph.step(inertia, m, q, h, method="dmv8")
+
+    m, q = long_step(INERTIA, M[:2], Q[:2], np.array([0.1, 100.0]))
+    assert np.isfinite(m[0]).all()
+    assert np.isnan(m[1]).all()
+    assert np.isnan(q[1]).all()
+
+
+def test_what_cannot_be_compiled_is_named() -> None:
+    @numba.njit
+    def unknown(m):
+        return ph.step(m, m, m, 0.1, method="exakt")
+
+    @numba.njit
+    def strided(m, q):
+        return ph.step(m[0], m, q, 0.1, out=(m, q))
+
+    with pytest.raises(numba.TypingError, match="unknown method 'exakt'; did you mean 'exact'"):
+        unknown(M[0])
+    with pytest.raises(numba.TypingError, match="q must have 1 or 2 axes of real numbers"):
+        step(INERTIA, M[0], MATRICES, 0.1)
+    with pytest.raises(numba.TypingError, match="out must be a tuple of two writeable float64"):
+        strided(M[::2], Q[::2])
+
+
+def test_routines_of_the_report() -> None:
+    @numba.njit
+    def two(inertia, m, q, Q, h):
+        return ph.quat_step(inertia, m, q, h), ph.frb_step(inertia, m, Q, h, n_steps=2)
+
+    got = two(INERTIA, M, Q, MATRICES, 0.3)
+    want = ph.quat_step(INERTIA, M, Q, 0.3), ph.frb_step(INERTIA, M, MATRICES, 0.3, n_steps=2)
+    for x, y in zip(got, want, strict=True):
+        same(x[0], y[0])
+        same(x[1], y[1])
+
+
+@pytest.mark.parametrize("n", [None, 9])
+def test_motion(n: int | None) -> None:
+    @numba.njit
+    def at(inertia, m0, q0, t):
+        return polhode_numba.motion(inertia, m0, q0, t)
+
+    t = np.linspace(-5.0, 1e3, 7)
+    arguments = (INERTIA, M[0], MATRICES[0]) if n is None else (INERTIA, M, Q)
+    free = ph.TorqueFreeMotion(*arguments)
+    want = free(t if n is None else t[:, None])
+    for got in (at(*arguments, t), polhode_numba.motion(*arguments, t)):
+        for x, y in zip(got, want, strict=True):
+            same(x, y)
+    with pytest.raises(ValueError, match=r"inertia of body 0, \(-1, 1, 1\)"):
+        at(np.array([-1.0, 1.0, 1.0]), *arguments[1:], t)
+
+
+PROGRAM = """
+import numba
+import numpy as np
+
+import polhode as ph
+
+
+@numba.njit(parallel=True, cache=True)
+def steps(inertia, m, q, h):
+    m_out, q_out = np.empty_like(m), np.empty_like(q)
+    for i in numba.prange(len(m)):
+        m_out[i], q_out[i] = ph.step(inertia, m[i], q[i], h, method="frb")
+    return m_out, q_out
+
+
+inertia, m = np.array([1.0, 1.5, 2.2]), np.random.default_rng(1).normal(size=(50, 3))
+q = np.tile([1.0, 0.0, 0.0, 0.0], (50, 1))
+got, want = steps(inertia, m, q, 0.3), ph.step(inertia, m, q, 0.3, method="frb")
+assert np.array_equal(got[0], want[0]) and np.array_equal(got[1], want[1])
+print(*(f"{sum(x.values())}" for x in (steps.stats.cache_hits, steps.stats.cache_misses)))
+"""
+
+
+def test_threads_and_the_cache_of_numba(tmp_path: Path) -> None:
+    """Numba loads polhode.numba by its entry point; the second process takes the code as cached."""
+    points = importlib.metadata.entry_points(group="numba_extensions", name="init")
+    if not any(point.value == "polhode.numba:init" for point in points):
+        pytest.fail("the installed polhode has no entry point for numba: install it again")
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM, encoding="utf-8")
+    for counts in ("0 1", "1 0"):
+        done = subprocess.run(
+            [sys.executable, str(program)], capture_output=True, text=True, check=False
+        )
+        assert not done.returncode, done.stderr
+        assert done.stdout.split() == counts.split()
