@@ -47,6 +47,7 @@ autodoc_member_order = "bysource"
 autosummary_generate = False
 numpydoc_show_class_members = False
 
+smartquotes = False  # names in quotes are typed as they stand
 html_theme = "furo"
 html_title = f"polhode {release}"
 html_static_path = ["_static"]
@@ -55,7 +56,7 @@ html_math_renderer = "mathml"
 html_copy_source = False
 
 if (HERE.parent / "examples/gallery").exists():
-    extensions.append("sphinx_gallery.gen_gallery")
+    extensions += ["sphinx_gallery.gen_gallery", "offline_animations"]
     sphinx_gallery_conf = {
         "examples_dirs": "../examples/gallery",
         "gallery_dirs": "gallery",
@@ -63,7 +64,8 @@ if (HERE.parent / "examples/gallery").exists():
         "abort_on_example_error": True,
         "download_all_examples": False,
         "show_signature": False,
-        "min_reported_time": 1,
+        "capture_repr": ("_repr_html_",),
+        "write_computation_times": False,  # a table with scripts from the network
     }
     # Generated, and read only as pages: not the scripts and their notebooks.
     exclude_patterns += ["gallery/*.py", "gallery/*.ipynb", "gallery/*.json"]

@@ -36,6 +36,8 @@ def read(app: Sphinx, docname: str, source: list[str]) -> None:
             file = app.srcdir / f"{pages[file]}.md"
         return "](" + os.path.relpath(file, page.parent)
 
+    # The empty line that ends an example of doctest.
+    source[0] = re.sub(r"^(```python\n.*?)\n+```$", r"\1\n```", source[0], flags=re.M | re.S)
     source[0] = re.sub(r"\]\((?![a-z]+:|#)([^)#]+)", target, source[0])
 
 
