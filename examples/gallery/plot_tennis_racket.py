@@ -15,6 +15,7 @@ from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 import polhode as ph
 
 plt.style.use("polhode.pictures")
+# sphinx_gallery_thumbnail_number = 2
 
 # %%
 # The racket and the throw
@@ -65,7 +66,7 @@ assert error < 1e-14
 
 figure, axes = plt.subplots()
 for k, name in enumerate(("1 (handle)", "2 (middle moment)", "3 (normal to the head)")):
-    axes.plot(t, omega[:, k], label=name)
+    axes.plot(t, omega[:, k], "--" if k == 2 else "-", label=name)
 for flip in flips:
     axes.axvline(flip, color="0.5", linestyle=":", label="flip" if flip == flips[0] else None)
 axes.set(xlabel="time (s)", ylabel="angular velocity in the body (rad/s)")
@@ -124,9 +125,8 @@ for extreme, style in ((speed.max(), "--"), (speed.min(), ":")):
     circle = plt.Circle((0, 0), radius, fill=False, color="C1", linestyle=style, linewidth=2)
     circle.set_label(f"circle of radius {radius:.2f} rad/s")
     space.add_patch(circle)
-space.set(
-    xlabel="first direction in the plane (rad/s)", ylabel="second direction (rad/s)", aspect="equal"
-)
+space.set(xlabel="first direction in the plane (rad/s)", ylabel="second direction (rad/s)")
+space.set_aspect("equal", adjustable="datalim")
 space.set_title("in space: invariable plane")
 figure.legend(loc="outside lower center", ncols=3)
 
@@ -137,14 +137,14 @@ figure.legend(loc="outside lower center", ncols=3)
 # An animation of one period: the head and the handle in space, with the two faces of the head in
 # different colours. The dashed line is the axis of the angular momentum.
 
-N_FRAMES = 72
+N_FRAMES = 32
 angle = np.linspace(0, 2 * np.pi, 41)
 head = np.stack([0.17 * np.cos(angle) + 0.15, 0.13 * np.sin(angle), 0 * angle])  # m
 handle = np.array([[-0.02, -0.35], [0.0, 0.0], [0.0, 0.0]])
 moments = np.linspace(0.0, motion.period, N_FRAMES, endpoint=False)
 Q = ph.so3.to_matrix(motion(moments)[1])
 
-figure = plt.figure(figsize=(6.0, 6.0))
+figure = plt.figure(figsize=(5.5, 5.0), layout="none")
 view = figure.add_subplot(projection="3d")
 view.set(xlim=(-0.3, 0.3), ylim=(-0.3, 0.3), zlim=(-0.3, 0.3))
 view.set(xlabel="x (m)", ylabel="y (m)", zlabel="z (m)")
@@ -168,5 +168,5 @@ def draw(frame):
 
 
 draw(0)
-animation = FuncAnimation(figure, draw, frames=N_FRAMES, interval=50)
+animation = FuncAnimation(figure, draw, frames=N_FRAMES, interval=100)
 plt.show()
