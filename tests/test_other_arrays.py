@@ -196,3 +196,9 @@ def test_torch_tensor_with_a_gradient_and_in_place() -> None:
     want = ph.step(INERTIA, M, Q, 0.1)
     ph.step(INERTIA, m, q, 0.1, out=(m.numpy(), q.numpy()))
     all_same((m.numpy(), q.numpy()), want)
+
+
+def test_under_jit_jax_raises_its_own_error() -> None:
+    jax = pytest.importorskip("jax")
+    with pytest.raises(TypeError, match=r"[Tt]racer"):
+        jax.jit(lambda m: ph.step(INERTIA, m, Q, 0.1)[0])(M)
