@@ -63,6 +63,8 @@ from polhode._steps import step
 from polhode.frb import frb_step, quat_step
 from polhode.motion import TorqueFreeMotion
 
+__all__ = ["motion"]
+
 _INT32, _INT64, _DOUBLE, _BYTE = ir.IntType(32), ir.IntType(64), ir.DoubleType(), ir.IntType(8)
 _DOUBLES, _TEXT = _DOUBLE.as_pointer(), _BYTE.as_pointer()  # a pointer without a type is a _TEXT
 #: The functions of polhode.h that compiled code calls.
