@@ -26,6 +26,7 @@ from polhode.bench import (
     _command,
     _compare,
     _machine,
+    _page,
     _registry,
     _report,
     _timing,
@@ -202,6 +203,10 @@ def test_a_commit_is_that_of_the_installed_package(monkeypatch, tmp_path):
 def test_the_report_needs_no_network_and_shows_units_and_reasons():
     page = _report.report(results.Results({"seed": 1}, {"example": TABLE}), {"example": [b"x"]})
     assert not re.search(r"(src|href)=.(?!data:|#)", page)
+    assert _page.prose("a `b` <c\n>\n\nd") == "<p>a <code>b</code> &lt;c &gt;</p><p>d</p>"
+    assert "<details>" not in page
+    long = replace(TABLE, rows=31 * TABLE.rows[:1])
+    assert "<summary>31 rows</summary>" in _report.report(results.Results({}, {"a": long}), {})
     for words in (
         "ns per step; wall time",
         "in eps",
