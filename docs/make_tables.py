@@ -200,11 +200,12 @@ def threads(results: Committed) -> str | None:
     found = [row for row in rows(results, "growth_threads") if row.labels["method"] == "exact"]
     if not found:
         return None
-    bodies = list(dict.fromkeys(row.labels["bodies"] for row in found))
+    timed = [row for row in found if row.times["time"] and row.times["time"].median is not None]
+    bodies = list(dict.fromkeys(row.labels["bodies"] for row in timed))
     counts = sorted({int(row.labels["threads"]) for row in found})
     times = {(row.labels["bodies"], row.labels["threads"]): row.times["time"] for row in found}
     lines = [[str(count), *(median(times.get((n, count))) for n in bodies)] for count in counts]
-    return table(["threads", *(f"{n:,} bodies" for n in bodies)], lines)
+    return table(["threads", *(f"{n:,}" for n in bodies)], lines)
 
 
 def which(results: Committed) -> str | None:

@@ -21,9 +21,10 @@ def mathml(tex: str, node: nodes.Element, *, block: bool = False) -> str:
     """MathML of a formula; what cannot be converted is a warning, and shown as TeX."""
     if misread := _MISREAD.search(tex):
         _log.warning("formula %r: write %r in another way", tex, misread[0], location=node)
-    primes = re.sub(r"'+", lambda found: "^{" + r"\prime" * len(found[0]) + "}", tex)
     try:
-        return str(latex2mathml.tex2mathml(primes, as_block=block))
+        made = str(latex2mathml.tex2mathml(tex, as_block=block))
+        # Bars and primes are no binary operators.
+        return re.sub(r"<mo([^>]*)>(?=['|]</mo>)", r'<mo\1 lspace="0" rspace="0">', made)
     except MathError as error:
         _log.warning("formula %r: %s", tex, error, location=node)
         return f"<code>{tex}</code>"
