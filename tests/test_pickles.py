@@ -144,7 +144,10 @@ def test_compiled_torques_stay_in_their_process() -> None:
             pickle.dumps(thing)
 
 
-@pytest.mark.parametrize("start", ["spawn", "forkserver"])
+@pytest.mark.filterwarnings(
+    "ignore:This process:DeprecationWarning"
+)  # of fork, if there are threads
+@pytest.mark.parametrize("start", ["spawn", "forkserver", "fork"])
 def test_other_processes(start: str) -> None:
     if start not in multiprocessing.get_all_start_methods():
         pytest.skip(f"no {start} on this system")

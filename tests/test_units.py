@@ -123,6 +123,14 @@ def test_elliptic_functions_strip_no_unit(kind: str) -> None:
         ph.elliptic.rf(QUANTITIES["astropy"]([1.0]), 2.0, 3.0)
 
 
+def test_quantities_within_xarray() -> None:
+    xarray = pytest.importorskip("xarray")
+    with pytest.raises(TypeError, match="m has the unit"):
+        ph.energy(INERTIA, xarray.DataArray(pint_quantity(M), dims="axis"))
+    plain = xarray.DataArray(M, dims="axis", attrs={"units": "kg m2/s"})
+    same(ph.energy(INERTIA, plain), ph.energy(INERTIA, M))
+
+
 def test_other_arrays_with_attributes_pass() -> None:
     # A class of arrays that has no unit, and an object with a `value` that is no unit's.
     class Plain(np.ndarray[Any, Any]):

@@ -105,6 +105,8 @@ def refuse_units(name: str, value: Any) -> None:
         raise TypeError(_has_unit(name, value.units, ".to(unit).magnitude"))
     elif hasattr(value, "units") and hasattr(value, "to_value"):  # unyt
         raise TypeError(_has_unit(name, value.units, ".to_value(unit)"))
+    elif hasattr(value, "dims") and hasattr(value, "data"):  # xarray, around an array of any kind
+        refuse_units(name, value.data)
 
 
 def _has_unit(name: str, unit: object, how: str) -> str:

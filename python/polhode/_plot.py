@@ -280,6 +280,7 @@ def _omega(axes: Any, one: One) -> None:
     for k, rate in enumerate(one.omega().T):
         axes.plot(one.t, rate, linewidth=0.9, label=rf"$\omega_{k + 1}$")
     axes.set_xlabel("t")
+    axes.set_ylabel("radians per unit of time")
     axes.set_title("angular velocity, body frame")
     axes.legend(loc="upper right", ncols=3)
 
