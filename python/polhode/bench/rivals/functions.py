@@ -39,10 +39,10 @@ def elliptic(run: Run) -> Iterator[Row]:
     """
     n, checked = (1000, 50) if run.quick else (100_000, 1000)
     sets = argument_sets(n, run.rng())
-    programs: dict[str, _elliptic.Functions | str] = {}
+    programs: dict[str, tuple[str, _elliptic.Functions] | str] = {}
     for program, find in PROGRAMS.items():
         try:
-            programs[program] = find()[1]
+            programs[program] = find()
         except _elliptic.MissingError as why:
             programs[program] = str(why)
     for name, family, inputs, outputs in FUNCTIONS:
@@ -51,20 +51,21 @@ def elliptic(run: Run) -> Iterator[Row]:
             args = every[:inputs]
             some = [x[:checked] for x in args]
             works = {
-                program: partial(functions[name], *args, out=out)
-                for program, functions in programs.items()
-                if not isinstance(functions, str)
+                program: partial(found[1][name], *args, out=out)
+                for program, found in programs.items()
+                if not isinstance(found, str)
             }
             measured = run.timer.measure(works, n)
-            for program, functions in programs.items():
+            for program, found in programs.items():
                 labels: dict[str, str | int | float] = {
                     "function": name,
                     "set": kind,
                     "program": program,
                 }
-                if isinstance(functions, str):
-                    yield Row(labels, {"time": absent(functions)})
+                if isinstance(found, str):
+                    yield Row(labels, {"time": absent(found)})
                     continue
+                version, functions = found
                 ratios = {}
                 if program != "polhode":
                     ratios["over polhode"] = measured.ratio(program, "polhode")
@@ -72,7 +73,7 @@ def elliptic(run: Run) -> Iterator[Row]:
                     labels,
                     {"time": measured.times[program]},
                     ratios,
-                    {"error": error(name, functions[name], some)},
+                    {"error": error(name, functions[name], some), "version": version},
                 )
 
 

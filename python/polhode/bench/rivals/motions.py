@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RIVALS = [x.RIVAL for x in (_numba, _heyoka, _scipy, _diffrax, _mujoco, _pinocchio, _lammps)]
-PACKAGES += [x.packages[0][1] for x in RIVALS if x.packages[0][1] not in PACKAGES]
+for _, distribution in (package for rival in RIVALS for package in rival.packages):
+    if distribution not in PACKAGES:
+        PACKAGES.append(distribution)
 
 # Of a thousand bodies the worst conditioned are 1e-12 off when all is done in double precision.
 TARGETS = (1e-3, 1e-6, 1e-9, 1e-11)
