@@ -236,7 +236,6 @@ def _raise(status):
 
 def _axes(name, kind, *allowed):
     """Number of axes of an argument; raises the error of numba for other types."""
-    kind = getattr(kind, "dtype", kind) if isinstance(kind, types.Omitted) else kind
     if isinstance(kind, types.Array) and isinstance(kind.dtype, (types.Float, types.Integer)):
         axes = kind.ndim
     elif isinstance(kind, types.UniTuple) and isinstance(kind.dtype, types.Number):
