@@ -46,7 +46,17 @@ def visit_displaymath(self: Any, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def find_text(app: Sphinx, doctree: nodes.document) -> None:
+    """Warn of TeX that is no formula, such as one of which a line begins like an item of a list."""
+    verbatim = (nodes.math, nodes.math_block, nodes.raw, nodes.literal, nodes.literal_block)
+    for text in doctree.findall(nodes.Text):
+        found = re.search(r"\\[a-z]+[{ ].*", text.astext())
+        if found and not isinstance(text.parent, verbatim):
+            _log.warning("formula as text: %r", found[0], location=text.parent)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the renderer "mathml"."""
+    app.connect("doctree-read", find_text)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_displaymath, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,14 +3,15 @@
 The pages link to files of the repository, so that they can be read there as well. A file of
 `included_files` is a page of the manual: its text replaces that of the page, and links to the file
 lead to the page. Any other file becomes a download. Names in single backticks of docstrings become
-links if they are names of the package, else literal text.
+links if they are names of the package, else literal text. Keys such as [CZ08] lead to the
+references.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from docutils.parsers.rst.states import Inliner
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.transforms.post_transforms import SphinxPostTransform
 
 
 def read(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -95,11 +97,45 @@ def in_package(
     return text
 
 
+class Keys(SphinxPostTransform):
+    """Lead the keys of sources to their rows of the references."""
+
+    default_priority = 700
+
+    def run(self, **_: Any) -> None:
+        """Mark the rows on the page of references; make links on the others."""
+        file = self.app.srcdir.parent / "cpp/REFERENCES.md"
+        page = self.config.included_files["cpp/REFERENCES.md"]
+        keys = re.findall(r"^\| \[(\w+)\]", file.read_text(encoding="utf-8"), re.MULTILINE)
+        key = re.compile(rf"\[({'|'.join(keys)})\]")
+        where = self.app.builder.get_relative_uri(self.env.docname, page)
+        for text in list(self.document.findall(nodes.Text)):
+            parts = key.split(text.astext())
+            if self.env.docname == page:
+                cell = text.parent.parent
+                if len(parts) == 3 and not parts[0] and isinstance(cell, nodes.entry):
+                    cell["ids"].append(f"key-{parts[1].lower()}")
+            elif len(parts) > 1 and not isinstance(text.parent, self.without_links):
+                text.parent.replace(text, list(self.linked(parts, where)))
+
+    without_links = (nodes.literal, nodes.literal_block, nodes.reference, nodes.title, nodes.raw)
+
+    def linked(self, parts: list[str], where: str) -> Iterator[nodes.Node]:
+        """Texts and links; every second part is a key."""
+        for i, part in enumerate(parts):
+            if i % 2:
+                uri = f"{where}#key-{part.lower()}"
+                yield nodes.reference("", f"[{part}]", internal=True, refuri=uri)
+            elif part:
+                yield nodes.Text(part)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register both; `included_files` maps files of the repository to pages."""
     app.add_config_value("included_files", {}, "env")
     app.connect("source-read", read)
     app.connect("autodoc-process-docstring", docstring, priority=400)
     app.connect("missing-reference", in_package)
+    app.add_post_transform(Keys)
     app.add_role("name", name_role)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
