@@ -1,13 +1,19 @@
-"""Formulas as MathML, which browsers draw without scripts, fonts or network."""
+"""Formulas as MathML, which browsers draw without scripts and network.
+
+The package `ziamath` has the font, STIX Two Math (SIL Open Font License).
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import re
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from docutils.utils.math import MathError, latex2mathml
 from sphinx.application import Sphinx
+from sphinx.config import Config
 from sphinx.util import logging
 
 _log = logging.getLogger(__name__)
@@ -55,8 +61,17 @@ def find_text(app: Sphinx, doctree: nodes.document) -> None:
             _log.warning("formula as text: %r", found[0], location=text.parent)
 
 
+def add_font(_: Sphinx, config: Config) -> None:
+    """Copy the font to the pages."""
+    found = importlib.util.find_spec("ziamath")
+    if found and found.origin:
+        font = Path(found.origin).parent / "fonts/STIXTwoMath-Regular.ttf"
+        config.html_static_path.append(str(font))
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the renderer "mathml"."""
+    app.connect("config-inited", add_font)
     app.connect("doctree-read", find_text)
     app.add_html_math_renderer("mathml", (visit_math, None), (visit_displaymath, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}
