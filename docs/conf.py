@@ -36,6 +36,7 @@ included_files = {
     "CONTRIBUTING.md": "contributing",
     "CHANGELOG.md": "changelog",
     "README.md": "index",
+    "examples/gallery/README.rst": "gallery/index",
 }
 
 myst_enable_extensions = ["dollarmath"]

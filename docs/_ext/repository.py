@@ -27,7 +27,8 @@ def read(app: Sphinx, docname: str, source: list[str]) -> None:
     """Take the text of a page from its file, and lead links to files to their pages."""
     pages = {app.srcdir.parent / name: page for name, page in app.config.included_files.items()}
     page = app.srcdir / f"{docname}.md"
-    path = next((file for file, of in pages.items() if of == docname and of != "index"), page)
+    own = {of: file for file, of in pages.items() if not of.endswith("index")}
+    path = own.get(docname, page)
     if path != page:
         app.env.note_dependency(path)
         source[0] = path.read_text(encoding="utf-8")
@@ -35,7 +36,7 @@ def read(app: Sphinx, docname: str, source: list[str]) -> None:
     def target(link: re.Match[str]) -> str:
         file = Path(os.path.normpath(path.parent / link[1]))
         if file in pages:
-            file = app.srcdir / f"{pages[file]}.md"
+            file = app.srcdir / f"{pages[file]}{file.suffix}"
         return "](" + os.path.relpath(file, page.parent)
 
     # The empty line that ends an example of doctest.
