@@ -1,6 +1,7 @@
 """Checks that the kernels are vectorised: `python .ci/check_vectorised.py [library]`.
 
-Disassembles the installed libpolhode and looks at the loop of each kernel named below, at levels
+Disassembles libpolhode in the build directory, which unlike the installed one has its symbol table,
+and looks at the loop of each kernel named below, at levels
 v3 (four doubles a register) and v4 (eight).  A kernel passes where its loop takes square roots,
 divides and fuses multiply-adds a register at a time, and holds no square root, division or fused
 multiply-add of a single double and no call but memcpy and the correction of the energy.  So a
@@ -25,6 +26,8 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+from check_symbols import default_build
 
 # Functions to check, as objdump -C prints them; {level} is replaced by the level's namespace.
 KERNELS = {
@@ -148,10 +151,10 @@ def growth(disassembly: str, levels: list[str]) -> list[str]:
     return wrong
 
 
-def compiler(extension: Path) -> str:
+def compiler(library: Path) -> str:
     """The name and version of the compiler in an object file."""
     text = subprocess.run(
-        ["objdump", "-s", "-j", ".comment", str(extension)], capture_output=True, check=True
+        ["objdump", "-s", "-j", ".comment", str(library)], capture_output=True, check=True
     ).stdout.decode("latin-1")
     rows = re.findall(r"^ [0-9a-f]+ ((?:[0-9a-f]+ )+)", text, re.MULTILINE)
     return bytes.fromhex("".join(rows).replace(" ", "")).decode("latin-1")
@@ -167,35 +170,54 @@ def contractions(disassembly: str) -> list[str]:
     ]
 
 
-def disassemble(extension: Path) -> str:
-    """objdump's view of an extension module, names demangled."""
+def disassemble(library: Path) -> str:
+    """objdump's view of a library, names demangled."""
     return subprocess.run(
-        ["objdump", "-d", "-C", "--no-show-raw-insn", str(extension)],
+        ["objdump", "-d", "-C", "--no-show-raw-insn", str(library)],
         capture_output=True,
         text=True,
         check=True,
     ).stdout
 
 
+def build_id(library: Path) -> str:
+    """The linker's mark of a library, which stripping does not change."""
+    notes = subprocess.run(
+        ["readelf", "--notes", str(library)], capture_output=True, text=True, check=True
+    ).stdout
+    return "".join(re.findall(r"Build ID: (\w+)", notes))
+
+
+def unstripped(installed: Path) -> Path | None:
+    """The installed library as it was linked, if it is that of the newest build directory."""
+    build = default_build()
+    library = build / "cpp" / installed.name if build else None
+    found = library and library.exists() and build_id(library) == build_id(installed)
+    return library if found else None
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("extension", nargs="?", type=Path, help="default: the installed one")
-    extension = parser.parse_args().extension
+    parser.add_argument("library", nargs="?", type=Path, help="default: that of the installed one")
+    library = parser.parse_args().library
     if shutil.which("objdump") is None:
         print("check_vectorised: objdump is not installed (Debian: binutils)")
         return 1
     levels = list(REGISTERS)
-    if extension is None:
+    if library is None:
         import polhode
         from polhode import _core
 
         if "v3" not in _core.build["isa_supported"] and _core.build["isa"] == "generic":
             print("check_vectorised: this build has no instruction-set levels to look at")
             levels = []
-        extension = Path(polhode.get_library())
-    disassembly = disassemble(extension)
+        library = unstripped(Path(polhode.get_library()))
+        if library is None:
+            print("check_vectorised: build/ does not have the installed library; `pip install .`")
+            return 1
+    disassembly = disassemble(library)
     looked_at, wrong = check(disassembly, levels)
-    if COMPILER in (built_by := compiler(extension)):
+    if COMPILER in (built_by := compiler(library)):
         wrong += growth(disassembly, levels)
     else:
         built_by = built_by.replace("\0", " ").strip()

@@ -1,7 +1,7 @@
 """What is installed: version, levels, headers for C++ users, and the checks of the binary."""
 
+import importlib
 import importlib.metadata
-import importlib.util
 import os
 import platform
 import re
@@ -43,11 +43,16 @@ def python(*arguments, **environment):
 
 
 def test_the_version_stands_in_one_place():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    project = pyproject["project"]
     assert ph.__version__ == project["version"] == importlib.metadata.version("polhode")
     assert ph.build_info()["version"] == ph.__version__
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {ph.__version__}\n" in citation
+    recipe = (ROOT / "packaging/conda/recipe.yaml").read_text(encoding="utf-8")
+    assert f"\n  version: {ph.__version__}\n" in recipe
+    for need in (*pyproject["build-system"]["requires"], *project["dependencies"]):
+        assert f"\n    - {need.replace('>', ' >')}\n" in recipe, need
 
 
 #: The features that each level adds to the level before (x86-64 psABI), with Linux's names.
@@ -195,31 +200,34 @@ def test_a_cmake_project_finds_the_package(tmp_path):
 
 def script(name):
     """One of the scripts of continuous integration, as a module."""
-    path = ROOT / ".ci" / f"{name}.py"
-    if not path.exists():
-        pytest.skip("the scripts of continuous integration are not in a source distribution")
-    spec = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
+    sys.path.insert(0, str(ROOT / ".ci"))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.remove(str(ROOT / ".ci"))
+
+
+@pytest.fixture(scope="module")
+def disassembly():
+    """That of the installed library, with the names that only the build directory has."""
+    need(shutil.which("objdump"), "objdump is not installed")
+    check = script("check_vectorised")
+    library = check.unstripped(Path(ph.get_library()))
+    need(library, "build/ does not have the installed library")
+    return check.disassemble(library)
 
 
 @pytest.mark.skipif(SANITIZED, reason="a sanitized kernel calls the sanitizer")
 @pytest.mark.skipif("v3" not in ph.build_info()["isa_supported"], reason="one level only")
-def test_the_kernels_are_vectorised():
-    need(shutil.which("objdump"), "objdump is not installed")
-    check = script("check_vectorised")
-    looked_at, wrong = check.check(check.disassemble(ph.get_library()), ["v3", "v4"])
+def test_the_kernels_are_vectorised(disassembly):
+    looked_at, wrong = script("check_vectorised").check(disassembly, ["v3", "v4"])
     assert looked_at
     assert not wrong
 
 
 @pytest.mark.skipif("generic" in ph.build_info()["isa_supported"], reason="built for one level")
-def test_the_compiler_fuses_nothing_by_itself():
-    need(shutil.which("objdump"), "objdump is not installed")
-    check = script("check_vectorised")
-    assert not check.contractions(check.disassemble(ph.get_library()))
+def test_the_compiler_fuses_nothing_by_itself(disassembly):
+    assert not script("check_vectorised").contractions(disassembly)
 
 
 def test_what_the_compiler_has_fused_is_seen():

@@ -20,8 +20,9 @@
 #include <thread>
 #include <utility>
 
+#if !defined(_WIN32)
 #include <pthread.h>
-
+#endif
 #if defined(__linux__)
 #include <sched.h>
 #endif
@@ -117,24 +118,29 @@ class Helpers {
     static Helpers& instance() { return *the_; }
 
   private:
-    void start() {
-        // Signals are for the threads that Python knows, except those for an error of this thread.
-        sigset_t blocked, before;
-        sigfillset(&blocked);
-        for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&blocked, own);
-        pthread_sigmask(SIG_SETMASK, &blocked, &before);
-        std::exception_ptr error;
-        try {
-            std::list<std::thread> one(1);
-            const auto self = one.begin();
-            *self = std::thread([this, self] { serve(self); });
-            threads_.splice(threads_.end(), one);
-            ++free_;
-        } catch (...) {
-            error = std::current_exception();
+    /// Signals are for the threads that Python knows, except those for an error of this thread.
+    struct Blocked {
+#if defined(_WIN32)
+        Blocked() {}  // no signal comes to a thread of ours
+#else
+        Blocked() {
+            sigset_t blocked;
+            sigfillset(&blocked);
+            for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&blocked, own);
+            pthread_sigmask(SIG_SETMASK, &blocked, &before);
         }
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        if (error) std::rethrow_exception(error);
+        ~Blocked() { pthread_sigmask(SIG_SETMASK, &before, nullptr); }
+        sigset_t before;
+#endif
+    };
+
+    void start() {
+        const Blocked signals;
+        std::list<std::thread> one(1);
+        const auto self = one.begin();
+        *self = std::thread([this, self] { serve(self); });
+        threads_.splice(threads_.end(), one);
+        ++free_;
     }
 
     void serve(std::list<std::thread>::iterator self) {
@@ -171,7 +177,11 @@ class Helpers {
         return lock;
     }
     struct AtEnd {
-        ~AtEnd() { the_->close(); }
+        ~AtEnd() {
+#if !defined(_WIN32)  // which has ended them when this runs, and never unloads a module of Python
+            the_->close();
+#endif
+        }
     };
 
     static void before_fork() { the_->close().release(); }
@@ -188,7 +198,9 @@ class Helpers {
     }
 
     static Helpers* make() {
+#if !defined(_WIN32)
         pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+#endif
         return new Helpers;
     }
 

@@ -62,8 +62,8 @@ def get_library() -> str:
     >>> ctypes.CDLL(ph.get_library()).polhode_abi()
     1
     """
-    folder = _installed() / "lib"
-    for name in ("libpolhode.so", "libpolhode.dylib", "polhode.dll"):
+    folder = _installed()
+    for name in ("lib/libpolhode.so", "lib/libpolhode.dylib", "polhode.dll"):
         if (folder / name).exists():
             return str(folder / name)
     raise FileNotFoundError(f"{folder} has no libpolhode")
