@@ -1,4 +1,4 @@
-# The header-only C++ library polhode::polhode and its CMake package.
+# The header-only C++ library polhode::polhode, and the CMake package, which has polhode::library too.
 #
 # Install rules are relative: a wheel holds include/polhode and share/cmake/polhode inside the
 # Python package (polhode.get_include(), polhode.get_cmake_dir()), `cmake --install` puts the same
@@ -13,6 +13,9 @@ target_include_directories(
   polhode
   INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/cpp/include> $<INSTALL_INTERFACE:include>
 )
+# polhode.hpp compiles the kernels in place of calling libpolhode; it uses threads where it is asked to.
+target_compile_definitions(polhode INTERFACE POLHODE_HEADER_ONLY)
+target_link_options(polhode INTERFACE $<$<LINK_LANG_AND_ID:CXX,GNU,Clang>:-pthread>)
 # Fused multiply-adds stand in the headers where they are meant; the compiler adds none, so that
 # a kernel gives the same bits in every program.  (GCC 12 makes some in spite of -ffp-contract=off
 # where it vectorises straight-line code.)  GCC keeps the packs of a kernel in registers only with a
@@ -20,6 +23,7 @@ target_include_directories(
 target_compile_options(
   polhode
   INTERFACE
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-pthread>
     $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-ffp-contract=off>
     $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang>:-fno-math-errno>
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fno-tree-slp-vectorize>

@@ -417,3 +417,10 @@ def test_the_c_interface_is_timed_beside_python():
     for row in table.rows:
         assert set(row.times) == {"C", "Python"}
         assert row.values["same bits"] == "yes"
+
+
+def test_a_program_in_cpp_is_timed():
+    table = _registry.cases()["embedding"].run(Run(quick=True))
+    assert not table.fault
+    (row,) = table.rows
+    assert row.note or set(row.values) >= {"compile", "one_body", "1000_bodies"}

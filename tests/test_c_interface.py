@@ -4,11 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import shutil
-import subprocess
-import sys
-import tomllib
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +16,10 @@ import polhode as ph
 LIBRARY = ctypes.CDLL(str(ph.get_library()))
 DOUBLES = ctypes.POINTER(ctypes.c_double)
 INT64 = ctypes.c_int64
-TORQUE = ctypes.CFUNCTYPE(
-    None, INT64, INT64, INT64, ctypes.c_double, DOUBLES, DOUBLES, DOUBLES, ctypes.c_void_p
-)
+SIGNATURE = (
+    INT64, INT64, INT64, ctypes.c_double, DOUBLES, DOUBLES, DOUBLES, ctypes.c_void_p,
+)  # fmt: skip
+TORQUE = ctypes.CFUNCTYPE(ctypes.c_int, *SIGNATURE)
 for name in ("error", "version", "level", "method_name", "splitting_name"):
     getattr(LIBRARY, f"polhode_{name}").restype = ctypes.c_char_p
 LIBRARY.polhode_motion_free.argtypes = [ctypes.c_void_p]
@@ -55,14 +51,21 @@ def method(name: str) -> int:
 
 
 def step(
-    name: str, inertia: Any, m: Any, q: Any, kind: int, h: Any, n_steps: int = 1, threads: int = 1
+    name: str | int,
+    inertia: Any,
+    m: Any,
+    q: Any,
+    kind: int,
+    h: Any,
+    n_steps: int = 1,
+    threads: int = 1,
 ) -> tuple[Any, Any]:
     h = np.asarray(h, np.float64)
     m_out, q_out = np.empty_like(m), np.empty_like(q)
     status = LIBRARY.polhode_step(
-        method(name), INT64(len(m)), pointer(inertia), INT64(3 * (inertia.ndim > 1)), pointer(m),
-        pointer(q), kind, pointer(h), INT64(h.ndim), INT64(n_steps), threads, pointer(m_out),
-        pointer(q_out), None,
+        method(name) if isinstance(name, str) else name, INT64(len(m)), pointer(inertia),
+        INT64(3 * (inertia.ndim > 1)), pointer(m), pointer(q), kind, pointer(h), INT64(h.ndim),
+        INT64(n_steps), threads, pointer(m_out), pointer(q_out), None,
     )  # fmt: skip
     if status:
         raise ValueError(LIBRARY.polhode_error().decode())
@@ -136,13 +139,23 @@ def test_motion_has_the_bits_of_python(kind: int, bodies: int, times: int) -> No
 
 
 def integrate(
-    scheme: str, inertia: Any, m: Any, q: Any, kind: int, n_steps: int, torque: Any, every: int
+    scheme: str | int,
+    inertia: Any,
+    m: Any,
+    q: Any,
+    kind: int,
+    n_steps: int,
+    torque: Any,
+    every: int,
+    by: str | int = "exact",
 ) -> tuple[Any, Any, Any, Any]:
     m, q = m.copy(), q.copy()
+    if isinstance(scheme, str):
+        scheme = LIBRARY.polhode_splitting(scheme.encode())
     saves = 1 + -(-n_steps // every)
     saved = np.empty((saves, *m.shape)), np.empty((saves, *q.shape))
     status = LIBRARY.polhode_integrate(
-        LIBRARY.polhode_splitting(scheme.encode()), method("exact"), INT64(len(m)),
+        scheme, method(by) if isinstance(by, str) else by, INT64(len(m)),
         pointer(inertia), INT64(0), ctypes.c_double(0.1), INT64(n_steps), ctypes.c_double(0.0),
         torque, None, 0, kind, 1, pointer(m), pointer(q), INT64(every), *map(pointer, saved),
     )  # fmt: skip
@@ -151,13 +164,21 @@ def integrate(
     return m, q, *saved
 
 
-@TORQUE
-def heavy_top(n: int, _: int, stride: int, __: float, ___: Any, q: Any, torque: Any, ____: Any):
+def weight(n: int, _: int, stride: int, __: float, ___: Any, q: Any, torque: Any, ____: Any):
     """U0 = (0, 0, 0.5), from matrices: u = Q^T u0, torque u x e3."""
     for i in range(n):
         torque[i] = 0.5 * q[7 * stride + i]
         torque[stride + i] = -0.5 * q[6 * stride + i]
         torque[2 * stride + i] = 0.0
+    return 0
+
+
+heavy_top = TORQUE(weight)
+
+
+def compiled() -> Any:
+    """The same torque for Python, where it returns nothing."""
+    return ph.torques.Compiled(ctypes.CFUNCTYPE(None, *SIGNATURE)(weight), attitude="matrix")
 
 
 @pytest.mark.parametrize("kind", [ROWS, COLUMNS])
@@ -184,6 +205,127 @@ def test_a_splitting_without_torque_is_the_free_motion() -> None:
     want = ph.integrate(inertia, m, q, 0.1, 7, save_every=3)
     same(got[2], want.m)
     same(got[3], want.q)
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("symmetric_rotation axes=312 energy_correction=buss",
+         {"axes": (3, 1, 2), "energy_correction": "buss"}),
+        ("rotations123_4 cayley=True", {"cayley": True}),
+        ("  taylor4   energy_correction='buss' "[2:], {"energy_correction": "buss"}),
+        ("factorization6 c0=0.5 c3=-0.5", {"c0": 0.5, "c3": -0.5}),
+        ("euler_backward form=rate", {"form": "rate"}),
+        ("abam_rotation energy_correction=True", {"energy_correction": True}),
+    ],
+)  # fmt: skip
+def test_options_of_methods_have_the_bits_of_python(text: str, options: dict[str, Any]) -> None:
+    inertia, m, q = batch(37, QUATERNION)
+    n_steps, name = 5, text.split(maxsplit=1)[0]
+    want = ph.step(inertia, m, q, 0.1, method=name, n_steps=n_steps, **options)
+    for a, b in zip(step(text, inertia, m, q, QUATERNION, 0.1, n_steps), want, strict=True):
+        same(a, b)
+    number = method(text)
+    assert number == method(text) != method(name)
+    assert LIBRARY.polhode_method_name(number) == text.encode()
+
+
+def test_options_under_a_torque() -> None:
+    _, m, q = batch(5, ROWS)
+    inertia = np.array([1.0, 1.7, 2.3])
+    got = integrate(
+        "strang", inertia, m, q, ROWS, 9, heavy_top, 9, "taylor3 energy_correction=True"
+    )
+    want = ph.integrate(
+        inertia, m, q, 0.1, 9, torque=compiled(), method="taylor3", energy_correction=True
+    )
+    same(got[0], want.m[-1])
+    same(got[1], want.q[-1])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("exact cayley=True", "no option cayley=True of exact"),
+        ("rotations123 cayley", "no option cayley of rotations123"),
+        ("rotations123 cayley=yes",
+         "option cayley of rotations123 must be one of False True, not yes"),
+        ("rotations123 axes=311", "option axes of rotations123 must be a permutation of 123"),
+        ("factorization2 c0=0,5", "option c0 of factorization2 must be a number, not 0,5"),
+        ("factorization2 c0=0.5", "c0^2 + c3^2 must be 1/2"),
+        ("factorization2 c0=nan", "c0^2 + c3^2 must be 1/2"),
+        ("euler_forward form=rate energy_correction=True", "form='rate' does not keep it"),
+        ("rkmk", "no method rkmk"),
+    ],
+)  # fmt: skip
+def test_options_that_there_are_not(text: str, said: str) -> None:
+    assert method(text) == -1
+    assert said in LIBRARY.polhode_error().decode()
+
+
+def doubles(x: Any) -> Any:
+    return pointer(np.array(x, np.float64))
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [([0.5, 0.5], [1.0]), ([1.0], [0.25, 0.75]), ([0.25, 0.75], [0.5, 0.5])]
+)
+def test_a_scheme_of_ones_own_has_the_bits_of_python(a: list[float], b: list[float]) -> None:
+    _, m, q = batch(5, ROWS)
+    inertia = np.array([1.0, 1.7, 2.3])
+    number = LIBRARY.polhode_splitting_of(len(a), doubles(a), len(b), doubles(b))
+    assert number == LIBRARY.polhode_splitting_of(len(a), doubles(a), len(b), doubles(b))
+    got = integrate(number, inertia, m, q, ROWS, 25, heavy_top, 10)
+    want = ph.integrate(inertia, m, q, 0.1, 25, torque=compiled(), splitting=(a, b), save_every=10)
+    same(got[2], want.m)
+    same(got[3], want.q)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [([0.5, 0.6], [1.0]), ([1.0], [np.nan]), ([0.5, 0.5, 0.0], [1.0]), ([], [])]
+)
+def test_what_is_no_scheme(a: list[float], b: list[float]) -> None:
+    assert LIBRARY.polhode_splitting_of(len(a), doubles(a), len(b), doubles(b)) == -1
+    assert LIBRARY.polhode_splitting_of(1, None, 1, doubles([1.0])) == -1
+
+
+def test_a_tableau_of_ones_own_has_the_bits_of_python() -> None:
+    inertia, m, q = batch(9, QUATERNION)
+    for a, b in (
+        ([[0.0, 0.0], [2 / 3, 0.0]], [0.25, 0.75]),
+        ([[5 / 12, -1 / 12], [0.75, 0.25]], [0.75, 0.25]),
+    ):
+        number = LIBRARY.polhode_rkmk(2, doubles(a), doubles(b))
+        got = step(number, inertia, m, q, QUATERNION, 0.1, 3)
+        made = ph.rkmk(a, b, np.sum(a, axis=1))
+        for x, y in zip(got, ph.step(inertia, m, q, 0.1, method=made, n_steps=3), strict=True):
+            same(x, y)
+    for stages, b in ((0, [1.0]), (14, [1.0] * 196), (1, [0.9]), (1, [np.inf])):
+        assert LIBRARY.polhode_rkmk(stages, doubles(np.zeros(196)), doubles(b)) == -1
+
+
+@pytest.mark.parametrize("kind", [QUATERNION, ROWS, COLUMNS])
+def test_a_torque_that_ends_the_run(kind: int) -> None:
+    calls = []
+
+    @TORQUE
+    def torque(n: int, _: int, stride: int, t: float, ___: Any, ____: Any, out: Any, _____: Any):
+        calls.append(t)
+        for i in range(3 * stride):
+            out[i] = 0.0
+        return int(t > 0.45)
+
+    inertia, m, q = batch(5, kind)
+    q = stored(q, kind)
+    assert LIBRARY.polhode_integrate(
+        LIBRARY.polhode_splitting(b"strang"), method("exact"), INT64(5), pointer(inertia), INT64(3),
+        ctypes.c_double(0.1), INT64(1000), ctypes.c_double(0.0), torque, None, 0, kind, 2,
+        pointer(m), pointer(q), INT64(0), None, None,
+    ) == 5  # fmt: skip
+    assert LIBRARY.polhode_error() == b"the torque has ended the run"
+    assert [t for t in calls if t > 0.45] == [0.5]
+    assert np.isnan(m).all()
+    assert np.isnan(q).all()
 
 
 @pytest.mark.parametrize("name", ["agm", "rf", "rc", "rd", "rj", "jacobi", "ellip_f", "ellip_k"])
@@ -280,136 +422,3 @@ def test_the_two_routines_of_the_report() -> None:
     )
     assert np.isnan(m_out).all()
     assert np.isnan(Q_out).all()
-
-
-# Programs ----------------------------------------------------------------------------------------
-
-EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
-
-
-def printed(folder: Path, compiler: str, *arguments: Any) -> list[list[str]]:
-    """Words of each line that a program prints, compiled with warnings as errors."""
-    found = shutil.which(compiler)
-    if not found:
-        pytest.skip(f"no {compiler}")
-
-    def told(option: str) -> list[str]:
-        run = [sys.executable, "-m", "polhode", option]
-        return subprocess.run(run, capture_output=True, text=True, check=True).stdout.split()
-
-    words = [y for x in arguments for y in (told(x) if str(x).startswith("--") else [x])]
-    program = folder / "program"
-    subprocess.run([found, "-Wall", "-Werror", *words, "-o", program], check=True, cwd=folder)
-    run = subprocess.run([program], capture_output=True, text=True, check=True)
-    return [line.split() for line in run.stdout.splitlines()]
-
-
-@pytest.mark.parametrize(
-    ("compiler", "arguments"),
-    [
-        ("cc", ["-std=c99", "-Wextra", "-pedantic", EXAMPLES / "c/heavy_top.c", "--includes"]),
-        (
-            "gfortran",
-            ["-Wno-unused-dummy-argument", "--fortran", EXAMPLES / "fortran/heavy_top.f90"],
-        ),
-    ],
-)
-def test_the_heavy_top_of_the_report(tmp_path: Path, compiler: str, arguments: list[Any]) -> None:
-    """Against 34 digits at t = 50 and 500, where the step of 0.5 is off by 3e-14 and 2e-13."""
-    lines = np.array(printed(tmp_path, compiler, *arguments, "--libs"), np.float64)
-    text = (resources.files("polhode") / "data/example1_reference.toml").read_text()
-    for point, bound in zip(tomllib.loads(text)["point"], (1e-13, 6e-13), strict=False):
-        (line,) = lines[lines[:, 0] == point["t"]]
-        close(line[1:], point["m"], atol=bound)
-
-
-def test_a_program_written_for_frb_fortran(tmp_path: Path) -> None:
-    lines = printed(tmp_path, "gfortran", EXAMPLES / "fortran/frb_steps.f", "--libs")
-    start = [1.0, 1.5, 2.2], [0.3, 0.5, 0.8]
-    m, q = ph.step(*start, [1.0, 0.0, 0.0, 0.0], 0.2, n_steps=10, method="frb")
-    _, Q = ph.step(*start, np.eye(3), 0.2, n_steps=10, method="frb")
-    for (name, *numbers), want in zip(lines, (m, q, Q[0]), strict=True):
-        close(np.array(numbers, np.float64), want, atol=6e-7)  # six digits are printed
-        assert name in "mqQ"
-
-
-def check_tour(lines: list[list[str]]) -> None:
-    """The lines of examples/cpp/tour.cpp, six digits of what Python gives."""
-    inertia, m, q = [1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0]
-    top = ph.integrate(
-        inertia, m, q, 0.1, 100, torque=ph.torques.HeavyTop([0.0, 0.0, 0.5]), splitting="rkn6_14"
-    )
-    body = ph.RigidBody([[2.0, 0.3, 0.0], [0.3, 1.5, 0.1], [0.0, 0.1, 1.2]])
-    want = {
-        "step": ph.step(inertia, m, q, 2.0)[0],
-        "period": np.array(m),
-        "batch": ph.step(inertia, m, q, 0.2, n_steps=10)[0],
-        "top": top.m[-1],
-        "tensor": body.step(m, q, 2.0)[0],
-    }
-    assert [line[0] for line in lines] == [*want, "error"]
-    for name, *numbers in lines[:-1]:
-        close(np.array(numbers, np.float64), want[name], atol=6e-7)
-    assert " ".join(lines[-1]).startswith("error inertia of body 0, (1, -1, 1):")
-
-
-@pytest.mark.parametrize("compiler", ["g++", "clang++-16", "clang++"])
-def test_the_tour_in_cpp(tmp_path: Path, compiler: str) -> None:
-    flags = ["-std=c++20", "-O1", "-Wextra", "-Wpedantic", "-Wshadow"]
-    source = EXAMPLES / "cpp/tour.cpp"
-    check_tour(printed(tmp_path, compiler, *flags, source, "--includes", "--libs"))
-
-
-def test_the_tour_by_cmake(tmp_path: Path) -> None:
-    if not shutil.which("cmake"):
-        pytest.skip("no cmake on the path: pip brings its own for the build alone")
-    for step in (
-        ["-S", EXAMPLES / "cpp", "-B", tmp_path, f"-Dpolhode_ROOT={ph.get_cmake_dir()}"],
-        ["--build", tmp_path],
-    ):
-        run = subprocess.run(["cmake", *step], capture_output=True, text=True, check=False)
-        assert run.returncode == 0, run.stdout + run.stderr
-    run = subprocess.run([tmp_path / "tour"], capture_output=True, text=True, check=True)
-    check_tour([line.split() for line in run.stdout.splitlines()])
-
-
-THROWS = """
-#include <cstdio>
-#include <stdexcept>
-#include <string>
-#include <vector>
-#include "polhode.hpp"
-int main() {
-    using namespace polhode;
-    std::vector<double> m(60000, 0.5), q(80000, 0.5);
-    int calls = 0;
-    const auto torque = [&](double t, std::size_t, const Vector&, const Attitude&) -> Vector {
-        ++calls;
-        throw std::runtime_error("at " + std::to_string(t));
-    };
-    try {
-        integrate(Vector{1, 2, 3}, m, q, 0.1, 20, torque);
-    } catch (const std::runtime_error& error) {
-        std::printf("%s %d %d\\n", error.what(), calls, m[0] != m[0]);
-    }
-    const double e = 1e-12;
-    RigidBody({2, 0.3 + e, 0, 0.3, 1.5, 0.1, 0, 0.1, 1.2});
-    for (const Tensor& wrong : {Tensor{2, 0.4, 0, 0.3, 1.5, 0.1, 0, 0.1, 1.2}, Tensor{},
-                                Tensor{-1, 0, 0, 0, 1, 0, 0, 0, 1}}) {
-        try {
-            const RigidBody body(wrong);
-        } catch (const std::invalid_argument&) {
-            std::printf("refused\\n");
-        }
-    }
-}
-"""
-
-
-def test_exceptions_of_a_torque_and_tensors_in_cpp(tmp_path: Path) -> None:
-    """The first exception comes out, the torque is not called again, the state is NaN."""
-    source = tmp_path / "throws.cpp"
-    source.write_text(THROWS)
-    flags = ["-std=c++20", "-O1", "-Wno-unused"]
-    lines = printed(tmp_path, "g++", *flags, source, "--includes", "--libs")
-    assert lines == [["at", "0.000000", "1", "1"], ["refused"], ["refused"], ["refused"]]

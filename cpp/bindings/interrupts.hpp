@@ -11,7 +11,7 @@
 #include <pybind11/pybind11.h>
 
 #include "polhode/batch_arguments.hpp"
-#include "threads.hpp"
+#include "polhode/threads.hpp"
 
 namespace polhode::bindings {
 

@@ -4,7 +4,7 @@
 #define POLHODE_IMPORTS_NUMPY
 #include "arrays.hpp"
 #include "levels.hpp"
-#include "threads.hpp"
+#include "polhode/threads.hpp"
 
 namespace py = pybind11;
 

@@ -4,7 +4,7 @@
 #include "arrays.hpp"
 #include "interrupts.hpp"
 #include "levels.hpp"
-#include "threads.hpp"
+#include "polhode/threads.hpp"
 
 namespace py = pybind11;
 

@@ -17,7 +17,7 @@
 #include "interrupts.hpp"
 #include "levels.hpp"
 #include "polhode/splitting/schemes.hpp"
-#include "threads.hpp"
+#include "polhode/threads.hpp"
 
 namespace py = pybind11;
 

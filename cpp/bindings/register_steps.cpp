@@ -10,7 +10,8 @@
 #include "arrays.hpp"
 #include "interrupts.hpp"
 #include "levels.hpp"
-#include "threads.hpp"
+#include "polhode/bodies/rods.hpp"
+#include "polhode/threads.hpp"
 
 namespace py = pybind11;
 
@@ -321,6 +322,24 @@ py::tuple look_at_attitudes(const Doubles& attitude) {
     return first_invalid(attitude, Matrix ? 9 : 4, look_at);
 }
 
+std::ptrdiff_t look_at_rods(const Doubles& inertia, const Doubles& m) {
+    const std::ptrdiff_t count = m.size() / 3;
+    const std::ptrdiff_t first =
+        bodies::first_spinning_rod({inertia.data(), 3, 1, 3}, {m.data(), 3, 1, 3}, 0, count);
+    return first < count ? first : -1;
+}
+
+std::string contradiction(const std::string& method, const py::tuple& options) {
+    const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
+    for (int i = 0; i < table.methods; ++i) {
+        const MethodInfo& info = *table.rows[i].info;
+        if (method != info.name || info.contradiction == nullptr) continue;
+        const char* what = info.contradiction(read_options(options));
+        if (what != nullptr) return what;
+    }
+    return {};
+}
+
 bool overlaps_itself(const py::array& array) {
     return may_overlap_itself(reinterpret_cast<PyArrayObject*>(array.ptr()));
 }
@@ -384,6 +403,16 @@ void register_steps(py::module_& module) {
                &polhode::bindings::look_at_attitudes<true>,
                py::arg("q"),
                "Of matrices one after another: the first that is no rotation, or -1; False.");
+    module.def("look_at_rods",
+               &polhode::bindings::look_at_rods,
+               py::arg("inertia"),
+               py::arg("m"),
+               "The first of these bodies that is a rod with momentum about its axis, or -1.");
+    module.def("contradiction",
+               &polhode::bindings::contradiction,
+               py::arg("method"),
+               py::arg("options"),
+               "What is wrong with values of all options that do not go together; or empty.");
     module.def("overlaps_itself",
                &polhode::bindings::overlaps_itself,
                py::arg("array"),

@@ -1,29 +1,31 @@
 /// @file
-/// The C interface polhode.h: checks of the arguments, then the tables of the level.
+/// The C interface polhode.h: exceptions become statuses, the kernels are those of a level.
 
 #define POLHODE_BUILDS_LIBRARY
 #include "polhode.h"
 
 #include <algorithm>
-#include <atomic>
-#include <cmath>
-#include <cstdio>
 #include <cstring>
+#include <deque>
 #include <limits>
-#include <memory>
+#include <mutex>
 #include <new>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "levels.hpp"
+#include "polhode/interface.hpp"
 #include "polhode/splitting/schemes.hpp"
-#include "threads.hpp"
 
 namespace {
 
 using namespace polhode;
+using interface::require;
+using interface::require_arrays;
 
 thread_local std::string message;
 
@@ -45,6 +47,9 @@ int status_of(const Work& work) noexcept {
     } catch (const std::bad_alloc&) {
         message = "no memory";
         return POLHODE_NO_MEMORY;
+    } catch (const interface::Stopped&) {
+        message = "the torque has ended the run";
+        return POLHODE_STOPPED;
     } catch (const std::exception& error) {
         message = error.what();
         return POLHODE_FAILED;
@@ -52,148 +57,6 @@ int status_of(const Work& work) noexcept {
         message = "an exception that is no std::exception";
         return POLHODE_FAILED;
     }
-}
-
-void require(bool holds, const char* what) {
-    if (!holds) throw std::invalid_argument(what);
-}
-
-/// Arrays that a call reads or writes.
-template <class... Pointer>
-void require_arrays(Pointer... arrays) {
-    require((... && (arrays != nullptr)), "an array is NULL");
-}
-
-std::string numbers(const View& view, std::ptrdiff_t body, int rows, int columns) {
-    std::string text = "(";
-    for (int i = 0; i < rows; ++i) {
-        for (int k = 0; k < columns; ++k) {
-            char number[32];
-            std::snprintf(number,
-                          sizeof number,
-                          "%.17g",
-                          view.data[body * view.body + i * view.row + k * view.component]);
-            text += (text.size() > 1 ? ", " : "") + std::string(number);
-        }
-    }
-    return text + ")";
-}
-
-/// The attitudes of a batch; matrices of either order.
-struct Attitudes {
-    bool matrix;
-    std::ptrdiff_t length, component, row;
-
-    explicit Attitudes(int kind) {
-        require(kind >= POLHODE_QUATERNION && kind <= POLHODE_MATRIX_COLUMNS,
-                "attitude must be one of enum polhode_attitude");
-        matrix = kind != POLHODE_QUATERNION;
-        length = matrix ? 9 : 4;
-        component = kind == POLHODE_MATRIX_COLUMNS ? 3 : 1;
-        row = kind == POLHODE_MATRIX_COLUMNS ? 1 : 3;
-    }
-    View view(const double* data) const { return {data, length, component, row}; }
-    MutableView view(double* data) const { return {data, length, component, row}; }
-};
-
-/// Throws an error that names the first body that `look` finds invalid; tells if there is a rod.
-template <class Look>
-bool look_at(const Look& look,
-             const View& view,
-             std::ptrdiff_t bodies,
-             const char* name,
-             const char* what,
-             int rows,
-             int columns) {
-    const int found = look(view, 0, view.body == 0 ? 1 : bodies);
-    if ((found & some_invalid) != 0) {
-        std::ptrdiff_t i = 0;
-        while ((look(view, i, i + 1) & some_invalid) == 0) ++i;
-        throw std::invalid_argument(std::string(name) + " of body " + std::to_string(i) + ", " +
-                                    numbers(view, i, rows, columns) + ": " + what);
-    }
-    return (found & some_rod) != 0;
-}
-
-/// A rod has no momentum about its axis.
-void look_at_rods(const View& inertia, const View& m, std::ptrdiff_t bodies) {
-    constexpr double zero_moment = 4 * std::numeric_limits<double>::epsilon();
-    constexpr double dropped = 1e-12;  // of |m|
-    for (std::ptrdiff_t i = 0; i < bodies; ++i) {
-        const double* moments = inertia.data + i * inertia.body;
-        const double* p = m.data + i * m.body;
-        const double largest = std::max({moments[0], moments[1], moments[2]});
-        const double size = std::hypot(p[0], p[1], p[2]);
-        for (int k = 0; k < 3; ++k) {
-            if (moments[k] <= zero_moment * largest && std::isfinite(size) &&
-                std::abs(p[k]) > dropped * size) {
-                throw std::invalid_argument(
-                    "m of body " + std::to_string(i) + ", " + numbers(m, i, 1, 3) +
-                    ": momentum about an axis whose moment of inertia is zero");
-            }
-        }
-    }
-}
-
-void look_at_bodies(std::ptrdiff_t bodies,
-                    const View& inertia,
-                    const View& m,
-                    const View& q,
-                    const Attitudes& attitudes) {
-    if (bodies == 0) return;
-    const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
-    const bool rod = look_at(table.look_at_inertia,
-                             inertia,
-                             bodies,
-                             "inertia",
-                             "no body has these principal moments",
-                             1,
-                             3);
-    const bool matrix = attitudes.matrix;
-    look_at(
-        [&](const View& view, std::ptrdiff_t begin, std::ptrdiff_t end) {
-            return table.look_at_attitude(view, matrix, begin, end);
-        },
-        q,
-        bodies,
-        "attitude",
-        matrix ? "not a rotation matrix" : "a zero quaternion is no attitude",
-        matrix ? 3 : 1,
-        matrix ? 3 : 4);
-    if (rod) look_at_rods(inertia, m, bodies);
-}
-
-View inertia_view(const double* inertia, std::int64_t stride) {
-    require(stride == 0 || stride == 3, "inertia_stride must be 0 or 3");
-    return {inertia, stride, 1, 3};
-}
-
-/// Name of the row for methods that are made from a tableau, which no name chooses.
-constexpr const char* made = "rkmk";
-
-const dispatch::StepRow& method_row(int method, std::ptrdiff_t bodies) {
-    const dispatch::TorqueFreeTable& table = *dispatch::level_for(bodies).torque_free;
-    require(method >= 0 && method < table.methods &&
-                std::strcmp(table.rows[method].info->name, made) != 0,
-            "no such method");
-    return table.rows[method];
-}
-
-/// Transposes matrices in place.
-void transpose(double* matrices, std::ptrdiff_t count) {
-    for (double* a = matrices; a < matrices + 9 * count; a += 9) {
-        std::swap(a[1], a[3]), std::swap(a[2], a[6]), std::swap(a[5], a[7]);
-    }
-}
-
-/// `units`: steps of a body for each element.
-template <class Work>
-void in_threads(std::ptrdiff_t count,
-                int threads,
-                std::ptrdiff_t piece,
-                std::ptrdiff_t units,
-                const Work& work) {
-    share_among_threads(count, thread_count(threads), piece, units, work, [] { return false; });
 }
 
 /// Calls an array function for n elements of contiguous operands.
@@ -219,15 +82,117 @@ void call(const dispatch::ArrayFunction& f,
     f.loop(args, &n, steps, nullptr);
 }
 
+struct Kernels {
+    interface::Looks look;
+    interface::MotionKernels motion;
+    interface::Driver driver;
+
+    explicit Kernels(const dispatch::Level& level)
+        : look{level.torque_free->look_at_inertia, level.torque_free->look_at_attitude},
+          motion{motion_constants, level.motion->evaluate},
+          driver{level.splitting->run, nullptr, nullptr} {
+        for (int i = 0; i < level.splitting->model_count; ++i) {
+            const TorqueModel& model = level.splitting->models[i];
+            if (std::strcmp(model.info->name, "compiled") == 0) driver.compiled = &model;
+            if (std::strcmp(model.info->name, "compiled_of_m") == 0) driver.compiled_of_m = &model;
+        }
+    }
+    static void motion_constants(std::ptrdiff_t bodies,
+                                 const double* inertia,
+                                 const double* m,
+                                 double* constants) {
+        const double* inputs[] = {inertia, m};
+        double* outputs[] = {constants};
+        call(dispatch::level().motion->functions[0], bodies, inputs, outputs);  // motion_facts
+    }
+};
+/// The kernels for so many bodies.
+const Kernels& kernels_for(std::ptrdiff_t bodies) {
+    static const Kernels many(dispatch::level()), one(dispatch::level_for(1));
+    return bodies == 1 ? one : many;
+}
+
+/// What a program has made of its own; the numbers follow those of a table.
+template <class Item>
+class Made {
+  public:
+    explicit Made(int first) : first_(first) {}
+    /// The number of this item, the same for an equal one.
+    int number_of(Item item) {
+        const std::lock_guard lock(mutex_);
+        const auto found = std::find(items_.begin(), items_.end(), item);
+        const auto place = found - items_.begin();
+        if (found == items_.end()) items_.push_back(std::move(item));
+        return first_ + static_cast<int>(place);
+    }
+    /// Stays where it is; null if there is none.
+    const Item* find(int number) {
+        const std::lock_guard lock(mutex_);
+        const auto place = static_cast<std::size_t>(number - first_);
+        return number >= first_ && place < items_.size() ? &items_[place] : nullptr;
+    }
+
+  private:
+    std::mutex mutex_;
+    std::deque<Item> items_;
+    int first_;
+};
+
+/// A method with options, or of a tableau.
+struct OwnMethod {
+    std::string text;
+    int row;
+    OptionValues options;
+    std::vector<double> tableau{};
+
+    bool operator==(const OwnMethod& x) const { return text == x.text && tableau == x.tableau; }
+};
+Made<OwnMethod>& own_methods() {
+    static Made<OwnMethod> made(dispatch::level().torque_free->methods);
+    return made;
+}
+
+struct OwnScheme {
+    std::vector<double> a, b;
+    std::vector<Stage> stages;
+
+    bool operator==(const OwnScheme& x) const { return a == x.a && b == x.b; }
+};
+Made<OwnScheme>& own_schemes() {
+    static Made<OwnScheme> made(static_cast<int>(std::size(splitting::all)));
+    return made;
+}
+
+/// Name of the row for methods that are made from a tableau, which no name chooses.
+constexpr const char* made = "rkmk";
+
+/// The row of the method with this name; -1 if there is none.
+int row_of(std::string_view name) {
+    const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
+    for (int i = 0; i < table.methods; ++i) {
+        if (name == table.rows[i].info->name) return i;
+    }
+    return -1;
+}
+
+interface::FreeMethod method_of(int number, std::ptrdiff_t bodies) {
+    const dispatch::TorqueFreeTable& table = *dispatch::level_for(bodies).torque_free;
+    const OwnMethod* own = number < table.methods ? nullptr : own_methods().find(number);
+    const int i = own != nullptr ? own->row : number;
+    require(i >= 0 && i < table.methods &&
+                (own != nullptr || std::strcmp(table.rows[i].info->name, made) != 0),
+            "no such method");
+    const dispatch::StepRow& row = table.rows[i];
+    interface::FreeMethod method{
+        row.info, row.step, row.history, own != nullptr ? own->options : row.info->complete({})};
+    if (own != nullptr && !own->tableau.empty()) method.options.data = own->tableau.data();
+    return method;
+}
+
 }  // namespace
 
-struct polhode_motion {
-    std::ptrdiff_t bodies;
-    Attitudes attitudes;
-    std::vector<double> inertia, m, q, facts;
-
-    /// Row k of a body's constants.
-    View constants(int k) const { return {facts.data() + 3 * k, 9, 1, 3}; }
+struct polhode_motion : interface::Motion {
+    using Motion::Motion;
 };
 
 extern "C" {
@@ -245,44 +210,63 @@ const char* polhode_level() {
 const char* polhode_error() { return message.c_str(); }
 
 int polhode_method(const char* name) {
-    int row = -1;
+    int number = -1;
     status_of([&] {
         require(name != nullptr, "the name is NULL");
-        const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
-        for (int i = 0; i < table.methods; ++i) {
-            if (std::strcmp(table.rows[i].info->name, name) == 0 && std::strcmp(name, made) != 0) {
-                row = i;
-                return;
-            }
+        const std::string_view text = name, first = interface::name_in(text);
+        const int row = first == made ? -1 : row_of(first);
+        if (row < 0) throw std::invalid_argument("no method " + std::string(first));
+        if (first == text) {
+            number = row;
+            return;
         }
-        throw std::invalid_argument(std::string("no method ") + name);
+        const MethodInfo& info = *dispatch::level().torque_free->rows[row].info;
+        number =
+            own_methods().number_of({std::string(text), row, interface::options_in(text, info)});
     });
-    return row;
+    return number;
+}
+
+int polhode_rkmk(int stages, const double* a, const double* b) {
+    int number = -1;
+    status_of([&] {
+        const int row = row_of(made);
+        std::vector<double> tableau = interface::tableau_of(stages, a, b);
+        const MethodInfo& info = *dispatch::level().torque_free->rows[row].info;
+        number = own_methods().number_of({made, row, info.complete({}), std::move(tableau)});
+    });
+    return number;
 }
 
 int polhode_splitting(const char* name) {
     int row = -1;
     status_of([&] {
         require(name != nullptr, "the name is NULL");
-        int i = 0;
-        for (const SplittingScheme& scheme : splitting::all) {
-            if (std::strcmp(scheme.name, name) == 0) {
-                row = i;
-                return;
-            }
-            ++i;
-        }
-        throw std::invalid_argument(std::string("no splitting scheme ") + name);
+        row = static_cast<int>(&interface::scheme_of(name) - splitting::all);
     });
     return row;
+}
+
+int polhode_splitting_of(int flows, const double* a, int kicks, const double* b) {
+    int number = -1;
+    status_of([&] {
+        require(flows >= 0 && kicks >= 0, "a scheme has no negative number of flows or kicks");
+        require((flows == 0 || a != nullptr) && (kicks == 0 || b != nullptr), "an array is NULL");
+        OwnScheme own{{a, a + flows}, {b, b + kicks}, {}};
+        own.stages = interface::own_scheme(own.a, own.b);
+        number = own_schemes().number_of(std::move(own));
+    });
+    return number;
 }
 
 const char* polhode_method_name(int method) {
     const char* name = nullptr;
     status_of([&] {
         const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
-        const bool there = method >= 0 && method < table.methods;
-        if (there && std::strcmp(table.rows[method].info->name, made) != 0) {
+        if (method >= table.methods) {
+            const OwnMethod* own = own_methods().find(method);
+            if (own != nullptr) name = own->text.c_str();
+        } else if (method >= 0 && std::strcmp(table.rows[method].info->name, made) != 0) {
             name = table.rows[method].info->name;
         }
     });
@@ -309,34 +293,21 @@ int polhode_step(int method,
                  double* q_out,
                  int64_t* lost) {
     return status_of([&] {
-        const dispatch::StepRow& row = method_row(method, bodies);
-        const Attitudes attitudes(attitude);
-        require(bodies >= 0 && n_steps >= 0, "bodies and n_steps must not be negative");
-        require(h_stride == 0 || h_stride == 1, "h_stride must be 0 or 1");
-        if (bodies > 0) require_arrays(inertia, m, q, h, m_out, q_out);
-        if (n_steps < row.history) {
-            throw std::invalid_argument(std::string(row.info->name) +
-                                        " needs n_steps of at least " +
-                                        std::to_string(row.history));
-        }
-        StepArguments a{};
-        a.inertia = inertia_view(inertia, inertia_stride);
-        a.m = {m, 3, 1, 3};
-        a.attitude = attitudes.view(q);
-        a.h = {h, h_stride, 0, 0};
-        a.m_out = {m_out, 3, 1, 3};
-        a.attitude_out = attitudes.view(q_out);
-        a.n_steps = n_steps;
-        a.matrix = attitudes.matrix;
-        a.options = row.info->complete({});
-        std::ptrdiff_t without_root = 0;
-        a.without_root = &without_root;
-        look_at_bodies(bodies, a.inertia, a.m, a.attitude, attitudes);
-        in_threads(
-            bodies, threads, whole_packs, n_steps, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-                row.step(a, begin, end);
-            });
-        if (lost != nullptr) *lost = without_root;
+        const std::int64_t count = interface::step(kernels_for(bodies).look,
+                                                   method_of(method, bodies),
+                                                   {bodies,
+                                                    inertia,
+                                                    inertia_stride,
+                                                    m,
+                                                    q,
+                                                    attitude,
+                                                    h,
+                                                    h_stride,
+                                                    n_steps,
+                                                    threads,
+                                                    m_out,
+                                                    q_out});
+        if (lost != nullptr) *lost = count;
     });
 }
 
@@ -348,26 +319,10 @@ int polhode_motion_new(int64_t bodies,
                        int attitude,
                        polhode_motion** motion) {
     return status_of([&] {
-        require(bodies >= 0, "bodies must not be negative");
         require(motion != nullptr, "motion is NULL");
-        if (bodies > 0) require_arrays(inertia, m0, q0);
-        const Attitudes attitudes(attitude);
-        const View moments = inertia_view(inertia, inertia_stride);
-        look_at_bodies(bodies, moments, {m0, 3, 1, 3}, attitudes.view(q0), attitudes);
-        const auto n = static_cast<std::size_t>(bodies);
-        auto made_motion = std::make_unique<polhode_motion>(polhode_motion{
-            bodies, attitudes, std::vector<double>(3 * n), {m0, m0 + 3 * n}, {}, {}});
-        made_motion->q.assign(q0, q0 + static_cast<std::size_t>(attitudes.length) * n);
-        made_motion->facts.resize(9 * n);
-        for (std::size_t i = 0; i < n; ++i) {
-            std::copy_n(inertia + i * static_cast<std::size_t>(inertia_stride),
-                        3,
-                        made_motion->inertia.data() + 3 * i);
-        }
-        const double* inputs[] = {made_motion->inertia.data(), made_motion->m.data()};
-        double* outputs[] = {made_motion->facts.data()};
-        call(dispatch::level().motion->functions[0], bodies, inputs, outputs);  // motion_facts
-        *motion = made_motion.release();
+        const Kernels& kernels = kernels_for(bodies);
+        *motion = new polhode_motion(
+            kernels.look, kernels.motion, bodies, inertia, inertia_stride, m0, q0, attitude);
     });
 }
 
@@ -378,43 +333,20 @@ int polhode_motion_at(const polhode_motion* motion,
                       double* m,
                       double* q) {
     return status_of([&] {
-        require(times >= 0, "times must not be negative");
         require(motion != nullptr, "motion is NULL");
-        if (times > 0 && motion->bodies > 0) require_arrays(t, m, q);
-        const polhode_motion& x = *motion;
-        const auto evaluate = dispatch::level().motion->evaluate;
-        const Attitudes& attitudes = x.attitudes;
-        // One body: its times are the batch.
-        const bool one = x.bodies == 1;
-        const std::ptrdiff_t count = one ? times : x.bodies, rows = one ? 1 : times;
-        const auto of_body = [&](View view) {
-            if (one) view.body = 0;
-            return view;
-        };
-        for (std::ptrdiff_t k = 0; k < rows; ++k) {
-            const MotionArguments a = {of_body({x.inertia.data(), 3, 1, 3}),
-                                       of_body({x.m.data(), 3, 1, 3}),
-                                       of_body(attitudes.view(x.q.data())),
-                                       of_body(x.constants(0)),
-                                       of_body(x.constants(1)),
-                                       {t + k, one ? 1 : 0, 0, 0},
-                                       {m + k * count * 3, 3, 1, 3},
-                                       attitudes.view(q + k * count * attitudes.length),
-                                       attitudes.matrix};
-            in_threads(
-                count, threads, whole_packs, 1, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-                    evaluate(a, begin, end);
-                });
-        }
+        motion->at(kernels_for(motion->bodies() == 1 ? times : motion->bodies()).motion,
+                   times,
+                   t,
+                   threads,
+                   m,
+                   q);
     });
 }
 
 int polhode_motion_period(const polhode_motion* motion, double* period) {
     return status_of([&] {
         require(motion != nullptr, "motion is NULL");
-        if (motion->bodies > 0) require_arrays(period);
-        const View facts = motion->constants(2);
-        for (std::ptrdiff_t i = 0; i < motion->bodies; ++i) period[i] = facts.data[i * facts.body];
+        motion->period(period);
     });
 }
 
@@ -439,89 +371,38 @@ int polhode_integrate(int splitting,
                       double* m_saved,
                       double* q_saved) {
     return status_of([&] {
-        const dispatch::StepRow& row = method_row(method, bodies);
-        require(polhode_splitting_name(splitting) != nullptr, "no such splitting scheme");
-        const SplittingScheme& scheme = splitting::all[splitting];
-        const Attitudes attitudes(attitude);
-        require(bodies >= 0 && n_steps >= 0, "bodies and n_steps must not be negative");
-        const int cores = thread_count(threads);
-        require(row.history == 0, "a multistep method cannot be the free flow of a splitting");
-        if (bodies > 0) require_arrays(inertia, m, q);
-        const bool saves = m_saved != nullptr;
-        require(saves == (q_saved != nullptr) && (!saves || save_every > 0),
-                "m_saved and q_saved need each other and a save_every of at least 1");
-        save_every =
-            std::min(save_every, std::max<std::int64_t>(n_steps, 1));  // n + it: no overflow
-        const bool of_m = depends_on_m != 0;
-        for (int k = 0; k < scheme.count; ++k) {
-            require(scheme.stages[k].modified == 0,
-                    "a scheme with a modified potential needs derivatives of the torque");
+        const OwnScheme* own = own_schemes().find(splitting);
+        require(own != nullptr || polhode_splitting_name(splitting) != nullptr,
+                "no such splitting scheme");
+        std::span<const Stage> stages;
+        if (own != nullptr) {
+            stages = own->stages;
+        } else {
+            const SplittingScheme& scheme = splitting::all[splitting];
+            stages = {scheme.stages, static_cast<std::size_t>(scheme.count)};
         }
-        require(!(of_m && scheme.attitude_only),
-                "this scheme needs a torque that does not depend on m");
-        std::vector<std::uint8_t> by_torque(static_cast<std::size_t>(bodies));
-        static_assert(sizeof(bool) == 1);
-
-        SplittingProblem p{};
-        p.flow = row.step;
-        p.options = row.info->complete({});
-        p.inertia = inertia_view(inertia, inertia_stride);
-        p.m = {m, 3, 1, 3};
-        look_at_bodies(bodies, p.inertia, p.m, attitudes.view(q), attitudes);
-        // The driver takes matrices row by row only.
-        const bool columns = attitude == POLHODE_MATRIX_COLUMNS;
-        const Attitudes of_driver(columns ? POLHODE_MATRIX_ROWS : attitude);
-        p.attitude = of_driver.view(q);
-        p.m_from = p.m;
-        p.attitude_from = p.attitude;
-        p.keeps_state = true;
-        TorqueTerm term{};
-        if (torque != nullptr) {
-            const dispatch::SplittingTable& table = *dispatch::level_for(bodies).splitting;
-            const char* name = of_m ? "compiled_of_m" : "compiled";
-            for (int i = 0; i < table.model_count; ++i) {
-                if (std::strcmp(table.models[i].info->name, name) == 0)
-                    term.model = table.models + i;
-            }
-            term.extra.function = torque;
-            term.extra.user_data = user_data;
-            p.terms = &term;
-            p.term_count = 1;
-        }
-        p.stages = scheme.stages;
-        p.stage_count = scheme.count;
-        p.h = &h;
-        p.t0 = t0;
-        p.matrix = attitudes.matrix;
-        if (saves) {
-            p.m_saved = {m_saved, 3, 1, 3};
-            p.attitude_saved = of_driver.view(q_saved);
-        }
-        p.m_save_stride = 3 * bodies;
-        p.attitude_save_stride = attitudes.length * bodies;
-        p.total_steps = n_steps;
-        p.save_every = saves ? save_every : std::max<std::ptrdiff_t>(n_steps, 1);
-        p.by_torque = reinterpret_cast<bool*>(by_torque.data());
-        const auto run = dispatch::level_for(bodies).splitting->run;
-        const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(p, begin, end); };
-        struct Transposed {  // and back, also after an exception
-            double* q;
-            std::ptrdiff_t count;
-            Transposed(double* x, std::ptrdiff_t n) : q(x), count(n) { transpose(q, count); }
-            ~Transposed() { transpose(q, count); }
-        };
-        const Transposed transposed(q, columns ? bodies : 0);
-        for (const std::ptrdiff_t steps : {std::ptrdiff_t{0}, std::ptrdiff_t{n_steps}}) {
-            p.n_steps = steps;
-            in_threads(bodies,
-                       cores,
-                       SplittingProblem::block_bodies,
-                       steps * std::max(scheme.count, 1),
-                       work);
-        }
-        if (columns && saves) {
-            transpose(q_saved, bodies * (1 + (n_steps + save_every - 1) / save_every));
-        }
+        const Kernels& kernels = kernels_for(bodies);
+        interface::integrate(kernels.look,
+                             kernels.driver,
+                             method_of(method, bodies),
+                             stages,
+                             own == nullptr && splitting::all[splitting].attitude_only,
+                             {bodies,
+                              inertia,
+                              inertia_stride,
+                              h,
+                              n_steps,
+                              t0,
+                              torque,
+                              user_data,
+                              depends_on_m != 0,
+                              attitude,
+                              threads,
+                              m,
+                              q,
+                              save_every,
+                              m_saved,
+                              q_saved});
     });
 }
 

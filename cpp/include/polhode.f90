@@ -4,26 +4,28 @@
 ! after another.  A matrix Q(i, j) stored as Fortran does is polhode_matrix_columns.  One inertia or
 ! one step for all bodies is an array with a stride of 0: [h].
 module polhode
-  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_funloc, c_funptr, c_int, c_int64_t, &
-    c_loc, c_null_char, c_null_funptr, c_null_ptr, c_ptr, c_f_pointer, c_size_t
+  use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_double, c_funloc, c_funptr, &
+    c_int, c_int64_t, c_loc, c_null_char, c_null_funptr, c_null_ptr, c_ptr, c_f_pointer, c_size_t
   implicit none
   public
+  private :: text_at
 
   integer(c_int), parameter :: polhode_abi_of_module = 1
-  integer(c_int), parameter :: polhode_ok = 0
+  integer(c_int), parameter :: polhode_ok = 0, polhode_stopped = 5
   integer(c_int), parameter :: polhode_quaternion = 0, polhode_matrix_rows = 1, &
     polhode_matrix_columns = 2
 
   abstract interface
-    ! Component k of body first + i at x(1 + k * stride + i).
-    subroutine polhode_torque(n, first, stride, t, m, q, torque, user_data) bind(c)
+    ! Component k of body first + i at x(1 + k * stride + i).  Another result than 0 ends the run.
+    function polhode_torque(n, first, stride, t, m, q, torque, user_data) bind(c) result(status)
       import
+      integer(c_int) :: status
       integer(c_int64_t), value :: n, first, stride
       real(c_double), value :: t
       real(c_double), intent(in) :: m(*), q(*)
       real(c_double), intent(out) :: torque(*)
       type(c_ptr), value :: user_data
-    end subroutine
+    end function
   end interface
 
   interface
@@ -44,9 +46,47 @@ module polhode
       integer(c_int) :: polhode_splitting_c
     end function
 
+    ! Your own scheme of flows a and kicks b in turn.
+    function polhode_splitting_of(flows, a, kicks, b) bind(c)
+      import
+      integer(c_int), value :: flows, kicks
+      real(c_double), intent(in) :: a(*), b(*)
+      integer(c_int) :: polhode_splitting_of
+    end function
+
+    ! a as C has it: row after row, transpose(a).
+    function polhode_rkmk(stages, a, b) bind(c)
+      import
+      integer(c_int), value :: stages
+      real(c_double), intent(in) :: a(*), b(*)
+      integer(c_int) :: polhode_rkmk
+    end function
+
     function polhode_error_c() bind(c, name="polhode_error")
       import
       type(c_ptr) :: polhode_error_c
+    end function
+
+    function polhode_version_c() bind(c, name="polhode_version")
+      import
+      type(c_ptr) :: polhode_version_c
+    end function
+
+    function polhode_level_c() bind(c, name="polhode_level")
+      import
+      type(c_ptr) :: polhode_level_c
+    end function
+
+    function polhode_method_name_c(method) bind(c, name="polhode_method_name")
+      import
+      integer(c_int), value :: method
+      type(c_ptr) :: polhode_method_name_c
+    end function
+
+    function polhode_splitting_name_c(splitting) bind(c, name="polhode_splitting_name")
+      import
+      integer(c_int), value :: splitting
+      type(c_ptr) :: polhode_splitting_name_c
     end function
 
     function polhode_step(method, bodies, inertia, inertia_stride, m, q, attitude, h, h_stride, &
@@ -124,7 +164,7 @@ module polhode
 
 contains
 
-  ! Number of a method by its name; -1 if there is none.
+  ! Number of a method by its name, which options may follow; -1 if there is none.
   function polhode_method(name) result(row)
     character(*), intent(in) :: name
     integer(c_int) :: row
@@ -150,11 +190,45 @@ contains
   ! What was wrong in the last failed call of this thread.
   function polhode_error() result(text)
     character(:), allocatable :: text
-    type(c_ptr) :: address
+    text = text_at(polhode_error_c())
+  end function
+
+  ! Version of the library that is loaded, such as "0.1.0".
+  function polhode_version() result(text)
+    character(:), allocatable :: text
+    text = text_at(polhode_version_c())
+  end function
+
+  ! Its instruction-set level, such as "v3"; empty if there is none.
+  function polhode_level() result(text)
+    character(:), allocatable :: text
+    text = text_at(polhode_level_c())
+  end function
+
+  ! Name of a method by its number from 0; empty where the list ends.
+  function polhode_method_name(method) result(text)
+    integer(c_int), intent(in) :: method
+    character(:), allocatable :: text
+    text = text_at(polhode_method_name_c(method))
+  end function
+
+  ! Name of a splitting scheme by its number from 0; empty where the list ends.
+  function polhode_splitting_name(splitting) result(text)
+    integer(c_int), intent(in) :: splitting
+    character(:), allocatable :: text
+    text = text_at(polhode_splitting_name_c(splitting))
+  end function
+
+  ! A text of C; empty for NULL.
+  function text_at(address) result(text)
+    type(c_ptr), intent(in) :: address
+    character(:), allocatable :: text
     character(kind=c_char), pointer :: letters(:)
     integer :: i
-    address = polhode_error_c()
+    text = ""
+    if (.not. c_associated(address)) return
     call c_f_pointer(address, letters, [c_strlen(address)])
+    deallocate (text)
     allocate (character(size(letters)) :: text)
     do i = 1, size(letters)
       text(i:i) = letters(i)

@@ -27,7 +27,8 @@
 extern "C" {
 #endif
 
-/* Grows when a function is changed or removed; compare with polhode_abi(). */
+/* Grows when a function is changed or removed, and not when one is added: compare with
+ * polhode_abi(). */
 #define POLHODE_ABI 1
 
 enum polhode_status {
@@ -35,7 +36,8 @@ enum polhode_status {
     POLHODE_BAD_ARGUMENT = 1,
     POLHODE_NO_MEMORY = 2,
     POLHODE_NO_LEVEL = 3, /* the processor lacks what POLHODE_ISA asks for */
-    POLHODE_FAILED = 4
+    POLHODE_FAILED = 4,
+    POLHODE_STOPPED = 5 /* by a torque */
 };
 
 enum polhode_attitude {
@@ -54,14 +56,22 @@ POLHODE_FUNCTION const char* polhode_level(void);
 POLHODE_FUNCTION const char* polhode_error(void);
 
 /* Number of a method, such as "exact" or "dmv8", or of a splitting scheme, such as "strang", by its
- * name; -1 if there is none.  The numbers belong to the loaded library: do not store them. */
+ * name; -1 if there is none.  Options follow the name of a method, "symmetric_rotation axes=312
+ * energy_correction=buss", those of docs/methods.md; others have their defaults.  The numbers belong
+ * to the loaded library: do not store them. */
 POLHODE_FUNCTION int polhode_method(const char* name);
 POLHODE_FUNCTION int polhode_splitting(const char* name);
-/* The other way round; NULL where the list ends. */
+/* Number of your own scheme of flows a and kicks b in turn; a flow is the first where there are as
+ * many of both.  Each of the lists adds up to 1.  -1 if it is none. */
+POLHODE_FUNCTION int polhode_splitting_of(int flows, const double* a, int kicks, const double* b);
+/* Number of the Munthe-Kaas Runge-Kutta method with this Butcher tableau: a (stages, stages) row by
+ * row, b (stages); see polhode.rkmk in Python.  -1 if it is none. */
+POLHODE_FUNCTION int polhode_rkmk(int stages, const double* a, const double* b);
+/* The names in the order of the numbers from 0; NULL where the list ends. */
 POLHODE_FUNCTION const char* polhode_method_name(int method);
 POLHODE_FUNCTION const char* polhode_splitting_name(int splitting);
 
-/* n_steps torque-free steps of time h of a batch, by a method with its default options.
+/* n_steps torque-free steps of time h of a batch.
  *
  * inertia_stride is 3, or 0 where all bodies share the three moments; h_stride is 1 or 0.
  * attitude is one of enum polhode_attitude.  threads: a number, -1 all cores, 0
@@ -106,9 +116,9 @@ POLHODE_FUNCTION void polhode_motion_free(polhode_motion* motion);
 
 /* A torque in the body frame, of bodies first ... first + n - 1 at time t.  Component k of body
  * first + i is m[k * stride + i], q[k * stride + i] and torque[k * stride + i]; a matrix has its
- * nine components row by row.  It sets all of torque and must not throw.  Several threads call it
- * at the same time if there are several. */
-typedef void (*polhode_torque)(int64_t n,
+ * nine components row by row.  It sets all of torque and returns 0; another value ends the run at
+ * once.  It must not throw.  Several threads call it at the same time if there are several. */
+typedef int (*polhode_torque)(int64_t n,
                                int64_t first,
                                int64_t stride,
                                double t,
@@ -122,7 +132,8 @@ typedef void (*polhode_torque)(int64_t n,
  * m and q are the state at time t0 and become that at the end.  A torque that depends on m says so.
  * If m_saved is not NULL, m_saved (saves, bodies, 3) and q_saved (saves, bodies, 4 or 9) get the
  * start, every save_every-th step and the end: saves = 1 + ceil(n_steps / save_every).  Schemes
- * with a modified potential need derivatives of the torque, which a function does not give. */
+ * with a modified potential need derivatives of the torque, which a function does not give.
+ * POLHODE_STOPPED: the torque has ended the run; m and q are NaN, and what is saved is of no use. */
 POLHODE_FUNCTION int polhode_integrate(int splitting,
                                        int method,
                                        int64_t bodies,
@@ -146,7 +157,8 @@ POLHODE_FUNCTION int polhode_integrate(int splitting,
  * contiguous.  Elliptic functions: "agm", "rf", "rc", "rd", "rj", "jacobi" (u, k2 -> sn, cn, dn,
  * am), "ellip_f" (phi, k2), "ellip_k" (k2), "ellip_pi" (n, phi, k2), "ellip_pi_complete" (n,
  * k2); with _kc2 at the end of the name of those of k2: also of kc2 = 1 - k2.  "symmetric_eigen"
- * (tensors (n, 3, 3) -> moments (n, 3) in ascending order, axes (n, 3, 3), in columns). */
+ * (tensors (n, 3, 3) -> moments (n, 3) in ascending order, axes (n, 3, 3), in columns).
+ * "so3_to_matrix" (q -> Q), "so3_to_quaternion" (Q -> q), "so3_rotate" (q, v -> v in space). */
 POLHODE_FUNCTION int polhode_function(const char* name,
                                       int64_t n,
                                       const double* const* inputs,

@@ -1,12 +1,12 @@
-#pragma once
-
 /// @file
-/// polhode from C++ through the compiled library: include this and link with libpolhode
-/// (`python -m polhode --includes --libs`, or the CMake target polhode::library).
+/// polhode from C++: steps, the closed form, integration with a torque, bodies with any tensor.
 ///
-/// The library has the kernels of all instruction-set levels and chooses one at the first call;
-/// results have the bits of the Python functions, but those of RigidBody, which may differ by
-/// rounding.  (The headers in polhode/ contain the kernels themselves: see docs/cpp.md.)
+/// There are two ways to use it, with the same functions and the same results.  Link the program
+/// with libpolhode (the CMake target polhode::library, or `python -m polhode --includes --libs`):
+/// the library has the kernels of all instruction-set levels and chooses one at the first call.  Or
+/// define POLHODE_HEADER_ONLY (the target polhode::polhode and `python -m polhode --cflags` do):
+/// the program compiles the kernels that it uses, for its own instruction set, and links no
+/// library.
 ///
 /// Conventions.  m: angular momentum in the body frame; inertia: principal moments along the same
 /// axes, in any order; q: unit quaternion, scalar first, that takes body to space components.
@@ -14,6 +14,9 @@
 ///
 /// Errors: std::invalid_argument before any work, naming the first invalid body.  NaN or infinity
 /// in m, q or h of one body makes that body NaN and no other; moments must be finite.
+///
+/// Results have the bits of the Python functions at the same level (docs/cpp.md), but those of
+/// RigidBody, which may differ by rounding.
 
 #include <algorithm>
 #include <array>
@@ -23,16 +26,21 @@
 #include <cstdint>
 #include <exception>
 #include <limits>
-#include <memory>
-#include <new>
 #include <span>
 #include <stdexcept>
-#include <string>
 #include <type_traits>
+#include <vector>
 
-#include "polhode.h"
+#if defined(POLHODE_HEADER_ONLY)
+#include "polhode/header_only.hpp"
+#define POLHODE_WAY header_only
+#else
+#include "polhode/linked.hpp"
+#define POLHODE_WAY linked
+#endif
 
-namespace polhode {
+POLHODE_NAMESPACE_BEGIN
+inline namespace POLHODE_WAY {
 
 using Vector = std::array<double, 3>;
 using Attitude = std::array<double, 4>;  ///< unit quaternion, scalar first
@@ -44,18 +52,8 @@ struct State {
     Attitude q;
 };
 
-namespace library {
+namespace backend {
 
-inline void check(int status) {
-    if (status == POLHODE_OK) return;
-    if (status == POLHODE_BAD_ARGUMENT) throw std::invalid_argument(polhode_error());
-    if (status == POLHODE_NO_MEMORY) throw std::bad_alloc();
-    throw std::runtime_error(polhode_error());
-}
-inline int found(int number) {
-    if (number < 0) throw std::invalid_argument(polhode_error());
-    return number;
-}
 inline std::int64_t stride(std::size_t numbers, std::size_t bodies, std::size_t each) {
     if (numbers == each) return 0;
     if (numbers != bodies * each) throw std::invalid_argument("spans of different lengths");
@@ -68,46 +66,61 @@ inline std::size_t bodies(std::span<const double> m, std::span<const double> q) 
     return m.size() / 3;
 }
 
-}  // namespace library
+/// A text that is part of a type.
+template <std::size_t N>
+struct Text {
+    char letters[N];
+    consteval Text(const char (&text)[N]) {
+        for (std::size_t i = 0; i < N; ++i) letters[i] = text[i];
+    }
+};
+template <Text name>
+struct Named {
+    static constexpr const char* text = name.letters;
+};
 
-/// A method, such as "exact" (the default), "dmv8" or "magnus4"; the name is looked up once.
+}  // namespace backend
+
+/// method<"dmv8"> is a method by its name, which may be followed by options, as in
+/// method<"symmetric_rotation axes=312 energy_correction=buss">: see docs/methods.md.
+template <backend::Text name>
+inline constexpr backend::Named<name> method{};
+
+/// A method: method<"exact">, which is the default, method<"dmv8"> ...
 class Method {
   public:
-    Method(const char* name = "exact") : number_(library::found(polhode_method(name))) {}
-    int number() const { return number_; }
+    Method() : Method(method<"exact">) {}
+    template <backend::Text name>
+    Method(backend::Named<name>) : method_(backend::named<backend::Named<name>>()) {}
+#if !defined(POLHODE_HEADER_ONLY)
+    /// By a name that is known when the program runs: only the library has all methods.
+    explicit Method(const char* name) : method_(name) {}
+#endif
+    backend::Method chosen() const { return method_; }
 
   private:
-    int number_;
+    backend::Method method_;
 };
 
 /// A splitting scheme, such as "strang" (the default) or "rkn6_14".
 class Splitting {
   public:
-    Splitting(const char* name = "strang") : number_(library::found(polhode_splitting(name))) {}
-    int number() const { return number_; }
+    Splitting(const char* name = "strang") : scheme_(name) {}
+    /// Your own, of flows a and kicks b in turn; a flow is the first where there are as many of
+    /// both.  Each of the lists adds up to 1.
+    Splitting(const std::vector<double>& a, const std::vector<double>& b) : scheme_(a, b) {}
+    const backend::Scheme& chosen() const { return scheme_; }
 
   private:
-    int number_;
+    backend::Scheme scheme_;
 };
 
 /// One torque-free step of one body for the time h.
 [[nodiscard]] inline State step(
-    const Vector& inertia, const Vector& m, const Attitude& q, double h, Method method = {}) {
+    const Vector& inertia, const Vector& m, const Attitude& q, double h, Method by = {}) {
     State end;
-    library::check(polhode_step(method.number(),
-                                1,
-                                inertia.data(),
-                                0,
-                                m.data(),
-                                q.data(),
-                                POLHODE_QUATERNION,
-                                &h,
-                                0,
-                                1,
-                                1,
-                                end.m.data(),
-                                end.q.data(),
-                                nullptr));
+    backend::step_one(
+        by.chosen(), inertia.data(), m.data(), q.data(), h, end.m.data(), end.q.data());
     return end;
 }
 
@@ -123,61 +136,53 @@ inline std::int64_t step(std::span<const double> inertia,
                          std::span<double> m,
                          std::span<double> q,
                          std::span<const double> h,
-                         Method method = {},
+                         Method by = {},
                          StepOptions options = {}) {
-    const std::size_t n = library::bodies(m, q);
-    std::int64_t lost = 0;
-    library::check(polhode_step(method.number(),
-                                static_cast<std::int64_t>(n),
-                                inertia.data(),
-                                library::stride(inertia.size(), n, 3),
-                                m.data(),
-                                q.data(),
-                                POLHODE_QUATERNION,
-                                h.data(),
-                                library::stride(h.size(), n, 1),
-                                options.n_steps,
-                                options.threads,
-                                m.data(),
-                                q.data(),
-                                &lost));
-    return lost;
+    const std::size_t n = backend::bodies(m, q);
+    return backend::step(by.chosen(),
+                         static_cast<std::int64_t>(n),
+                         inertia.data(),
+                         backend::stride(inertia.size(), n, 3),
+                         m.data(),
+                         q.data(),
+                         h.data(),
+                         backend::stride(h.size(), n, 1),
+                         options.n_steps,
+                         options.threads,
+                         m.data(),
+                         q.data());
 }
 inline std::int64_t step(std::span<const double> inertia,
                          std::span<double> m,
                          std::span<double> q,
                          double h,
-                         Method method = {},
+                         Method by = {},
                          StepOptions options = {}) {
-    return step(inertia, m, q, std::span<const double>(&h, 1), method, options);
+    return step(inertia, m, q, std::span<const double>(&h, 1), by, options);
 }
 
 /// The closed form of the torque-free motion of a body at any time.
 class TorqueFreeMotion {
   public:
-    TorqueFreeMotion(const Vector& inertia, const Vector& m0, const Attitude& q0) {
-        polhode_motion* made = nullptr;
-        library::check(polhode_motion_new(
-            1, inertia.data(), 0, m0.data(), q0.data(), POLHODE_QUATERNION, &made));
-        motion_.reset(made);
-    }
+    TorqueFreeMotion(const Vector& inertia, const Vector& m0, const Attitude& q0)
+        : motion_(inertia.data(), m0.data(), q0.data()) {}
     State operator()(double t) const {
         State at;
-        library::check(polhode_motion_at(motion_.get(), 1, &t, 1, at.m.data(), at.q.data()));
+        motion_.at(1, &t, at.m.data(), at.q.data());
         return at;
     }
-    /// Of m in the body frame; infinity where m does not return or does not move.
-    double period() const {
-        double period = 0.0;
-        library::check(polhode_motion_period(motion_.get(), &period));
-        return period;
+    /// At many times: m has three numbers a time, q four.
+    void operator()(std::span<const double> t, std::span<double> m, std::span<double> q) const {
+        if (backend::bodies(m, q) != t.size()) {
+            throw std::invalid_argument("m and q are not as long as t");
+        }
+        motion_.at(static_cast<std::int64_t>(t.size()), t.data(), m.data(), q.data());
     }
+    /// Of m in the body frame; infinity where m does not return or does not move.
+    double period() const { return motion_.period(); }
 
   private:
-    struct Free {
-        void operator()(polhode_motion* motion) const { polhode_motion_free(motion); }
-    };
-    std::unique_ptr<polhode_motion, Free> motion_;
+    backend::Motion motion_;
 };
 
 struct IntegrateOptions {
@@ -189,8 +194,8 @@ struct IntegrateOptions {
 };
 
 /// Integrates bodies in place, n_steps steps of h, by a splitting method.  torque(t, body, m, q)
-/// returns the torque on a body in the body frame as a Vector.  The first exception that it throws
-/// comes out of this function at the end of the steps; m and q are then NaN.
+/// returns the torque on a body in the body frame as a Vector.  An exception that it throws ends
+/// the run at once and comes out of this function; m and q are then NaN.
 template <class Torque>
 void integrate(std::span<const double> inertia,
                std::span<double> m,
@@ -206,55 +211,48 @@ void integrate(std::span<const double> inertia,
         std::atomic<bool> threw{false};
         std::exception_ptr thrown{};  // the first one; only who sets threw writes it
 
-        static void all(std::int64_t n,
-                        std::int64_t first,
-                        std::int64_t stride,
-                        double t,
-                        const double* m,
-                        const double* q,
-                        double* torques,
-                        void* self) {
+        static int all(std::int64_t n,
+                       std::int64_t first,
+                       std::int64_t stride,
+                       double t,
+                       const double* m,
+                       const double* q,
+                       double* torques,
+                       void* self) {
             auto& call = *static_cast<Call*>(self);
-            for (std::int64_t i = 0; i < n; ++i) {
-                constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-                Vector f{nan, nan, nan};
-                if (!call.threw) {
-                    try {
-                        f = call.torque(
-                            t,
-                            static_cast<std::size_t>(first + i),
-                            Vector{m[i], m[stride + i], m[2 * stride + i]},
-                            Attitude{q[i], q[stride + i], q[2 * stride + i], q[3 * stride + i]});
-                    } catch (...) {
-                        if (!call.threw.exchange(true)) call.thrown = std::current_exception();
-                    }
+            try {
+                for (std::int64_t i = 0; i < n; ++i) {
+                    const Vector f = call.torque(
+                        t,
+                        static_cast<std::size_t>(first + i),
+                        Vector{m[i], m[stride + i], m[2 * stride + i]},
+                        Attitude{q[i], q[stride + i], q[2 * stride + i], q[3 * stride + i]});
+                    torques[i] = f[0], torques[stride + i] = f[1], torques[2 * stride + i] = f[2];
                 }
-                for (std::int64_t k = 0; k < 3; ++k) {
-                    torques[k * stride + i] = f[static_cast<std::size_t>(k)];
-                }
+                return 0;
+            } catch (...) {
+                if (!call.threw.exchange(true)) call.thrown = std::current_exception();
+                return 1;
             }
         }
     } call{torque};
-    const std::size_t n = library::bodies(m, q);
-    library::check(polhode_integrate(options.splitting.number(),
-                                     options.method.number(),
-                                     static_cast<std::int64_t>(n),
-                                     inertia.data(),
-                                     library::stride(inertia.size(), n, 3),
-                                     h,
-                                     n_steps,
-                                     options.t0,
-                                     Call::all,
-                                     &call,
-                                     options.depends_on_m,
-                                     POLHODE_QUATERNION,
-                                     options.threads,
-                                     m.data(),
-                                     q.data(),
-                                     0,
-                                     nullptr,
-                                     nullptr));
-    if (call.thrown) std::rethrow_exception(call.thrown);
+    const std::size_t n = backend::bodies(m, q);
+    if (!backend::integrate(options.splitting.chosen(),
+                            options.method.chosen(),
+                            static_cast<std::int64_t>(n),
+                            inertia.data(),
+                            backend::stride(inertia.size(), n, 3),
+                            h,
+                            n_steps,
+                            options.t0,
+                            Call::all,
+                            &call,
+                            options.depends_on_m,
+                            options.threads,
+                            m.data(),
+                            q.data())) {
+        std::rethrow_exception(call.thrown);
+    }
 }
 
 /// A body with any inertia tensor: m and q are in the axes of the tensor.
@@ -273,22 +271,47 @@ class RigidBody {
                 half[3 * i + j] = a == b ? a : 0.5 * a + 0.5 * b;
             }
         }
-        const double* input[] = {half.data()};
-        double* output[] = {moments_.data(), axes_.data()};
-        library::check(polhode_function("symmetric_eigen", 1, input, output));
-        const double* matrix[] = {axes_.data()};
-        double* quaternion[] = {turn_.data()};
-        library::check(polhode_function("so3_to_quaternion", 1, matrix, quaternion));
-        (void)polhode::step(moments_, Vector{}, turn_, 0.0);  // throws if no body has these moments
+        backend::principal_axes(half.data(), moments_.data(), axes_.data(), turn_.data());
+        (void)POLHODE_WAY::step(moments_, Vector{}, turn_, 0.0);  // throws if no body has them
     }
     /// In ascending order.
     const Vector& moments() const { return moments_; }
     /// Principal axes in the columns, row by row; their determinant is 1.
     const Tensor& axes() const { return axes_; }
 
-    State step(const Vector& m, const Attitude& q, double h, Method method = {}) const {
-        const State s = polhode::step(moments_, to_principal(m), product(q, turn_), h, method);
-        return {from_principal(s.m), product(s.q, {turn_[0], -turn_[1], -turn_[2], -turn_[3]})};
+    State step(const Vector& m, const Attitude& q, double h, Method by = {}) const {
+        return from_principal(
+            POLHODE_WAY::step(moments_, to_principal(m), product(q, turn_), h, by));
+    }
+    /// As the function `integrate`, of bodies that all have this tensor.  After an exception m and
+    /// q are unchanged.
+    template <class Torque>
+    void integrate(std::span<double> m,
+                   std::span<double> q,
+                   double h,
+                   std::int64_t n_steps,
+                   const Torque& torque,
+                   const IntegrateOptions& options = {}) const {
+        const std::size_t n = backend::bodies(m, q);
+        std::vector<double> mp(m.size()), qp(q.size());
+        const auto copy = [n](auto mf, auto qf, auto mt, auto qt, const auto& change) {
+            for (std::size_t i = 0; i < n; ++i, mf += 3, qf += 4, mt += 3, qt += 4) {
+                const State s = change(State{{mf[0], mf[1], mf[2]}, {qf[0], qf[1], qf[2], qf[3]}});
+                std::copy_n(s.m.data(), 3, mt);
+                std::copy_n(s.q.data(), 4, qt);
+            }
+        };
+        copy(m.data(), q.data(), mp.data(), qp.data(), [this](const State& s) {
+            return State{to_principal(s.m), product(s.q, turn_)};
+        });
+        const auto along_axes = [&](double t, std::size_t i, const Vector& x, const Attitude& y) {
+            const State s = from_principal(State{x, y});
+            return to_principal(torque(t, i, s.m, s.q));
+        };
+        POLHODE_WAY::integrate(moments_, mp, qp, h, n_steps, along_axes, options);
+        copy(mp.data(), qp.data(), m.data(), q.data(), [this](const State& s) {
+            return from_principal(s);
+        });
     }
 
   private:
@@ -307,6 +330,9 @@ class RigidBody {
         }
         return v;
     }
+    State from_principal(const State& s) const {
+        return {from_principal(s.m), product(s.q, {turn_[0], -turn_[1], -turn_[2], -turn_[3]})};
+    }
     static Attitude product(const Attitude& p, const Attitude& q) {
         return {p[0] * q[0] - p[1] * q[1] - p[2] * q[2] - p[3] * q[3],
                 p[0] * q[1] + p[1] * q[0] + p[2] * q[3] - p[3] * q[2],
@@ -319,4 +345,6 @@ class RigidBody {
     Attitude turn_{};
 };
 
-}  // namespace polhode
+}  // namespace POLHODE_WAY
+POLHODE_NAMESPACE_END
+#undef POLHODE_WAY

@@ -1,96 +1,24 @@
 /// @file
 /// Free motion at given times, compiled once per instruction-set level.
 
-#include "polhode/torque_free/motion.hpp"
 #include "array_loop.hpp"
-#include "polhode/batch/attitude.hpp"
-#include "polhode/batch/views.hpp"
+#include "polhode/torque_free/motion_batch.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace {
 
-using torque_free::MotionFacts;
-using torque_free::Repetition;
-
-/// One pack of bodies and their momenta at time 0: along the sorted axes, with the powers of two of
-/// m taken out.
-template <class T>
-struct Bodies {
-    Inertia<T> body;
-    Vec3<T> m;
-    T scale;         ///< of m; m t does not change
-    mask_t<T> sane;  ///< m is finite
-
-    POLHODE_INLINE static Bodies of(const Vec3<T>& inertia, const Vec3<T>& m) {
-        Bodies b;
-        b.body = Inertia<T>::of(inertia);
-        const T largest = max_abs(m);
-        b.sane = largest <= 0x1.fffffffffffffp1023;
-        b.scale = min(max(power_of_two_below(largest), 0x1p-1022), 0x1p1022);
-        b.m = b.body.sorted_momentum(power_of_two_reciprocal(b.scale) * m);
-        return b;
-    }
-};
-
-/// Inertia, m -> three rows: tau, 1/tau, chi/2; reach, rate/2, circles axis 1; period, regime, 0.
+/// Inertia, m -> `motion_constants`.
 struct Facts {
     static constexpr array_loop::Core in[] = {array_loop::Core::vector, array_loop::Core::vector};
     static constexpr array_loop::Core out[] = {array_loop::Core::matrix};
     template <class T>
     POLHODE_INLINE static void apply(const T* x, T* y) {
-        const Bodies<T> b = Bodies<T>::of(array_loop::vector(x), array_loop::vector(x + 3));
-        const MotionFacts<T> facts = torque_free::motion_facts(b.body, b.m);
-        const Repetition<T>& r = facts.repetition;
-        array_loop::store(Vec3<T>{r.half_period, r.inverse_half_period, r.half_chi}, y);
-        array_loop::store(Vec3<T>{r.reach, r.half_rate, r.circles_axis1}, y + 3);
-        const T period = select(b.sane, facts.period / b.scale, nan<T>());
-        array_loop::store(Vec3<T>{period, facts.regime, T(0.0)}, y + 6);
+        T rows[9];
+        torque_free::motion_constants(array_loop::vector(x), array_loop::vector(x + 3), rows);
+        POLHODE_UNROLL
+        for (int k = 0; k < 9; ++k) y[k] = rows[k];
     }
 };
-
-/// Times, or bodies, begin ... end - 1 of one row of a batch.
-void evaluate(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    using T = batch_real;
-    if (begin >= end) return;
-    const MotionArguments& a = arguments;
-    const auto count_at = [&](std::ptrdiff_t i) {
-        return end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
-    };
-    // One body at many times: its constants are computed once.
-    const bool shared = a.inertia.body == 0 && a.m.body == 0 && a.repeated.body == 0 &&
-                        a.beyond.body == 0 && a.attitude.body == 0;
-    Bodies<T> bodies;
-    torque_free::exact_detail::Motion<T> exact;
-    T rate;
-    Repetition<T> repetition;
-    batch::Attitude<T> start;
-    T poison;
-    const auto load = [&](std::ptrdiff_t i, int count) {
-        bodies = Bodies<T>::of(batch::load_vec3<T>(a.inertia, i, count),
-                               batch::load_vec3<T>(a.m, i, count));
-        rate = torque_free::motion_rate(bodies.body);
-        exact = torque_free::exact_detail::Motion<T>::of(
-            bodies.body, bodies.m, power_of_two_reciprocal(rate));
-        const Vec3<T> repeated = batch::load_vec3<T>(a.repeated, i, count);
-        const Vec3<T> beyond = batch::load_vec3<T>(a.beyond, i, count);
-        repetition = {repeated.x, repeated.y, repeated.z, beyond.x, beyond.y, beyond.z};
-        start = batch::Attitude<T>::load(a.attitude, a.matrix, i, count);
-        poison = select(bodies.sane, T(0.0), nan<T>());
-        int findings = all_valid;  // attitudes are validated when the motion is created
-        start.make_unit(poison, findings);
-    };
-    load(begin, shared ? 1 : count_at(begin));
-    for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
-        const int count = count_at(i);
-        if (!shared && i != begin) load(i, count);
-        const T t = batch::load_scalar<T>(a.t, i, count) * bodies.scale + poison;
-        const FreeStep<T> s = torque_free::motion_at(exact, rate, repetition, bodies.m, t);
-        batch::Attitude<T> attitude = start;
-        attitude.turn(bodies.body.order.from_sorted(s.dq));
-        batch::store_vec3(a.m_out, i, count, bodies.scale * bodies.body.order.from_sorted(s.m));
-        attitude.store(a.attitude_out, i, count);
-    }
-}
 
 constexpr dispatch::ArrayFunction rows[] = {array_loop::row<Facts>("motion_facts")};
 
@@ -99,5 +27,6 @@ POLHODE_NAMESPACE_END
 
 namespace polhode::dispatch {
 extern const MotionTable POLHODE_TABLE(motion);
-const MotionTable POLHODE_TABLE(motion) = {POLHODE_LEVEL::rows, POLHODE_LEVEL::evaluate};
+const MotionTable POLHODE_TABLE(motion) = {
+    POLHODE_LEVEL::rows, POLHODE_LEVEL::torque_free::motion<POLHODE_LEVEL::batch_real>};
 }  // namespace polhode::dispatch

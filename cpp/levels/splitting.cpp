@@ -8,7 +8,7 @@
 namespace polhode::dispatch {
 extern const SplittingTable POLHODE_TABLE(splitting);
 const SplittingTable POLHODE_TABLE(splitting) = {
-    POLHODE_LEVEL::splitting::run,
+    POLHODE_LEVEL::splitting::run<>,
     POLHODE_LEVEL::torque::models,
     static_cast<int>(sizeof POLHODE_LEVEL::torque::models / sizeof(TorqueModel))};
 }  // namespace polhode::dispatch

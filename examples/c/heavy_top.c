@@ -10,14 +10,14 @@
 
 /* u x (0, 0, 1) with u = Q^T u0, the torque of the weight in the body frame.  Entry (i, j) of Q is
  * component 3 i + j. */
-static void weight(int64_t n,
-                   int64_t first,
-                   int64_t stride,
-                   double t,
-                   const double* m,
-                   const double* q,
-                   double* torque,
-                   void* user_data) {
+static int weight(int64_t n,
+                  int64_t first,
+                  int64_t stride,
+                  double t,
+                  const double* m,
+                  const double* q,
+                  double* torque,
+                  void* user_data) {
     const double* u0 = user_data;
     (void)first, (void)t, (void)m;
     for (int64_t i = 0; i < n; ++i) {
@@ -30,6 +30,7 @@ static void weight(int64_t n,
         torque[stride + i] = -u[0];
         torque[2 * stride + i] = 0.0;
     }
+    return 0; /* another value ends the run */
 }
 
 static void check(int status) {

@@ -1,6 +1,7 @@
-// One body, a batch, the closed form, a torque and a full inertia tensor, through libpolhode.
+// One body, a batch, the closed form, a torque and a full inertia tensor.
 //
 //     c++ -std=c++20 -O2 tour.cpp $(python -m polhode --includes --libs) -o tour && ./tour
+//     c++ -march=x86-64-v3 tour.cpp $(python -m polhode --cflags) -o tour && ./tour
 #include <cstdio>
 #include <stdexcept>
 #include <vector>
@@ -27,7 +28,7 @@ int main() {
         ms.insert(ms.end(), {0.3, 0.5, 0.001 * i});
         qs.insert(qs.end(), q.begin(), q.end());
     }
-    step(inertia, ms, qs, 0.2, "exact", {.n_steps = 10});
+    step(inertia, ms, qs, 0.2, method<"exact">, {.n_steps = 10});
     std::printf("batch   %.6f %.6f %.6f\n", ms[3 * 800], ms[3 * 800 + 1], ms[3 * 800 + 2]);
 
     // A heavy top: the torque u x (0, 0, 1) with u = Q^T (0, 0, 0.5).
@@ -39,6 +40,21 @@ int main() {
     };
     integrate(inertia, mt, qt, 0.1, 100, weight, {.splitting = "rkn6_14"});
     std::printf("top     %.6f %.6f %.6f\n", mt[0], mt[1], mt[2]);
+
+    // Another method, a scheme of your own (flows, then kicks) and an error.
+    const State other = step(inertia, m, q, 0.01, method<"symmetric_rotation axes=312">);
+    std::printf("method  %.6f %.6f %.6f\n", other.m[0], other.m[1], other.m[2]);
+    std::vector<double> mo(m.begin(), m.end()), qo(q.begin(), q.end());
+    integrate(inertia, mo, qo, 0.01, 10, weight, {.splitting = {{0.5, 0.5}, {1.0}}});
+    std::printf("own     %.6f %.6f %.6f\n", mo[0], mo[1], mo[2]);
+    try {
+        integrate(inertia, mo, qo, 0.1, 100, [](double t, std::size_t, Vector, Attitude) -> Vector {
+            if (t > 5.0) throw std::runtime_error("the fuel is used up");
+            return {0.0, 0.0, 0.1};
+        });
+    } catch (const std::runtime_error& error) {
+        std::printf("ended   %s\n", error.what());
+    }
 
     // A body whose axes are not principal.
     const RigidBody body({2.0, 0.3, 0.0, 0.3, 1.5, 0.1, 0.0, 0.1, 1.2});

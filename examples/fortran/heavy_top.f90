@@ -8,7 +8,8 @@ module weight_of_top
     4.8777318247201465e-04_c_double, -8.6772148817192390e-04_c_double]
 contains
   ! u x (0, 0, 1) with u = Q^T u0.  Entry (i, j) of Q is component 3 (i - 1) + j - 1.
-  subroutine weight(n, first, stride, t, m, q, torque, user_data) bind(c)
+  function weight(n, first, stride, t, m, q, torque, user_data) bind(c) result(status)
+    integer(c_int) :: status
     integer(c_int64_t), value :: n, first, stride
     real(c_double), value :: t
     real(c_double), intent(in) :: m(*), q(*)
@@ -20,7 +21,8 @@ contains
       torque(stride + i) = -sum(q(i:6 * stride + i:3 * stride) * u0)
       torque(2 * stride + i) = 0.0_c_double
     end do
-  end subroutine
+    status = 0  ! another value ends the run
+  end function
 end module
 
 program heavy_top

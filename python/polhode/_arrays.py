@@ -39,8 +39,6 @@ CHUNK = 2048
 
 #: A moment closer to zero than this part of the largest counts as zero.
 ZERO_MOMENT = 4 * np.finfo(np.float64).eps
-#: Momentum about the axis of a rod that is dropped, as part of |m|; more is an error.
-ROD_MOMENTUM = 1e-12
 #: Largest entry of Q^T Q - 1 that is still taken for a rotation matrix.
 ORTHOGONAL = 1e-5
 #: Largest one of a rotation matrix whose entries are rounded.
@@ -256,19 +254,15 @@ def _why_no_moments(moments: Array) -> str:
 
 
 def check_rod_momentum(inertia: NDArray[Any], m: NDArray[Any], name: str = "m") -> None:
-    """Refuse momentum about the axis of a rod."""
-    moments = inertia.astype(np.float64, copy=False)
-    momenta = m.astype(np.float64, copy=False)
-    moments, momenta = np.broadcast_arrays(moments, momenta)
-    zero = moments <= ZERO_MOMENT * moments.max(axis=-1, keepdims=True)
-    size = np.abs(momenta)
-    with np.errstate(invalid="ignore", over="ignore"):
-        largest = size.max(axis=-1, keepdims=True)
-        norm = largest * np.sqrt(
-            np.sum((momenta / np.where(largest > 0, largest, 1)) ** 2, axis=-1, keepdims=True)
-        )
-        bad = (zero & (size > ROD_MOMENTUM * norm) & np.isfinite(momenta)).any(axis=-1)
-    refuse(name, momenta, bad, 1, "momentum about an axis whose moment of inertia is zero")
+    """Refuse momentum about the axis of a rod. The core judges."""
+    shape = np.broadcast_shapes(inertia.shape, m.shape)
+    momenta = np.broadcast_to(m.astype(np.float64, copy=False), shape)
+    moments = np.broadcast_to(inertia, shape)
+    first = _core.look_at_rods(*(np.asarray(x, np.float64, order="C") for x in (moments, momenta)))
+    if first >= 0:
+        index = tuple(int(i) for i in np.unravel_index(first, shape[:-1])) if shape[:-1] else ()
+        why = "momentum about an axis whose moment of inertia is zero"
+        raise refusal(name, momenta, index, 1, why)
 
 
 def check_attitude(q: NDArray[Any], core: tuple[int, ...], name: str = "q") -> None:

@@ -282,7 +282,14 @@ def _out_path(text: str) -> Path:
 
 
 # What the headers need for the speed and the bits of the compiled library.
-_KERNEL_OPTIONS = ["-std=c++20", "-O3", "-fno-math-errno", "-ffp-contract=off"]
+_KERNEL_OPTIONS = [
+    "-DPOLHODE_HEADER_ONLY",
+    "-std=c++20",
+    "-O3",
+    "-pthread",
+    "-fno-math-errno",
+    "-ffp-contract=off",
+]
 _KERNEL_OPTIONS_OF_GCC = [
     "-fno-tree-slp-vectorize",
     "--param=sra-max-scalarization-size-Ospeed=4096",

@@ -9,6 +9,7 @@ __all__: list[str] = [
     "block_bodies",
     "build",
     "casimir",
+    "contradiction",
     "describe",
     "direct_stages",
     "ellip_f",
@@ -27,6 +28,7 @@ __all__: list[str] = [
     "look_at_matrices",
     "look_at_moments",
     "look_at_quaternions",
+    "look_at_rods",
     "methods",
     "momentum",
     "most_threads",
@@ -101,6 +103,11 @@ class Integration:
         Steps that are complete, also after an exception.
         """
 
+def contradiction(method: str, options: tuple[typing.Any, ...]) -> str:
+    """
+    What is wrong with values of all options that do not go together; or empty.
+    """
+
 def describe(ufunc: typing.Any, text: str) -> None: ...
 def direct_stages(
     arg0: typing.SupportsInt | typing.SupportsIndex,
@@ -139,6 +146,14 @@ def look_at_quaternions(
 ) -> tuple[typing.Any, ...]:
     """
     Of quaternions one after another: the first that is no attitude, or -1; False.
+    """
+
+def look_at_rods(
+    inertia: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    m: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+) -> int:
+    """
+    The first of these bodies that is a rod with momentum about its axis, or -1.
     """
 
 def methods() -> list[typing.Any]: ...

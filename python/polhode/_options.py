@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import ast
 import math
-import numbers
 import operator
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
+
+from polhode import _core
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Option:
 
     def checked(self, value: Any, method: str) -> Any:
         """Checks a given value: returns it or raises an error."""
-        if not isinstance(value, numbers.Real | np.bool_):
+        if not isinstance(value, Real | np.bool_):
             raise TypeError(
                 f"option {self.name!r} of method {method!r} must be a float, not {value!r}"
             )
@@ -64,7 +66,7 @@ class Choice(Option):
 
     def checked(self, value: Any, method: str) -> bool | str:
         for choice in self.choices:
-            kind = str if isinstance(choice, str) else numbers.Real | np.bool_
+            kind = str if isinstance(choice, str) else Real | np.bool_
             if isinstance(value, kind) and value == choice:
                 return choice
         known = ", ".join(map(repr, self.choices))
@@ -124,18 +126,7 @@ def values(options: tuple[Option, ...], given: dict[str, Any], method: str) -> t
         else option.default
         for option in options
     }
-    _check_together(chosen)
-    return tuple(option.number(chosen[option.name]) for option in options)
-
-
-def _check_together(chosen: dict[str, Any]) -> None:
-    """Raise an error for values that contradict each other."""
-    if "c0" in chosen:  # the frame of the factorization method, [Gus10] eq. (36)
-        square = chosen["c0"] * chosen["c0"] + chosen["c3"] * chosen["c3"]
-        if not math.isclose(square, 0.5, rel_tol=1e-12):
-            raise ValueError(f"c0^2 + c3^2 must be 1/2, not {square}")
-    if chosen.get("form") == "rate" and chosen["energy_correction"]:
-        raise ValueError(
-            "energy_correction turns the body, which keeps the momentum in space; form='rate' does "
-            "not keep it"
-        )
+    numbers = tuple(option.number(chosen[option.name]) for option in options)
+    if what := _core.contradiction(method, numbers):
+        raise ValueError(f"{what}; options of method {method!r}: {chosen}")
+    return numbers

@@ -12,12 +12,30 @@
 #define POLHODE_LEVEL generic
 #endif
 
+// Two warnings mean nothing here.  GCC: vectors wider than the registers are passed to functions,
+// but all of those are inlined.  Clang: & and | of truth values, which for packs are masks.
+#if defined(__clang__)
+#define POLHODE_QUIET                                                    \
+    _Pragma("clang diagnostic push")                                     \
+        _Pragma("clang diagnostic ignored \"-Wunknown-warning-option\"") \
+            _Pragma("clang diagnostic ignored \"-Wbitwise-instead-of-logical\"")
+#define POLHODE_LOUD _Pragma("clang diagnostic pop")
+#elif defined(__GNUC__)
+#define POLHODE_QUIET _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wpsabi\"")
+#define POLHODE_LOUD _Pragma("GCC diagnostic pop")
+#else
+#define POLHODE_QUIET
+#define POLHODE_LOUD
+#endif
+
 #define POLHODE_NAMESPACE_BEGIN \
+    POLHODE_QUIET               \
     namespace polhode {         \
     inline namespace POLHODE_LEVEL {
 #define POLHODE_NAMESPACE_END \
     }                         \
-    }
+    }                         \
+    POLHODE_LOUD
 
 #if defined(__GNUC__) || defined(__clang__)
 #define POLHODE_INLINE [[gnu::always_inline]] inline

@@ -37,6 +37,8 @@ struct MethodInfo {
     bool symmetric;          ///< step(-h) undoes step(h)
     const char* source;
     Option options[most_options] = {};  ///< those without a name are none
+    /// What is wrong with complete values that do not go together; null: nothing.
+    const char* (*contradiction)(const OptionValues& values) = nullptr;
 
     // Inlined everywhere: what a level compiles may not serve another.
     POLHODE_INLINE constexpr int option_count() const {

@@ -79,16 +79,16 @@ struct Frb {
 /// gauss1 ... gauss10: P nodes.
 template <int P>
 struct Gauss {
-    static constexpr const char* names[] = {"gauss1",
-                                            "gauss2",
-                                            "gauss3",
-                                            "gauss4",
-                                            "gauss5",
-                                            "gauss6",
-                                            "gauss7",
-                                            "gauss8",
-                                            "gauss9",
-                                            "gauss10"};
+    static constexpr const char* names[10] = {"gauss1",
+                                              "gauss2",
+                                              "gauss3",
+                                              "gauss4",
+                                              "gauss5",
+                                              "gauss6",
+                                              "gauss7",
+                                              "gauss8",
+                                              "gauss9",
+                                              "gauss10"};
     static constexpr MethodInfo info{names[P - 1],
                                      2 * P,
                                      "semi-exact",
@@ -107,7 +107,7 @@ struct Gauss {
 /// dmv2 ... dmv18: order 2 P.
 template <int P>
 struct MoserVeselov {
-    static constexpr const char* names[] = {
+    static constexpr const char* names[9] = {
         "dmv2", "dmv4", "dmv6", "dmv8", "dmv10", "dmv12", "dmv14", "dmv16", "dmv18"};
     static constexpr MethodInfo info{names[P - 1],
                                      2 * P,
@@ -131,8 +131,8 @@ struct Midpoint {
 /// magnus2, magnus4, magnus6, magnus8.
 template <int Order>
 struct Magnus {
-    static constexpr const char* names[] = {"magnus2", "magnus4", "magnus6", "magnus8"};
-    static constexpr const char* sources[] = {
+    static constexpr const char* names[4] = {"magnus2", "magnus4", "magnus6", "magnus8"};
+    static constexpr const char* sources[4] = {
         "[Gus10] eq. (22)", "[Gus10] eq. (23)", "[Gus10] eq. (24)", "[Gus10] eq. (25)"};
     static constexpr MethodInfo info{
         names[Order / 2 - 1], Order, "magnus", "energy casimir", true, sources[Order / 2 - 1]};
@@ -146,11 +146,15 @@ struct Magnus {
 inline constexpr Option factorization_c0{
     "c0", "number", 0.7071067811865476, "", "of the frame, [Gus10] eq. (36): c0^2 + c3^2 = 1/2"};
 inline constexpr Option factorization_c3{"c3", "number", 0.0, "", "see c0"};
+constexpr const char* factorization_contradiction(const OptionValues& options) {
+    const double c0 = options.value[0], c3 = options.value[1], off = c0 * c0 + c3 * c3 - 0.5;
+    return off <= 5e-13 && off >= -5e-13 ? nullptr : "c0^2 + c3^2 must be 1/2";
+}
 
 /// factorization2, factorization4, factorization6, factorization8: named by the order.
 template <int Order>
 struct Factorization {
-    static constexpr const char* names[] = {
+    static constexpr const char* names[4] = {
         "factorization2", "factorization4", "factorization6", "factorization8"};
     static constexpr MethodInfo info{names[Order / 2 - 1],
                                      Order,
@@ -158,7 +162,8 @@ struct Factorization {
                                      "energy casimir momentum_spatial",
                                      true,
                                      "[Gus10] eqs (31) to (36)",
-                                     {factorization_c0, factorization_c3}};
+                                     {factorization_c0, factorization_c3},
+                                     factorization_contradiction};
     static constexpr bool shares_loop = true;
     double c0, c3;
 
@@ -176,8 +181,8 @@ struct Factorization {
 template <int Axes, bool Fourth>
 struct Rotations {
     static constexpr char a = '0' + Axes / 100, b = '0' + Axes / 10 % 10, c = '0' + Axes % 10;
-    static constexpr char name_2[] = {'r', 'o', 't', 'a', 't', 'i', 'o', 'n', 's', a, b, c, 0};
-    static constexpr char name_4[] = {
+    static constexpr char name_2[13] = {'r', 'o', 't', 'a', 't', 'i', 'o', 'n', 's', a, b, c, 0};
+    static constexpr char name_4[15] = {
         'r', 'o', 't', 'a', 't', 'i', 'o', 'n', 's', a, b, c, '_', '4', 0};
     static constexpr MethodInfo info{
         Fourth ? name_4 : name_2,
@@ -227,18 +232,18 @@ struct Krysl {
     /// Those that keep the momentum in space and not the energy.
     static constexpr bool corrects = is_euler || S == lie::Scheme::trapm ||
                                      S == lie::Scheme::imidm || S == lie::Scheme::bbtrapwd;
-    static constexpr const char* names[] = {"euler_forward",
-                                            "euler_backward",
-                                            "",
-                                            "",
-                                            "trap",
-                                            "imid",
-                                            "trapm",
-                                            "imidm",
-                                            "swc1",
-                                            "akw",
-                                            "bbtrap",
-                                            "bbtrapwd"};
+    static constexpr const char* names[12] = {"euler_forward",
+                                              "euler_backward",
+                                              "",
+                                              "",
+                                              "trap",
+                                              "imid",
+                                              "trapm",
+                                              "imidm",
+                                              "swc1",
+                                              "akw",
+                                              "bbtrap",
+                                              "bbtrapwd"};
     static constexpr const char* invariants =
         S == lie::Scheme::trap   ? ""
         : S == lie::Scheme::imid ? "energy casimir"
@@ -254,7 +259,8 @@ struct Krysl {
                                      {is_euler   ? lie::form_option
                                       : corrects ? energy_correction_option
                                                  : Option{},
-                                      is_euler ? energy_correction_option : Option{}}};
+                                      is_euler ? energy_correction_option : Option{}},
+                                     is_euler ? lie::euler_contradiction : nullptr};
     static constexpr lie::Kernel with(const OptionValues& options) {
         return lie::Kernel::of(S, options);
     }
@@ -266,14 +272,14 @@ enum class Rkmk { classical, midpoint, gauss2, gauss4, any };
 template <Rkmk Which>
 struct MuntheKaas {
     static constexpr int which = static_cast<int>(Which);
-    static constexpr const char* names[] = {
+    static constexpr const char* names[5] = {
         "rkmk4", "rkmk_midpoint", "rkmk_gauss2", "rkmk_gauss4", "rkmk"};
-    static constexpr const double* tableaus[] = {lie::rkmk4_tableau,
-                                                 lie::rkmk_midpoint_tableau,
-                                                 lie::rkmk_gauss2_tableau,
-                                                 lie::rkmk_gauss4_tableau,
-                                                 lie::rkmk4_tableau};
-    static constexpr int orders[] = {4, 2, 2, 4, 0};
+    static constexpr const double* tableaus[5] = {lie::rkmk4_tableau,
+                                                  lie::rkmk_midpoint_tableau,
+                                                  lie::rkmk_gauss2_tableau,
+                                                  lie::rkmk_gauss4_tableau,
+                                                  lie::rkmk4_tableau};
+    static constexpr int orders[5] = {4, 2, 2, 4, 0};
     static constexpr MethodInfo info{names[which],
                                      orders[which],
                                      "Munthe-Kaas Runge-Kutta",
@@ -294,14 +300,14 @@ struct MuntheKaas {
 /// taylor1 ... taylor6, taylor2_augmented, taylor3_false.
 template <int Kind>
 struct Taylor {
-    static constexpr const char* names[] = {"taylor1",
-                                            "taylor2",
-                                            "taylor3",
-                                            "taylor4",
-                                            "taylor5",
-                                            "taylor6",
-                                            "taylor2_augmented",
-                                            "taylor3_false"};
+    static constexpr const char* names[8] = {"taylor1",
+                                             "taylor2",
+                                             "taylor3",
+                                             "taylor4",
+                                             "taylor5",
+                                             "taylor6",
+                                             "taylor2_augmented",
+                                             "taylor3_false"};
     static constexpr MethodInfo info{names[Kind - 1],
                                      Kind <= 6 ? Kind : 2,
                                      "taylor",

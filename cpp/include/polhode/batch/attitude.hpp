@@ -10,13 +10,6 @@
 #include "polhode/quaternion.hpp"
 #include "polhode/scalar/constants.hpp"
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-// Vectors wider than the registers are never passed to a called function: all functions of them are
-// inlined.
-#pragma GCC diagnostic ignored "-Wpsabi"
-#endif
-
 POLHODE_NAMESPACE_BEGIN
 namespace batch {
 
@@ -143,7 +136,3 @@ struct Attitude {
 
 }  // namespace batch
 POLHODE_NAMESPACE_END
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif

@@ -7,13 +7,6 @@
 
 #include "polhode/batch/views.hpp"
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-// Vectors wider than the registers are never passed to a called function: all functions of them are
-// inlined.
-#pragma GCC diagnostic ignored "-Wpsabi"
-#endif
-
 POLHODE_NAMESPACE_BEGIN
 namespace batch {
 
@@ -86,7 +79,3 @@ inline void copy(const View& from, const MutableView& to, int components, std::p
 
 }  // namespace batch
 POLHODE_NAMESPACE_END
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif

@@ -10,13 +10,6 @@
 #include "polhode/scalar/constants.hpp"
 #include "polhode/vec3.hpp"
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-// Vectors wider than the registers are never passed to a called function: all functions of them are
-// inlined.
-#pragma GCC diagnostic ignored "-Wpsabi"
-#endif
-
 POLHODE_NAMESPACE_BEGIN
 namespace batch {
 
@@ -33,6 +26,44 @@ POLHODE_INLINE int look_at_moments(const Vec3<T>& I) {
     const mask_t<T> rod = finite & (abs(smallest) <= zero_below) & (largest > 0.0) &
                           (largest - middle <= 1e-9 * largest);
     return (any(rod & !ok) ? some_rod : all_valid) | (any(!(ok | rod)) ? some_invalid : all_valid);
+}
+
+/// The findings for the moments of bodies begin ... end - 1.
+template <class T>
+int look_at_inertias(const View& inertia, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    int findings = all_valid;
+    for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
+        const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
+        findings |= look_at_moments(load_vec3<T>(inertia, i, count));
+    }
+    return findings;
+}
+
+/// The same for attitudes.
+template <class T>
+int look_at_attitudes(const View& attitude, bool matrix, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    mask_t<T> bad = T(0.0) != T(0.0);
+    for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
+        const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
+        if (matrix) {
+            T c[9];
+            load(attitude, i, count, c);
+            const Vec3<T> x{c[0], c[3], c[6]}, y{c[1], c[4], c[7]}, z{c[2], c[5], c[8]};
+            constexpr double tolerance = 1e-5;
+            const mask_t<T> off =
+                (abs(dot(x, x) - 1.0) > tolerance) | (abs(dot(y, y) - 1.0) > tolerance) |
+                (abs(dot(z, z) - 1.0) > tolerance) | (abs(dot(x, y)) > tolerance) |
+                (abs(dot(x, z)) > tolerance) | (abs(dot(y, z)) > tolerance);
+            // A value that is not finite gives NaN, without an error.
+            bad = bad | ((off | (dot(cross(x, y), z) < 0.0)) & is_finite(x) & is_finite(y) &
+                         is_finite(z));
+        } else {
+            T c[4];
+            load(attitude, i, count, c);
+            bad = bad | ((c[0] == 0.0) & (c[1] == 0.0) & (c[2] == 0.0) & (c[3] == 0.0));
+        }
+    }
+    return any(bad) ? some_invalid : all_valid;
 }
 
 /// Counts the bodies that became NaN from finite initial values, see StepArguments.
@@ -62,7 +93,3 @@ template <class T>
 
 }  // namespace batch
 POLHODE_NAMESPACE_END
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif

@@ -16,13 +16,6 @@
 #include "polhode/momentum_unit.hpp"
 #include "polhode/scalar/constants.hpp"
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-// Vectors wider than the registers are never passed to a called function: all functions of them are
-// inlined.
-#pragma GCC diagnostic ignored "-Wpsabi"
-#endif
-
 POLHODE_NAMESPACE_BEGIN
 namespace batch {
 
@@ -340,7 +333,3 @@ int step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t en
 
 }  // namespace batch
 POLHODE_NAMESPACE_END
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif

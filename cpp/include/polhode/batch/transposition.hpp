@@ -5,13 +5,6 @@
 
 #include "polhode/scalar/pack.hpp"
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-// Vectors wider than the registers are never passed to a called function: all functions of them are
-// inlined.
-#pragma GCC diagnostic ignored "-Wpsabi"
-#endif
-
 POLHODE_NAMESPACE_BEGIN
 namespace batch {
 
@@ -185,7 +178,3 @@ POLHODE_INLINE void join9(double* p, const real_vector<W> (&c)[9], double (&colu
 
 }  // namespace batch
 POLHODE_NAMESPACE_END
-
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif

@@ -441,6 +441,14 @@ inline constexpr Option form_option{
     "'momentum' 'rate'",
     "'momentum' steps the momentum in space, 'rate' m' = m x omega as it stands"};
 
+/// Of Euler's methods, whose options are the form and the correction.
+constexpr const char* euler_contradiction(const OptionValues& options) {
+    return options.value[0] == 1 && options.value[1] != 0
+               ? "energy_correction turns the body, which keeps the momentum in space; form='rate' "
+                 "does not keep it"
+               : nullptr;
+}
+
 /// A method of the family as a kernel of a free body.
 struct Kernel {
     Scheme scheme;

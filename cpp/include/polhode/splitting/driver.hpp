@@ -633,17 +633,18 @@ class Block {
 
 /// Runs bodies begin <= i < end, begin a multiple of `block_bodies`, through all steps of
 /// `problem`; where the torque calls back, all bodies.
-inline void run(const SplittingProblem& problem, std::ptrdiff_t begin, std::ptrdiff_t end) {
+template <class T = batch_real>
+void run(const SplittingProblem& problem, std::ptrdiff_t begin, std::ptrdiff_t end) {
     if (problem.caller != nullptr) {
-        detail::Block<true>(problem, begin, end, problem.caller->data, nullptr).run();
+        detail::Block<true, T>(problem, begin, end, problem.caller->data, nullptr).run();
         return;
     }
     // A quarter of a megabyte, which a thread's stack may not have.
-    const std::unique_ptr<detail::Room<>> room(new detail::Room<>);
+    const std::unique_ptr<detail::Room<T>> room(new detail::Room<T>);
     for (std::ptrdiff_t i = begin; i < end; i += detail::block_bodies) {
         const std::ptrdiff_t next = i + detail::block_bodies;
         const std::ptrdiff_t last = next < end ? next : end;
-        detail::Block<false>(problem, i, last, room->data[0], room->bodies).run();
+        detail::Block<false, T>(problem, i, last, room->data[0], room->bodies).run();
     }
 }
 

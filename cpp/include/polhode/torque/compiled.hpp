@@ -102,7 +102,9 @@ inline void torque_through_columns(const TorqueArguments& a,
     }
 }
 
-inline void torque(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+/// @tparam T  the number type of the kicks
+template <class T = batch::one_register<batch_real>::type>
+void torque(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     // The function is not called for bodies that only fill up a pack: it may index other arrays.
     const std::ptrdiff_t last = a.bodies > 0 && a.bodies < end ? a.bodies : end;
     const std::ptrdiff_t stride = a.m.component;
@@ -125,7 +127,7 @@ inline void torque(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_
         double* y = a.out.data + k * a.out.component;
         for (std::ptrdiff_t i = last; i < end; ++i) y[i * a.out.body] = y[(last - 1) * a.out.body];
     }
-    if (a.kicks.count > 0) do_kicks(a, begin, end);
+    if (a.kicks.count > 0) do_kicks<T>(a, begin, end);
 }
 
 }  // namespace compiled

@@ -43,8 +43,8 @@ POLHODE_INLINE void do_kicks(const TorqueArguments& a, std::ptrdiff_t i, const V
 }
 
 /// The kicks of bodies begin <= i < end, whose torque has been stored to `out`.
-inline void do_kicks(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    using T = batch::one_register<batch_real>::type;
+template <class T>
+void do_kicks(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
         do_kicks(a, i, batch::load_vec3<T>(columns(View(a.out)), i, lanes_v<T>));
     }

@@ -227,8 +227,8 @@ inline constexpr TorqueModel models[] = {
     row<Constant<true>>(),
     row<Prescribed<false>>(),
     row<Prescribed<true>>(),
-    {&compiled::info, compiled::torque, nullptr, nullptr},
-    {&compiled::info_of_m, compiled::torque, nullptr, nullptr}};
+    {&compiled::info, compiled::torque<>, nullptr, nullptr},
+    {&compiled::info_of_m, compiled::torque<>, nullptr, nullptr}};
 
 }  // namespace torque
 POLHODE_NAMESPACE_END

@@ -1,0 +1,564 @@
+#pragma once
+
+/// @file
+/// The calls of the C interface, with exceptions: checks of the arguments, then the kernels of a
+/// level.  c_interface.cpp calls them with the tables of libpolhode, header_only.hpp with the
+/// kernels that the program compiles.
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "polhode.h"
+#include "polhode/batch_arguments.hpp"
+#include "polhode/bodies/rods.hpp"
+#include "polhode/method_info.hpp"
+#include "polhode/splitting/arguments.hpp"
+#include "polhode/splitting/schemes.hpp"
+#include "polhode/threads.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace interface {
+
+// The kernels of a level, besides those of the methods; what is not called need not be compiled.
+
+struct Looks {
+    int (*at_inertias)(const View& inertia, std::ptrdiff_t begin, std::ptrdiff_t end);
+    int (*at_attitudes)(const View& attitude,
+                        bool matrix,
+                        std::ptrdiff_t begin,
+                        std::ptrdiff_t end);
+};
+struct MotionKernels {
+    /// Nine constants a body, of bodies one after another.
+    void (*constants)(std::ptrdiff_t bodies,
+                      const double* inertia,
+                      const double* m,
+                      double* constants);
+    void (*at)(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t end);
+};
+struct Driver {
+    void (*run)(const SplittingProblem& problem, std::ptrdiff_t begin, std::ptrdiff_t end);
+    const TorqueModel* compiled;
+    const TorqueModel* compiled_of_m;
+};
+
+/// A method with options, and its kernel.
+struct FreeMethod {
+    const MethodInfo* info;
+    StepFunction step;
+    int history;  ///< see dispatch::StepRow
+    OptionValues options;
+};
+
+/// What ends a run whose torque has asked for it.
+struct Stopped {};
+
+inline void require(bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument(what);
+}
+/// Arrays that a call reads or writes.
+template <class... Pointer>
+void require_arrays(Pointer... arrays) {
+    require((... && (arrays != nullptr)), "an array is NULL");
+}
+
+inline std::string numbers(const View& view, std::ptrdiff_t body, int rows, int columns) {
+    std::string text = "(";
+    for (int i = 0; i < rows; ++i) {
+        for (int k = 0; k < columns; ++k) {
+            char number[32];
+            std::snprintf(number,
+                          sizeof number,
+                          "%.17g",
+                          view.data[body * view.body + i * view.row + k * view.component]);
+            text += (text.size() > 1 ? ", " : "") + std::string(number);
+        }
+    }
+    return text + ")";
+}
+
+/// The attitudes of a batch; matrices of either order.
+struct Attitudes {
+    bool matrix;
+    std::ptrdiff_t length, component, row;
+
+    explicit Attitudes(int kind) {
+        require(kind >= POLHODE_QUATERNION && kind <= POLHODE_MATRIX_COLUMNS,
+                "attitude must be one of enum polhode_attitude");
+        matrix = kind != POLHODE_QUATERNION;
+        length = matrix ? 9 : 4;
+        component = kind == POLHODE_MATRIX_COLUMNS ? 3 : 1;
+        row = kind == POLHODE_MATRIX_COLUMNS ? 1 : 3;
+    }
+    View view(const double* data) const { return {data, length, component, row}; }
+    MutableView view(double* data) const { return {data, length, component, row}; }
+};
+
+[[noreturn]] inline void refuse(const View& view,
+                                std::ptrdiff_t body,
+                                const char* name,
+                                const char* what,
+                                int rows,
+                                int columns) {
+    throw std::invalid_argument(std::string(name) + " of body " + std::to_string(body) + ", " +
+                                numbers(view, body, rows, columns) + ": " + what);
+}
+
+/// Throws an error that names the first body that `look` finds invalid; tells if there is a rod.
+template <class Look>
+bool look_at(const Look& look,
+             const View& view,
+             std::ptrdiff_t bodies,
+             const char* name,
+             const char* what,
+             int rows,
+             int columns) {
+    const int found = look(view, 0, view.body == 0 ? 1 : bodies);
+    if ((found & some_invalid) != 0) {
+        std::ptrdiff_t i = 0;
+        while ((look(view, i, i + 1) & some_invalid) == 0) ++i;
+        refuse(view, i, name, what, rows, columns);
+    }
+    return (found & some_rod) != 0;
+}
+
+inline void look_at_bodies(const Looks& look,
+                           std::ptrdiff_t bodies,
+                           const View& inertia,
+                           const View& m,
+                           const View& q,
+                           const Attitudes& attitudes) {
+    if (bodies == 0) return;
+    const bool rod = look_at(
+        look.at_inertias, inertia, bodies, "inertia", "no body has these principal moments", 1, 3);
+    const bool matrix = attitudes.matrix;
+    look_at(
+        [&](const View& view, std::ptrdiff_t begin, std::ptrdiff_t end) {
+            return look.at_attitudes(view, matrix, begin, end);
+        },
+        q,
+        bodies,
+        "attitude",
+        matrix ? "not a rotation matrix" : "a zero quaternion is no attitude",
+        matrix ? 3 : 1,
+        matrix ? 3 : 4);
+    if (!rod) return;
+    const std::ptrdiff_t i = bodies::first_spinning_rod(inertia, m, 0, bodies);
+    if (i < bodies) {
+        refuse(m, i, "m", "momentum about an axis whose moment of inertia is zero", 1, 3);
+    }
+}
+
+inline View inertia_view(const double* inertia, std::int64_t stride) {
+    require(stride == 0 || stride == 3, "inertia_stride must be 0 or 3");
+    return {inertia, stride, 1, 3};
+}
+
+/// `units`: steps of a body for each element.
+template <class Work>
+void in_threads(std::ptrdiff_t count,
+                int threads,
+                std::ptrdiff_t piece,
+                std::ptrdiff_t units,
+                const Work& work) {
+    if (threads == 1 || count <= piece) {
+        work(0, count);
+    } else {
+        share_among_threads(count, threads, piece, units, work, [] { return false; });
+    }
+}
+
+/// The arguments of polhode_step.
+struct Steps {
+    std::int64_t bodies;
+    const double* inertia;
+    std::int64_t inertia_stride;
+    const double* m;
+    const double* q;
+    int attitude;
+    const double* h;
+    std::int64_t h_stride;
+    std::int64_t n_steps;
+    int threads;
+    double* m_out;
+    double* q_out;
+};
+
+/// Returns the number of bodies whose step has no result.
+inline std::int64_t step(const Looks& look, const FreeMethod& method, const Steps& x) {
+    const Attitudes attitudes(x.attitude);
+    require(x.bodies >= 0 && x.n_steps >= 0, "bodies and n_steps must not be negative");
+    require(x.h_stride == 0 || x.h_stride == 1, "h_stride must be 0 or 1");
+    const int threads = thread_count(x.threads);
+    if (x.bodies > 0) require_arrays(x.inertia, x.m, x.q, x.h, x.m_out, x.q_out);
+    if (x.n_steps < method.history) {
+        throw std::invalid_argument(std::string(method.info->name) + " needs n_steps of at least " +
+                                    std::to_string(method.history));
+    }
+    StepArguments a{};
+    a.inertia = inertia_view(x.inertia, x.inertia_stride);
+    a.m = {x.m, 3, 1, 3};
+    a.attitude = attitudes.view(x.q);
+    a.h = {x.h, x.h_stride, 0, 0};
+    a.m_out = {x.m_out, 3, 1, 3};
+    a.attitude_out = attitudes.view(x.q_out);
+    a.n_steps = x.n_steps;
+    a.matrix = attitudes.matrix;
+    a.options = method.options;
+    a.energy_correction = method.info->energy_correction(method.options);
+    std::ptrdiff_t without_root = 0;
+    a.without_root = &without_root;
+    look_at_bodies(look, x.bodies, a.inertia, a.m, a.attitude, attitudes);
+    in_threads(
+        x.bodies, threads, whole_packs, x.n_steps, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+            method.step(a, begin, end);
+        });
+    return without_root;
+}
+
+/// The closed form of the motion of bodies.
+class Motion {
+  public:
+    Motion(const Looks& look,
+           const MotionKernels& kernels,
+           std::int64_t bodies,
+           const double* inertia,
+           std::int64_t inertia_stride,
+           const double* m0,
+           const double* q0,
+           int attitude)
+        : bodies_(bodies),
+          attitudes_(attitude) {
+        require(bodies >= 0, "bodies must not be negative");
+        if (bodies > 0) require_arrays(inertia, m0, q0);
+        const View moments = inertia_view(inertia, inertia_stride);
+        look_at_bodies(look, bodies, moments, {m0, 3, 1, 3}, attitudes_.view(q0), attitudes_);
+        const auto n = static_cast<std::size_t>(bodies);
+        m_.assign(m0, m0 + 3 * n);
+        q_.assign(q0, q0 + static_cast<std::size_t>(attitudes_.length) * n);
+        inertia_.resize(3 * n);
+        for (std::size_t i = 0; i < n; ++i) {
+            std::copy_n(
+                inertia + i * static_cast<std::size_t>(inertia_stride), 3, inertia_.data() + 3 * i);
+        }
+        constants_.resize(9 * n);
+        kernels.constants(bodies, inertia_.data(), m_.data(), constants_.data());
+    }
+    std::ptrdiff_t bodies() const { return bodies_; }
+    void at(const MotionKernels& kernels,
+            std::int64_t times,
+            const double* t,
+            int threads,
+            double* m,
+            double* q) const {
+        require(times >= 0, "times must not be negative");
+        threads = thread_count(threads);
+        if (times > 0 && bodies_ > 0) require_arrays(t, m, q);
+        // One body: its times are the batch.
+        const bool one = bodies_ == 1;
+        const std::ptrdiff_t count = one ? times : bodies_, rows = one ? 1 : times;
+        const auto of_body = [one](View view) {
+            if (one) view.body = 0;
+            return view;
+        };
+        for (std::ptrdiff_t k = 0; k < rows; ++k) {
+            const MotionArguments a = {of_body({inertia_.data(), 3, 1, 3}),
+                                       of_body({m_.data(), 3, 1, 3}),
+                                       of_body(attitudes_.view(q_.data())),
+                                       of_body(constants(0)),
+                                       of_body(constants(1)),
+                                       {t + k, one ? 1 : 0, 0, 0},
+                                       {m + k * count * 3, 3, 1, 3},
+                                       attitudes_.view(q + k * count * attitudes_.length),
+                                       attitudes_.matrix};
+            in_threads(
+                count, threads, whole_packs, 1, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+                    kernels.at(a, begin, end);
+                });
+        }
+    }
+    void period(double* period) const {
+        if (bodies_ > 0) require_arrays(period);
+        const View row = constants(2);
+        for (std::ptrdiff_t i = 0; i < bodies_; ++i) period[i] = row.data[i * row.body];
+    }
+
+  private:
+    /// Row k of a body's constants.
+    View constants(int k) const { return {constants_.data() + 3 * k, 9, 1, 3}; }
+
+    std::ptrdiff_t bodies_;
+    Attitudes attitudes_;
+    std::vector<double> inertia_, m_, q_, constants_;
+};
+
+/// The arguments of polhode_integrate.
+struct Integration {
+    std::int64_t bodies;
+    const double* inertia;
+    std::int64_t inertia_stride;
+    double h;
+    std::int64_t n_steps;
+    double t0;
+    polhode_torque torque;
+    void* user_data;
+    bool depends_on_m;
+    int attitude;
+    int threads;
+    double* m;
+    double* q;
+    std::int64_t save_every;
+    double* m_saved;
+    double* q_saved;
+};
+
+/// A torque that may end the run: Stopped leaves every thread at its next call.
+struct StoppingTorque {
+    polhode_torque torque;
+    void* user_data;
+    std::atomic<bool> stopped{false};
+
+    static void call(std::int64_t n,
+                     std::int64_t first,
+                     std::int64_t stride,
+                     double t,
+                     const double* m,
+                     const double* q,
+                     double* torque,
+                     void* self) {
+        auto& x = *static_cast<StoppingTorque*>(self);
+        if (x.stopped || x.torque(n, first, stride, t, m, q, torque, x.user_data) != 0) {
+            x.stopped = true;
+            throw Stopped{};
+        }
+    }
+};
+
+/// Transposes matrices in place.
+inline void transpose(double* matrices, std::ptrdiff_t count) {
+    for (double* a = matrices; a < matrices + 9 * count; a += 9) {
+        std::swap(a[1], a[3]), std::swap(a[2], a[6]), std::swap(a[5], a[7]);
+    }
+}
+
+/// Throws Stopped after a torque that has stopped the run; m and q are then NaN.
+inline void integrate(const Looks& look,
+                      const Driver& driver,
+                      const FreeMethod& method,
+                      std::span<const Stage> stages,
+                      bool attitude_only,
+                      const Integration& x) {
+    const Attitudes attitudes(x.attitude);
+    require(x.bodies >= 0 && x.n_steps >= 0, "bodies and n_steps must not be negative");
+    const int threads = thread_count(x.threads);
+    require(method.history == 0, "a multistep method cannot be the free flow of a splitting");
+    if (x.bodies > 0) require_arrays(x.inertia, x.m, x.q);
+    const bool saves = x.m_saved != nullptr;
+    require(saves == (x.q_saved != nullptr) && (!saves || x.save_every > 0),
+            "m_saved and q_saved need each other and a save_every of at least 1");
+    const std::int64_t all = std::max<std::int64_t>(x.n_steps, 1);
+    const std::int64_t save_every = saves ? std::min(x.save_every, all) : all;  // no overflow
+    for (const Stage& stage : stages) {
+        require(stage.modified == 0,
+                "a scheme with a modified potential needs derivatives of the torque");
+    }
+    require(!(x.depends_on_m && attitude_only),
+            "this scheme needs a torque that does not depend on m");
+    std::vector<std::uint8_t> by_torque(static_cast<std::size_t>(x.bodies));
+    static_assert(sizeof(bool) == 1);
+
+    SplittingProblem p{};
+    p.flow = method.step;
+    p.options = method.options;
+    p.energy_correction = method.info->energy_correction(method.options);
+    p.inertia = inertia_view(x.inertia, x.inertia_stride);
+    p.m = {x.m, 3, 1, 3};
+    look_at_bodies(look, x.bodies, p.inertia, p.m, attitudes.view(x.q), attitudes);
+    // The driver takes matrices row by row only.
+    const bool columns = x.attitude == POLHODE_MATRIX_COLUMNS;
+    const Attitudes of_driver(columns ? POLHODE_MATRIX_ROWS : x.attitude);
+    p.attitude = of_driver.view(x.q);
+    p.m_from = p.m;
+    p.attitude_from = p.attitude;
+    p.keeps_state = true;
+    StoppingTorque torque{x.torque, x.user_data};
+    TorqueTerm term{};
+    if (x.torque != nullptr) {
+        term.model = x.depends_on_m ? driver.compiled_of_m : driver.compiled;
+        term.extra.function = StoppingTorque::call;
+        term.extra.user_data = &torque;
+        p.terms = &term;
+        p.term_count = 1;
+    }
+    p.stages = stages.data();
+    p.stage_count = static_cast<int>(stages.size());
+    p.h = &x.h;
+    p.t0 = x.t0;
+    p.matrix = attitudes.matrix;
+    if (saves) {
+        p.m_saved = {x.m_saved, 3, 1, 3};
+        p.attitude_saved = of_driver.view(x.q_saved);
+    }
+    p.m_save_stride = 3 * x.bodies;
+    p.attitude_save_stride = attitudes.length * x.bodies;
+    p.total_steps = x.n_steps;
+    p.save_every = save_every;
+    p.by_torque = reinterpret_cast<bool*>(by_torque.data());
+    const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) { driver.run(p, begin, end); };
+    struct Transposed {  // and back, also after an exception
+        double* q;
+        std::ptrdiff_t count;
+        Transposed(double* first, std::ptrdiff_t n) : q(first), count(n) { transpose(q, count); }
+        ~Transposed() { transpose(q, count); }
+    };
+    try {
+        const Transposed transposed(x.q, columns ? x.bodies : 0);
+        for (const std::ptrdiff_t steps : {std::ptrdiff_t{0}, std::ptrdiff_t{x.n_steps}}) {
+            p.n_steps = steps;
+            in_threads(x.bodies,
+                       threads,
+                       SplittingProblem::block_bodies,
+                       steps * std::max<std::ptrdiff_t>(p.stage_count, 1),
+                       work);
+        }
+    } catch (...) {
+        constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+        std::fill_n(x.m, 3 * x.bodies, nan);
+        std::fill_n(x.q, attitudes.length * x.bodies, nan);
+        throw;
+    }
+    if (columns && saves) {
+        transpose(x.q_saved, x.bodies * (1 + (x.n_steps + save_every - 1) / save_every));
+    }
+}
+
+// Methods and schemes as text and numbers.
+
+/// The name at the beginning of "name option=value option=value".
+constexpr std::string_view name_in(std::string_view text) { return text.substr(0, text.find(' ')); }
+
+inline double option_value(const Option& option, std::string_view text, const char* method) {
+    const std::string value(text), kind = option.kind;
+    const auto wrong = [&](const std::string& what) {
+        return std::invalid_argument("option " + std::string(option.name) + " of " + method +
+                                     " must be " + what + ", not " + value);
+    };
+    if (kind == "choice") {
+        const std::string_view all = option.choices;
+        double place = 0;
+        for (std::size_t i = 0; i < all.size(); ++place) {
+            const std::size_t end = std::min(all.find(' ', i), all.size());
+            std::string_view choice = all.substr(i, end - i);
+            if (choice == value) return place;
+            if (choice.front() == '\'' && choice.substr(1, choice.size() - 2) == value) {
+                return place;
+            }
+            i = end + 1;
+        }
+        throw wrong("one of " + std::string(all));
+    }
+    if (kind == "axes") {
+        std::string sorted = value;
+        std::sort(sorted.begin(), sorted.end());
+        if (sorted != "123") throw wrong("a permutation of 123");
+    }
+    char* end = nullptr;
+    const double number = std::strtod(value.c_str(), &end);
+    if (value.empty() || *end != '\0') throw wrong("a number");
+    return number;
+}
+
+/// The options in "name option=value option=value", others by default.
+inline OptionValues options_in(std::string_view text, const MethodInfo& info) {
+    OptionValues options = info.complete({});
+    std::size_t i = name_in(text).size();
+    while ((i = text.find_first_not_of(' ', i)) != std::string_view::npos) {
+        const std::string_view pair = text.substr(i, text.find(' ', i) - i);
+        const std::size_t equals = std::min(pair.find('='), pair.size());
+        int k = 0;
+        while (k < info.option_count() && pair.substr(0, equals) != info.options[k].name) ++k;
+        if (k == info.option_count() || equals == pair.size()) {
+            throw std::invalid_argument("no option " + std::string(pair) + " of " + info.name);
+        }
+        options.value[k] = option_value(info.options[k], pair.substr(equals + 1), info.name);
+        i += pair.size();
+    }
+    if (info.contradiction != nullptr) {
+        const char* what = info.contradiction(options);
+        if (what != nullptr) throw std::invalid_argument(what);
+    }
+    return options;
+}
+
+/// A Butcher tableau as the kernels take it: stages, a, b, c.
+inline std::vector<double> tableau_of(int stages, const double* a, const double* b) {
+    require(stages >= 1, "a tableau has at least one stage");
+    require_arrays(a, b);
+    const auto s = static_cast<std::size_t>(stages);
+    bool implicit = false;
+    double sum = 0;
+    std::vector<double> tableau{static_cast<double>(stages)};
+    // Of a wrong number of stages no array is read.
+    require(stages <= OptionValues::most_stages, "a tableau has at most 13 stages");
+    tableau.insert(tableau.end(), a, a + s * s);
+    tableau.insert(tableau.end(), b, b + s);
+    for (std::size_t k = 0; k < s; ++k) {
+        sum += b[k];
+        double node = 0;
+        for (std::size_t j = 0; j < s; ++j) {
+            node += a[k * s + j];
+            implicit = implicit || (j >= k && a[k * s + j] != 0);
+        }
+        tableau.push_back(node);
+    }
+    require(!implicit || stages <= OptionValues::most_implicit_stages,
+            "an implicit tableau has at most 8 stages");
+    for (const double x : tableau) require(std::isfinite(x), "a tableau must be finite");
+    require(std::abs(sum - 1) <= 1e-9, "the weights b of a tableau must add up to 1");
+    return tableau;
+}
+
+/// The scheme with this name.
+inline const SplittingScheme& scheme_of(std::string_view name) {
+    for (const SplittingScheme& scheme : splitting::all) {
+        if (name == scheme.name) return scheme;
+    }
+    throw std::invalid_argument("no splitting scheme " + std::string(name));
+}
+
+/// The stages of a scheme of flows a and kicks b in turn; a flow is first where there are as many.
+inline std::vector<Stage> own_scheme(std::span<const double> a, std::span<const double> b) {
+    const std::size_t n = a.size() + b.size();
+    require(n > 0 && n <= 1000 &&
+                (a.size() > b.size() ? a.size() - b.size() : b.size() - a.size()) <= 1,
+            "flows and kicks alternate: their numbers differ by at most 1");
+    for (const auto& [name, x] : {std::pair{"flows", a}, std::pair{"kicks", b}}) {
+        double sum = 0;
+        for (const double c : x) sum += c;
+        if (!(std::abs(sum - 1) <= 1e-12)) {
+            throw std::invalid_argument("the coefficients of the " + std::string(name) +
+                                        " must add up to 1, not " + std::to_string(sum));
+        }
+    }
+    std::vector<Stage> stages;
+    for (std::size_t k = 0; k < n; ++k) {
+        const bool kick = (k % 2 == 0) == (b.size() > a.size());
+        stages.push_back({kick ? Stage::kick : Stage::flow, (kick ? b : a)[k / 2]});
+    }
+    return stages;
+}
+
+}  // namespace interface
+POLHODE_NAMESPACE_END

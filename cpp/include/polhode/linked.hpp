@@ -1,0 +1,159 @@
+#pragma once
+
+/// @file
+/// What polhode.hpp calls, from the compiled library.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <vector>
+
+#include "polhode.h"
+#include "polhode/config.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+inline namespace linked {
+namespace backend {
+
+inline void check(int status) {
+    if (status == POLHODE_OK) return;
+    if (status == POLHODE_BAD_ARGUMENT) throw std::invalid_argument(polhode_error());
+    if (status == POLHODE_NO_MEMORY) throw std::bad_alloc();
+    throw std::runtime_error(polhode_error());
+}
+inline int found(int number) {
+    if (number < 0) throw std::invalid_argument(polhode_error());
+    return number;
+}
+
+/// A method by its number, which the library looks up.
+struct Method {
+    explicit Method(const char* text) : number(found(polhode_method(text))) {}
+    int number;
+};
+/// The method that a text names which the compiler knows.
+template <class Named>
+Method named() {
+    static const Method method(Named::text);
+    return method;
+}
+
+struct Scheme {
+    explicit Scheme(const char* name) : number(found(polhode_splitting(name))) {}
+    Scheme(const std::vector<double>& a, const std::vector<double>& b)
+        : number(found(polhode_splitting_of(
+              static_cast<int>(a.size()), a.data(), static_cast<int>(b.size()), b.data()))) {}
+    int number;
+};
+
+inline std::int64_t step(Method method,
+                         std::int64_t bodies,
+                         const double* inertia,
+                         std::int64_t inertia_stride,
+                         const double* m,
+                         const double* q,
+                         const double* h,
+                         std::int64_t h_stride,
+                         std::int64_t n_steps,
+                         int threads,
+                         double* m_out,
+                         double* q_out) {
+    std::int64_t lost = 0;
+    check(polhode_step(method.number,
+                       bodies,
+                       inertia,
+                       inertia_stride,
+                       m,
+                       q,
+                       POLHODE_QUATERNION,
+                       h,
+                       h_stride,
+                       n_steps,
+                       threads,
+                       m_out,
+                       q_out,
+                       &lost));
+    return lost;
+}
+
+inline void step_one(Method method,
+                     const double* inertia,
+                     const double* m,
+                     const double* q,
+                     double h,
+                     double* m_out,
+                     double* q_out) {
+    step(method, 1, inertia, 0, m, q, &h, 0, 1, 1, m_out, q_out);
+}
+
+class Motion {
+  public:
+    Motion(const double* inertia, const double* m0, const double* q0) {
+        polhode_motion* made = nullptr;
+        check(polhode_motion_new(1, inertia, 0, m0, q0, POLHODE_QUATERNION, &made));
+        motion_.reset(made, polhode_motion_free);
+    }
+    void at(std::int64_t times, const double* t, double* m, double* q) const {
+        check(polhode_motion_at(motion_.get(), times, t, 1, m, q));
+    }
+    double period() const {
+        double period = 0.0;
+        check(polhode_motion_period(motion_.get(), &period));
+        return period;
+    }
+
+  private:
+    std::shared_ptr<polhode_motion> motion_;  // never changed
+};
+
+/// False if the torque has ended the run.
+inline bool integrate(const Scheme& scheme,
+                      Method method,
+                      std::int64_t bodies,
+                      const double* inertia,
+                      std::int64_t inertia_stride,
+                      double h,
+                      std::int64_t n_steps,
+                      double t0,
+                      polhode_torque torque,
+                      void* user_data,
+                      bool depends_on_m,
+                      int threads,
+                      double* m,
+                      double* q) {
+    const int status = polhode_integrate(scheme.number,
+                                         method.number,
+                                         bodies,
+                                         inertia,
+                                         inertia_stride,
+                                         h,
+                                         n_steps,
+                                         t0,
+                                         torque,
+                                         user_data,
+                                         depends_on_m,
+                                         POLHODE_QUATERNION,
+                                         threads,
+                                         m,
+                                         q,
+                                         0,
+                                         nullptr,
+                                         nullptr);
+    if (status == POLHODE_STOPPED) return false;
+    check(status);
+    return true;
+}
+
+/// Principal moments, axes (row by row) and their quaternion.
+inline void principal_axes(const double* tensor, double* moments, double* axes, double* turn) {
+    double* output[] = {moments, axes};
+    check(polhode_function("symmetric_eigen", 1, &tensor, output));
+    const double* matrix = axes;
+    check(polhode_function("so3_to_quaternion", 1, &matrix, &turn));
+}
+
+}  // namespace backend
+}  // namespace linked
+POLHODE_NAMESPACE_END

@@ -1,0 +1,223 @@
+"""Programs in C, C++ and Fortran that use the installed package, and the code of the pages."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from compare import close
+from programs import CONSUME, EXAMPLES, built_by_cmake, lines_of, printed
+
+import polhode as ph
+
+ROOT = EXAMPLES.parent
+WARNINGS = ["-std=c++20", "-Wextra", "-Wpedantic", "-Wshadow"]
+LINKED = ["-O1", "--includes", "--libs"]
+#: With fused multiply-add, for equal bits; the level of the processor does not matter then.
+HEADER_ONLY = ["--cflags", "-O1", "-march=x86-64-v3"]
+CPU = Path("/proc/cpuinfo").read_text(encoding="utf-8") if Path("/proc/cpuinfo").exists() else ""
+HAS_FMA = " fma " in CPU and ph.build_info()["isa"] != "v2"
+
+# C and Fortran ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("compiler", "arguments"),
+    [
+        ("cc", ["-std=c99", "-Wextra", "-pedantic", EXAMPLES / "c/heavy_top.c", "--includes"]),
+        (
+            "gfortran",
+            ["-Wno-unused-dummy-argument", "--fortran", EXAMPLES / "fortran/heavy_top.f90"],
+        ),
+    ],
+)
+def test_the_heavy_top_of_the_report(tmp_path: Path, compiler: str, arguments: list[Any]) -> None:
+    """Against 34 digits at t = 50 and 500, where the step of 0.5 is off by 3e-14 and 2e-13."""
+    lines = np.array(printed(tmp_path, compiler, *arguments, "--libs"), np.float64)
+    text = (resources.files("polhode") / "data/example1_reference.toml").read_text()
+    for point, bound in zip(tomllib.loads(text)["point"], (1e-13, 6e-13), strict=False):
+        (line,) = lines[lines[:, 0] == point["t"]]
+        close(line[1:], point["m"], atol=bound)
+
+
+def test_a_program_written_for_frb_fortran(tmp_path: Path) -> None:
+    lines = printed(tmp_path, "gfortran", EXAMPLES / "fortran/frb_steps.f", "--libs")
+    start = [1.0, 1.5, 2.2], [0.3, 0.5, 0.8]
+    m, q = ph.step(*start, [1.0, 0.0, 0.0, 0.0], 0.2, n_steps=10, method="frb")
+    _, Q = ph.step(*start, np.eye(3), 0.2, n_steps=10, method="frb")
+    for (name, *numbers), want in zip(lines, (m, q, Q[0]), strict=True):
+        close(np.array(numbers, np.float64), want, atol=6e-7)  # six digits are printed
+        assert name in "mqQ"
+
+
+def test_names_and_methods_of_ones_own_in_fortran(tmp_path: Path) -> None:
+    flags = ["-Wno-unused-dummy-argument", "--fortran", CONSUME / "names.f90", "--libs"]
+    assert [" ".join(line) for line in printed(tmp_path, "gfortran", *flags)] == [
+        ph.__version__,
+        ph.build_info()["isa"],
+        "exact",
+        "trapm energy_correction=True",
+        "rkn6_14",
+        "[]",
+        "T",
+        "rkmk",
+        "no splitting scheme none",
+    ]
+
+
+def test_the_makefile_in_c(tmp_path: Path) -> None:
+    if not shutil.which("make") or not shutil.which("cc"):
+        pytest.skip("no make or no C compiler")
+    shutil.copytree(EXAMPLES / "c", tmp_path / "c")
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    subprocess.run(["make", "heavy_top"], cwd=tmp_path / "c", env=environment, check=True)
+    assert lines_of(tmp_path / "c/heavy_top")[0][0] == "50.0"
+
+
+# C++ ----------------------------------------------------------------------------------------------
+
+
+def check_tour(lines: list[list[str]]) -> None:
+    """The lines of examples/cpp/tour.cpp, six digits of what Python gives."""
+    inertia, m, q = [1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0]
+    weight = ph.torques.HeavyTop([0.0, 0.0, 0.5])
+    top = ph.integrate(inertia, m, q, 0.1, 100, torque=weight, splitting="rkn6_14")
+    body = ph.RigidBody([[2.0, 0.3, 0.0], [0.3, 1.5, 0.1], [0.0, 0.1, 1.2]])
+    want = {
+        "step": ph.step(inertia, m, q, 2.0)[0],
+        "period": np.array(m),
+        "batch": ph.step(inertia, m, q, 0.2, n_steps=10)[0],
+        "top": top.m[-1],
+        "method": ph.step(inertia, m, q, 0.01, method="symmetric_rotation", axes=(3, 1, 2))[0],
+        "own": ph.integrate(
+            inertia, m, q, 0.01, 10, torque=weight, splitting=([0.5, 0.5], [1.0])
+        ).m[-1],
+        "tensor": body.step(m, q, 2.0)[0],
+    }
+    found = {line[0]: line[1:] for line in lines}
+    assert " ".join(found.pop("ended")) == "the fuel is used up"
+    assert list(found) == [*want, "error"]
+    for name, numbers in want.items():
+        close(np.array(found[name], np.float64), numbers, atol=6e-7)
+    assert " ".join(lines[-1]).startswith("error inertia of body 0, (1, -1, 1):")
+
+
+@pytest.mark.parametrize("compiler", ["g++", "clang++-16"])
+def test_the_tour_in_cpp(tmp_path: Path, compiler: str) -> None:
+    check_tour(printed(tmp_path, compiler, *WARNINGS, EXAMPLES / "cpp/tour.cpp", *LINKED))
+
+
+def test_the_tour_by_clang_without_the_library(tmp_path: Path) -> None:
+    """By GCC it is made below with CMake."""
+    if not HAS_FMA:
+        pytest.skip("for a processor with AVX2")
+    check_tour(printed(tmp_path, "clang++-16", *WARNINGS, EXAMPLES / "cpp/tour.cpp", *HEADER_ONLY))
+
+
+def test_the_step_of_the_readme(tmp_path: Path) -> None:
+    lines = printed(tmp_path, "g++", *WARNINGS, EXAMPLES / "cpp/one_step.cpp", *LINKED)
+    want = ph.step([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0], 2.0)
+    assert lines == [["m", *(f"{x:f}" for x in want[0]), "q", *(f"{x:f}" for x in want[1])]]
+
+
+def test_the_projects_by_cmake(tmp_path: Path) -> None:
+    built_by_cmake(EXAMPLES / "cpp", tmp_path)
+    check_tour(lines_of(tmp_path / "tour"))
+    check_tour(lines_of(tmp_path / "tour_header_only"))
+    m, q = ph.step([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0], 0.1, n_steps=100)
+    for (name, *numbers), want in zip(lines_of(tmp_path / "kernel"), (m, q), strict=True):
+        assert name in "mq"
+        close(np.array(numbers, np.float64), want, atol=6e-7)
+
+
+@pytest.mark.skipif(not HAS_FMA, reason="bits are equal with fused multiply-add")
+def test_both_ways_have_the_same_bits_and_errors(tmp_path: Path) -> None:
+    linked, own = (
+        printed(tmp_path, "g++", *WARNINGS, CONSUME / "bits.cpp", *way)
+        for way in (LINKED, HEADER_ONLY)
+    )
+    # A torque's first exception comes out at once, the state is NaN; that of a RigidBody stays.
+    assert linked[:2] == [["at", "0.300000", "0", "1"]] * 2
+    assert linked[2:6] == [["0.5", "0.5"], ["refused"], ["refused"], ["refused"]]
+    m, q = ph.step([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0], 2.0)
+    assert [float.fromhex(x) for x in linked[6][1:]] == [*m, *q]
+    assert ["accepted"] not in linked
+    assert own == linked
+
+
+def test_a_method_that_there_is_not(tmp_path: Path) -> None:
+    """Known when the program is compiled, or when it runs."""
+    source = tmp_path / "unknown.cpp"
+    source.write_text(
+        '#include "polhode.hpp"\n#include <cstdio>\n'
+        "int main() try {\n"
+        '    (void)polhode::step({1, 2, 3}, {1, 1, 1}, {1, 0, 0, 0}, 1, polhode::method<"dmv7">);\n'
+        "} catch (const std::invalid_argument& error) {\n"
+        '    std::printf("%s\\n", error.what());\n'
+        "}\n"
+    )
+    assert printed(tmp_path, "g++", *WARNINGS, source, *LINKED) == [["no", "method", "dmv7"]]
+    with pytest.raises(subprocess.CalledProcessError):
+        printed(tmp_path, "g++", source, "--cflags", "-fsyntax-only")
+
+
+# A project that lists polhode among what it needs to be built -------------------------------------
+
+
+def test_a_project_of_scikit_build_core_finds_the_package(tmp_path: Path) -> None:
+    """Without polhode_ROOT: the entry point cmake.root tells where the package is."""
+    pytest.importorskip("scikit_build_core")
+    if not shutil.which("cmake"):
+        pytest.skip("no cmake on the path: pip brings its own for the build alone")
+    project = tmp_path / "project"
+    shutil.copytree(CONSUME / "package", project)
+    shutil.copy(EXAMPLES / "cpp/one_step.cpp", project)
+    run = subprocess.run(
+        [sys.executable, "-c", "from scikit_build_core import build; build.build_wheel('dist')"],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={k: v for k, v in os.environ.items() if "polhode" not in k.lower()},
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    (wheel,) = (project / "dist").glob("*.whl")
+    shutil.unpack_archive(wheel, tmp_path / "wheel", "zip")
+    for name in ("linked", "header_only"):
+        program = tmp_path / "wheel/rotor" / name
+        program.chmod(0o755)
+        assert lines_of(program)[0][0] == "m"
+
+
+# The code of the pages ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/cpp.md", "docs/c_and_fortran.md"])
+def test_code_of_the_pages_is_part_of_a_program_that_the_tests_build(page: str) -> None:
+    if not EXAMPLES.exists():
+        pytest.skip("the examples are not in a source distribution")
+    programs = [x.read_text() for x in EXAMPLES.rglob("*") if x.is_file()]
+    text = (ROOT / page).read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(?:c|cpp|fortran|cmake|make)\n(.*?)^```", text, re.M | re.S)
+    assert blocks
+    for block in blocks:
+        assert any(_holds(program, block) for program in programs), block
+
+
+def _holds(program: str, block: str) -> bool:
+    """Whether the lines follow each other in the program, further to the right or not."""
+    lines, wanted = program.splitlines(), block.splitlines()
+    found = (i for i, x in enumerate(lines) if x.strip() == wanted[0].strip())
+    return any(
+        [x.strip() for x in lines[i : i + len(wanted)]] == [x.strip() for x in wanted]
+        for i in found
+    )
