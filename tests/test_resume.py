@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import tracemalloc
+import types
 import warnings
 import zlib
 from collections.abc import Callable
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline, PPoly
 
 import polhode as ph
-from polhode import _core, _described, _store
+from polhode import _core, _described, _integrate, _store
 from polhode._fingerprint import differences, fingerprint
 
 Array = NDArray[np.float64]
@@ -272,7 +273,8 @@ def test_a_torque_that_fails_in_a_step(tmp_path: Path) -> None:
         run(save_to=path)
     assert _store.Store(path, "r").step == 6
     fails[0] = False
-    assert_same(ph.resume(path, moody), run())
+    with pytest.warns(UserWarning, match="fails is list.False."):
+        assert_same(ph.resume(path, moody), run())
 
 
 def test_functions_are_given_again(tmp_path: Path) -> None:
@@ -400,7 +402,7 @@ def test_the_same_call_in_own_axes_with_a_function(tmp_path: Path) -> None:
     with pytest.raises(StopError):
         call(save_to=path, resume=True, callback=stop_at(9))
     for changes, match in (
-        ({"torque": None}, "torque has 0 terms, the run in .* 1"),
+        ({"torque": None}, "torque has 0 terms, but the run in .* has 1"),
         ({"torque": lambda t, m, q: 0 * m}, "another torque"),
         ({"m0": [0.3, 0.5, 0.9]}, r"m0\[2\] is 0.9, but the run in .* has 0.8"),
         ({"q0": [0.0, 1.0, 0.0, 0.0]}, "m0 or q0 is not that of the run"),
@@ -417,7 +419,7 @@ ANOTHER: dict[str, tuple[dict[str, Any], str]] = {
     "q0": ({"q0": [0.8, 0.6, 0, 0]}, "m0 or q0 is not that of the run"),
     "h": ({"h": 0.2}, "h is 0.2, but the run in .* has 0.1"),
     "n_steps": ({"n_steps": 11}, "n_steps is 11, but the run in .* has 10"),
-    "no torque": ({"torque": None}, "torque has 0 terms, the run in .* 1"),
+    "no torque": ({"torque": None}, "torque has 0 terms, but the run in .* has 1"),
     "parameters": (
         {"torque": ph.torques.HeavyTop([0.2, -0.1, 0.5])}, r"torque\[0\] = HeavyTop.*but the run"
     ),
@@ -455,6 +457,25 @@ def test_the_same_call_with_other_directories(tmp_path: Path) -> None:
     assert_same(integrate(save_to=empty, resume=True), integrate())
     with _store.Store(empty, "r+"), pytest.raises(BlockingIOError, match="another process"):
         integrate(save_to=empty, resume=True)
+
+
+def test_the_same_call_while_another_begins_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, held = tmp_path / "run", []
+
+    def begins(_: Path) -> bool:
+        """Nothing is there; then another process begins the run."""
+        broken_off(path)
+        held.append(_store.Store(path, "r+"))
+        return True
+
+    monkeypatch.setattr(_integrate, "is_free", begins)
+    with pytest.raises(BlockingIOError, match="another process"):
+        integrate(save_to=path, resume=True)
+    monkeypatch.undo()
+    held[0].close()
+    assert_same(integrate(save_to=path, resume=True), integrate())
 
 
 # One at a time ---------------------------------------------------------------------------------
@@ -601,6 +622,13 @@ def _worked(work: Array) -> Any:
     return f
 
 
+def _held(held: Any) -> Any:
+    def f(t: float, m: Array, q: Array) -> Array:
+        return pull(t, m, q) if held else m
+
+    return f
+
+
 def even(t: float, m: Array, q: Array, n: int = 4) -> Array:
     return odd(t, m, q, n - 1) if n else pull(t, m, q)
 
@@ -657,6 +685,20 @@ PAIRS: dict[str, Pair] = {
         functools.partial(pull), functools.partial(push), "the code of torque differs"
     ),
     "an array to work in": (_worked(np.zeros(3)), _worked(np.ones(3)), "cannot be told.*work is"),
+    "a list": (_held([0.5]), _held([0.5]), None),
+    "another list": (_held([0.5]), _held([0.6]), r"cannot be told.*held is list\(0\.6\)"),
+    "another dictionary": (
+        _held({"k": [np.ones(2), pull]}), _held({"k": [np.zeros(2), pull]}),
+        r"cannot be told.*held is dict\(",
+    ),
+    "another namespace": (
+        _held(types.SimpleNamespace(k=0.5)), _held(types.SimpleNamespace(k=0.6)),
+        r"cannot be told.*held\.k is 0\.6, at the start 0\.5",
+    ),
+    "another spline": (
+        _held(CubicSpline([0, 1], [0, 1])), _held(CubicSpline([0, 1], [0, 2])),
+        r"cannot be told.*held\._?c is array",
+    ),
     "source again": (_source(SOURCE), _source(SOURCE.replace("Twice", "2")), None),
     "a constant": (_source(SOURCE), _source(SOURCE.replace("2.0", "2.5")), "of torque differs"),
     "a default": (_source(SOURCE), _source(SOURCE.replace("=1.0", "=1.5")), r"a is 1\.5, at the"),
@@ -783,15 +825,24 @@ def test_functions_of_numba_are_told_by_what_they_were_made_from() -> None:
         *3 * [integer], numba.types.double, *3 * [array], numba.types.voidptr
     )
 
-    def make(k: float) -> Any:
+    @numba.njit
+    def one() -> float:
+        return 1.0
+
+    @numba.njit
+    def two() -> float:
+        return 2.0
+
+    def make(k: float, helper: Any) -> Any:
         def f(n, first, stride, t, m, attitude, torque, data) -> None:
             for i in range(3 * n):
-                torque[i] = k
+                torque[i] = k * helper()
 
         return fingerprint(ph.torques.Compiled(numba.cfunc(signature)(f)))
 
-    assert differences(make(1.0), make(1.0)) == ([], [])
-    assert differences(make(1.0), make(2.0))[0] == ["torque: k is 2.0, at the start 1.0"]
+    assert differences(make(1.0, one), make(1.0, one)) == ([], [])
+    assert differences(make(1.0, one), make(2.0, one))[0] == ["torque: k is 2.0, at the start 1.0"]
+    assert differences(make(1.0, one), make(1.0, two))[0] == ["the code of torque: helper differs"]
 
 
 def test_bytecode_of_another_python_is_not_compared() -> None:

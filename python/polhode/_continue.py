@@ -98,7 +98,9 @@ def _compare(store: Store, run: Run) -> list[str]:
     if "start" not in old:
         raise ValueError(f"{where} has no record of its start: polhode.resume continues it")
     if len(new["torque"]) != len(old["torque"]):
-        raise ValueError(f"torque has {len(new['torque'])} terms, {where} {len(old['torque'])}")
+        raise ValueError(
+            f"torque has {len(new['torque'])} terms, but {where} has {len(old['torque'])}"
+        )
     with told(store.path / "run.json"):
         stored = read_torques(old["torque"], store.setup)
     _, doubts = fill_in(store.path, old["torque"], stored, run.given)

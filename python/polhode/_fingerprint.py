@@ -7,12 +7,13 @@ kind    the class of the torque
 python  the interpreter and its optimisation: bytecode of another one cannot be compared
 code    hashes of bytecode, constants and names, without names of variables, lines, docstring
 fixed   defaults, closure, parameters, names of compiled functions
-loose   what a function may change while a run goes on: globals, arrays, attributes
+loose   what a function may change while a run goes on: globals, arrays, lists, attributes
 ======  =======================================================================================
 
 If `kind`, `code` or `fixed` differ, it is another torque. If `loose` differs, it may be another
-torque. The record does not include objects of any other kind (lists, classes, modules), the
-contents of arrays above 64 MB, or a potential, which does not change the motion.
+torque. The record does not include objects of any other kind (classes, modules), the contents of
+arrays above 64 MB and of lists above 100,000 items, or a potential, which does not change the
+motion.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ from polhode.torques import Torque
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, np.generic)
 #: Bytes of the largest array whose contents are compared.
 _LARGEST = 2**26
+#: Items of the longest list or dictionary whose contents are compared.
+_LONGEST = 100_000
 _ASSIGNS = ("STORE_DEREF", "DELETE_DEREF", "STORE_GLOBAL", "DELETE_GLOBAL")
 
 
@@ -157,19 +160,23 @@ class Record:
 
     def _value(self, where: str, value: Any, kept: dict[str, str]) -> None:
         """A value that a function uses."""
-        plain = _of_plain(value)
+        plain, changeable = _of_plain(value), _of_content(value)
         if plain is not None:
             kept[where] = plain
-        elif isinstance(value, np.ndarray):
-            self.loose[where] = _of_array(value)
+        elif changeable is not None:
+            self.loose[where] = changeable
         elif isinstance(value, Torque):
             numbers = value.numbers()
             if numbers is None:
                 self.term(where, value)
             else:
                 kept[where] = f"{type(value).__qualname__} {_of_array(numbers)}"
-        elif isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
+        elif hasattr(value, "py_func") or isinstance(
+            value, (types.FunctionType, types.MethodType, functools.partial)
+        ):
             self.function(where, value)
+        elif not isinstance(value, (type, types.ModuleType)):
+            self._attributes(where, value)
 
     def _methods(self, where: str, kind: type) -> None:
         for part in kind.__mro__:
@@ -178,10 +185,12 @@ class Record:
                     self.function(f"{where}.{name}", method)
 
     def _attributes(self, where: str, thing: object) -> None:
-        for name, value in sorted(getattr(thing, "__dict__", {}).items()):
-            plain = _of_array(value) if isinstance(value, np.ndarray) else _of_plain(value)
-            if plain is not None:
-                self.loose[f"{where}.{name}"] = plain
+        slots = [vars(part).get("__slots__", ()) for part in type(thing).__mro__]
+        names = {name for some in slots for name in ([some] if isinstance(some, str) else some)}
+        for name in sorted(names.union(getattr(thing, "__dict__", ()))):
+            content = _of_content(getattr(thing, name, None))
+            if content is not None and not name.startswith("__"):
+                self.loose[f"{where}.{name}"] = content
 
     def compiled(self, where: str, function: Any) -> None:
         """A function of numba's, SciPy's or ctypes' kinds."""
@@ -218,6 +227,26 @@ def _of_plain(value: Any) -> str | None:
         text = f"({', '.join(str(part) for part in parts)})"
     else:
         return None
+    return _short(text)
+
+
+def _of_content(value: Any, depth: int = 5) -> str | None:
+    """Also arrays, lists and dictionaries; None for another object, but its type in a list."""
+    if isinstance(value, np.ndarray):
+        return _of_array(value)
+    plain = _of_plain(value)
+    if plain is not None or not isinstance(value, (list, dict, tuple)):
+        return plain
+    if not depth or len(value) > _LONGEST:
+        return f"{type(value).__qualname__} of {len(value)}"
+    parts = [
+        _of_content(part, depth - 1) or type(part).__qualname__
+        for part in (value.items() if isinstance(value, dict) else value)
+    ]
+    return _short(f"{type(value).__qualname__}({', '.join(parts)})")
+
+
+def _short(text: str) -> str:
     return text if len(text) <= 100 else f"{text[:80]}... {_hash(text.encode())}"
 
 

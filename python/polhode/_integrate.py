@@ -17,7 +17,7 @@ from polhode._rkmk import MuntheKaas
 from polhode._run import Run
 from polhode._saved import Saved
 from polhode._splittings import Splitting
-from polhode._store import as_path, is_free, new_store
+from polhode._store import Store, as_path, is_free, new_store
 from polhode._trajectory import Trajectory
 from polhode.torques import TorqueLike
 
@@ -195,14 +195,24 @@ def integrate(
             run.borrow(m, q)
         return carry_out(Saved(run, t, m, q, None), progress, callback)
     try:
-        known = resume and not is_free(as_path(save_to))
-        store = old_store(run, save_to) if known else new_store(run, t, save_to)
+        store = _store(run, t, save_to, resume)
     except KeyboardInterrupt as error:
         error.add_note(f"before the first step of the integration, at t = {run.t0}")
         error.trajectory = _start(run, t)  # type: ignore[attr-defined]
         raise
     with store:
         return carry_out(Saved(run, store.t, store.m, store.q, store), progress, callback)
+
+
+def _store(run: Run, t: Array, save_to: str | os.PathLike[str], resume: bool) -> Store:
+    """The files of a new run, or with `resume` of the run that is there."""
+    if not resume or is_free(as_path(save_to)):
+        try:
+            return new_store(run, t, save_to)
+        except FileExistsError:  # with `resume`: another process began the run meanwhile
+            if not resume:
+                raise
+    return old_store(run, save_to)
 
 
 def _start(run: Run, t: Array) -> Trajectory:

@@ -83,10 +83,10 @@ def resume(
 
     For a Python function, the bytecode, constants, defaults and the values in its closure (numbers,
     text, functions, models) must be those of the start. The same source meets this in any file.
-    Arrays, global variables and attributes of a bound object may have changed during the run: a
-    difference gives a warning. Bytecode of another Python also gives a warning. A compiled function
-    is compared by the Python function from which numba made it, or by its name in its library;
-    without both there is a warning. Objects of other kinds, such as a list or the contents of a
+    Arrays, lists, dictionaries, global variables and attributes of objects may have changed during
+    the run: a difference gives a warning. Bytecode of another Python also gives a warning. A
+    compiled function is compared by the Python function from which numba made it, or by its name in
+    its library; without both there is a warning. Objects of other kinds, such as the contents of a
     module, are not compared.
 
     Examples
