@@ -1,6 +1,5 @@
 """Configuration of the manual: `sphinx-build -W --keep-going docs build/manual`."""
 
-import logging
 import sys
 from pathlib import Path
 
@@ -12,11 +11,6 @@ sys.path.insert(0, str(HERE / "_ext"))
 project = "polhode"
 author = copyright = "The polhode developers"
 version = release = polhode.__version__
-
-# Until all pages of docs/index.md are written.
-logging.getLogger("sphinx.sphinx.directives.other").addFilter(
-    lambda record: "match any documents" not in str(record.msg)
-)
 
 extensions = [
     "myst_parser",
