@@ -60,10 +60,19 @@ def test_whole_numbers_beyond_the_largest_double_are_refused(n: int) -> None:
         ph.energy(BODY[0], [0, n, 0])
 
 
-def test_other_objects_are_no_numbers() -> None:
-    for h in ("1", [None], [1j], np.array(["0.5"], object)):
-        with pytest.raises(TypeError, match="h must be real numbers"):
-            ph.step(*BODY, h)
+@pytest.mark.parametrize(
+    ("h", "kind"),
+    [("1", "text"), ([0.1, None], "NoneType"), (1j, "complex128"), ({0.1}, "set"),
+     (np.array(["0.5"], object), "str")],
+)  # fmt: skip
+def test_what_is_no_number_is_named(h: Any, kind: str) -> None:
+    with pytest.raises(TypeError, match=f"^h must be real numbers, not {kind}$"):
+        ph.step(*BODY, h)
+
+
+def test_rows_of_different_lengths_are_named() -> None:
+    with pytest.raises(ValueError, match=r"^m is no array of numbers: "):
+        ph.step(BODY[0], [[1.0, 2.0, 3.0], [1.0, 2.0]], BODY[2], 0.1)
 
 
 def test_momentum_about_a_rod_is_named_in_a_large_batch() -> None:

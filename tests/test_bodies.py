@@ -459,6 +459,31 @@ def test_batches_of_bodies_and_states_broadcast() -> None:
     assert np.isfinite(np.delete(m, 3, axis=1)).all()
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda body: body.step(np.ones((5, 3)), IDENTITY, 0.1), r"bodies \(2,\), m \(5,\)"),
+        (lambda body: body.step([0, 0, 0], np.ones((5, 4)), 0.1), r"bodies \(2,\), q \(5,\)"),
+        (lambda body: body.motion(np.ones((5, 3)), IDENTITY), r"bodies \(2,\), m0 \(5,\)"),
+        (lambda body: body.integrate([0, 0, 0], np.ones((5, 4)), 1, 1), r"bodies \(2,\), q0 \(5,"),
+        (lambda body: body.momentum(np.ones((5, 3))), r"bodies \(2,\), omega \(5,\)"),
+        (lambda body: body.step([0.3, 0.5, 0.7], IDENTITY, 0.1), r"m\[0\] = \[0.3, 0.5, 0.7\]"),
+        (lambda body: body.integrate([0, 0, 0], [0, 0, 0, 0], 0.1, 1), "q0 = .* zero quaternion"),
+        (lambda body: ph.RigidBody(body.moments[0]), "RigidBody.from_moments takes moments"),
+        (lambda body: ph.RigidBody.from_points([1, 1], np.eye(3)), r"mass \(2,\), points \(3,\)"),
+        (lambda body: ph.RigidBody.from_moments(body.moments, body.axes[[0, 1, 1]]),
+         r"moments \(2,\), axes \(3,\)"),
+    ],
+)  # fmt: skip
+def test_messages_name_the_users_arguments(
+    call: Callable[[ph.RigidBody], Any], message: str
+) -> None:
+    """Two linear molecules along (0.3, 0.5, 0.7)."""
+    atoms = np.outer([1.16, 0.0, -1.16], [0.3, 0.5, 0.7])
+    with pytest.raises(ValueError, match=message):
+        call(ph.RigidBody.from_points([16.0, 12.0, 16.0], [atoms, atoms]))
+
+
 def skew_body() -> tuple[ph.RigidBody, Array]:
     axes = rotations(1, 21)[0]
     return ph.RigidBody.from_moments([1.0, 1.5, 2.2], axes), axes

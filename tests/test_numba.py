@@ -137,6 +137,10 @@ def test_what_cannot_be_compiled_is_named() -> None:
         unknown(M[0])
     with pytest.raises(numba.TypingError, match="q must have 1 or 2 axes of real numbers"):
         step(INERTIA, M[0], MATRICES, 0.1)
+    with pytest.raises(numba.TypingError, match="polhode: m must have 1 or 2 axes of real numbers"):
+        step(INERTIA, M[None], Q, 0.1)
+    with pytest.raises(numba.TypingError, match="inertia must have 1 axis of real numbers"):
+        step(INERTIA[None], M[0], Q[0], 0.1)
     with pytest.raises(numba.TypingError, match="out must be a tuple of two writeable float64"):
         strided(M[::2], Q[::2])
 

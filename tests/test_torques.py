@@ -876,6 +876,7 @@ def test_a_callback_of_ctypes_is_a_compiled_torque() -> None:
         (lambda: torques.Prescribed([[1, 2, 3]], [0.0, 1.0]), "fit together"),
         (lambda: torques.Prescribed([[1, 2, 3]] * 3, [0.0, 1.0, 1.0]), "ascend"),
         (lambda: torques.Prescribed([[1, 2, np.nan]], [0.0]), "finite"),
+        (lambda: torques.Constant([1, np.inf, 0]), r"\w+\[1\] = inf: must be finite"),
     ],
 )
 def test_bad_values(make: Callable[[], Any], message: str) -> None:

@@ -60,15 +60,28 @@ def real_array(name: str, value: ArrayLike) -> NDArray[Any]:
         value = _on_host(name, value)
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise TypeError(f"{name} is a masked array: masked values are not supported")
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError as error:  # lists of lists of different lengths
+        raise ValueError(f"{name} is no array of numbers: {error}") from error
     if array.dtype == object and array.size and all(type(x) is int for x in array.flat):
         try:
             array = array.astype(np.float64)
         except OverflowError:
             raise ValueError(f"{name} has an integer above the largest double, 1.8e308") from None
     if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must be real numbers, not {array.dtype}")
+        raise TypeError(f"{name} must be real numbers, not {_kind(array)}")
     return array
+
+
+def _kind(array: NDArray[Any]) -> str:
+    """What an array has in place of real numbers."""
+    if array.dtype.kind in "US":
+        return "text"
+    if array.dtype != object:
+        return str(array.dtype)
+    others = (type(x).__name__ for x in array.flat if not isinstance(x, (int, float, np.number)))
+    return next(others, "object")
 
 
 def _on_host(name: str, value: Any) -> Any:
@@ -108,9 +121,10 @@ def refuse_units(name: str, value: Any) -> None:
 
 
 def _has_unit(name: str, unit: object, how: str) -> str:
+    it = name if name.isidentifier() else "value"
     return (
         f"{name} has the unit {str(unit)!r}, which would be lost: give numbers in a consistent set "
-        f"of units, {name}{how}"
+        f"of units, {it}{how}"
     )
 
 
@@ -177,11 +191,27 @@ def broadcast(shapes: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
         raise ValueError(f"batch shapes do not broadcast: {listed}") from None
 
 
+def whole(name: str, value: Any) -> int:
+    """An argument that is a whole number, of an integer type."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} must be an integer, not {value!r}") from None
+
+
+def one_number(name: str, value: Any) -> float:
+    """An argument that is one real number."""
+    array = real_array(name, value)
+    if array.ndim != 0:
+        raise ValueError(f"{name} must be one number, not of shape {array.shape}")
+    return float(array)
+
+
 def thread_count(threads: int | None) -> int:
     """The `threads` argument as the core takes it: 0 for the default."""
     if threads is None:
         return 0
-    count = operator.index(threads)
+    count = whole("threads", threads)
     if count == 0 or not -1 <= count <= _core.most_threads:
         raise ValueError(
             f"threads must be None, -1 (all cores) or 1 ... {_core.most_threads}, not {count}"
@@ -191,7 +221,7 @@ def thread_count(threads: int | None) -> int:
 
 def step_count(n_steps: int) -> int:
     """The `n_steps` argument: a whole number, not negative."""
-    count = operator.index(n_steps)
+    count = whole("n_steps", n_steps)
     if count < 0:
         raise ValueError(f"n_steps must not be negative, got {count}")
     if count > MOST_STEPS:
@@ -238,7 +268,13 @@ def check_inertia(inertia: NDArray[Any], name: str = "inertia") -> bool:
     Allowed: all positive; or one within 4 eps of the largest from zero and the other two equal to
     1e-9 of the larger (a rod).  The triangle inequality is not asked for.  The core judges.
     """
-    return _looked(_core.look_at_moments, name, inertia, 1, _why_no_moments)
+    try:
+        return _looked(_core.look_at_moments, name, inertia, 1, _why_no_moments)
+    except ValueError as error:
+        square = name == "inertia" and inertia.shape[-2:] == (3, 3)
+        if square and (inertia == np.swapaxes(inertia, -2, -1)).all():
+            raise ValueError(f"{error}; full tensors go to polhode.RigidBody") from None
+        raise
 
 
 def _why_no_moments(moments: Array) -> str:
@@ -253,8 +289,10 @@ def _why_no_moments(moments: Array) -> str:
     return "a zero moment (a rod) needs the other two equal"
 
 
-def check_rod_momentum(inertia: NDArray[Any], m: NDArray[Any], name: str = "m") -> None:
-    """Refuse momentum about the axis of a rod. The core judges."""
+def check_rod_momentum(
+    inertia: NDArray[Any], m: NDArray[Any], name: str = "m", given: NDArray[Any] | None = None
+) -> None:
+    """Refuse momentum about the axis of a rod. The core judges; `given` is m as it was given."""
     shape = np.broadcast_shapes(inertia.shape, m.shape)
     momenta = np.broadcast_to(m.astype(np.float64, copy=False), shape)
     moments = np.broadcast_to(inertia, shape)
@@ -262,7 +300,8 @@ def check_rod_momentum(inertia: NDArray[Any], m: NDArray[Any], name: str = "m") 
     if first >= 0:
         index = tuple(int(i) for i in np.unravel_index(first, shape[:-1])) if shape[:-1] else ()
         why = "momentum about an axis whose moment of inertia is zero"
-        raise refusal(name, momenta, index, 1, why)
+        shown = momenta if given is None else np.broadcast_to(given, shape)
+        raise refusal(name, shown, index, 1, why)
 
 
 def check_attitude(q: NDArray[Any], core: tuple[int, ...], name: str = "q") -> None:

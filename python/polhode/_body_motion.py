@@ -46,9 +46,9 @@ class BodyMotion:
     def __init__(self, body: RigidBody, m0: ArrayLike, q0: AttitudeLike) -> None:
         self._body = body
         self._m0 = components("m0", m0, 3).copy()
-        self._principal0 = body._to_principal(self._m0)
+        self._principal0 = body._to_principal("m0", self._m0)
         self._principal = TorqueFreeMotion(
-            body.moments, self._principal0, body._attitude_to_principal(q0)
+            body.moments, self._principal0, body._attitude_to_principal("q0", q0)
         )
 
     def __call__(

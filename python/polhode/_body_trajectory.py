@@ -50,7 +50,7 @@ class BodyTrajectory(Trajectory):
 
     def omega(self) -> Array:
         """Angular velocity in the body frame, in the axes of `m`, see `Trajectory.omega`."""
-        principal = self.body._to_principal(np.asarray(self.m))
+        principal = self.body._to_principal("m", self.m)
         return self.body._from_principal(np.asarray(_core.omega(self.body.moments, principal)))
 
     @property

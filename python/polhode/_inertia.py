@@ -10,6 +10,7 @@ from polhode._arrays import (
     ORTHOGONAL,
     ZERO_MOMENT,
     Array,
+    broadcast,
     check_inertia,
     components,
     polar,
@@ -29,7 +30,12 @@ ZERO_OF_FULL_TENSOR = 16 * EPS
 
 def principal_axes(tensor: ArrayLike, physical: bool) -> tuple[Array, Array, Array]:
     """Moments (..., 3) in ascending order, axes and symmetric tensors (..., 3, 3), checked."""
-    given = components("tensor", tensor, 3, 3)
+    given = real_array("tensor", tensor)
+    if given.shape == (3,):
+        raise ValueError(
+            "tensor must have shape (..., 3, 3), not (3,): RigidBody.from_moments takes moments"
+        )
+    given = components("tensor", given, 3, 3)
     name = "principal moments of tensor"
     transposed = np.swapaxes(given, -2, -1)
     if bool((given == transposed).all()):  # false for NaN too
@@ -60,9 +66,8 @@ def tensor_of_points(mass: ArrayLike, r: ArrayLike) -> Array:
     if position.ndim < 2:
         raise ValueError(f"r must have shape (..., N, 3), got {position.shape}")
     position = components("r", position, position.shape[-2], 3)
-    mass = np.broadcast_to(
-        components("mass", mass), np.broadcast_shapes(np.shape(mass), position.shape[:-1])
-    )
+    mass = components("mass", mass)
+    mass = np.broadcast_to(mass, broadcast({"mass": mass.shape, "points": position.shape[:-1]}))
     position = np.broadcast_to(position, (*mass.shape, 3))
     refuse("r", position, ~np.isfinite(position).all(axis=-1), 1, "not finite")
     refuse("mass", mass, ~((mass >= 0.0) & np.isfinite(mass)), 0, "no mass")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,7 +43,7 @@ def prepare(
     """
     frame = inertia if isinstance(inertia, Frame) else None
     if isinstance(inertia, Frame):
-        m0, q0 = inertia.principal0, inertia.body._attitude_to_principal(q0)
+        m0, q0 = inertia.principal0, inertia.body._attitude_to_principal("q0", q0)
         inertia = inertia.body._moments
     given = as_terms(torque)
     row = method_index(method, options)
@@ -62,11 +61,11 @@ def prepare(
             f"method {method!r} has a history and is no flow of a splitting: give splitting=None"
         )
     _check_scheme(scheme, terms, compensated)
-    every = operator.index(save_every)
+    every = _arrays.whole("save_every", save_every)
     if every < 1:
         raise ValueError(f"save_every must be at least 1, not {every}")
     cores = _arrays.thread_count(threads)
-    _arrays.refuse_units("t0", t0)
+    t0 = _arrays.one_number("t0", t0)
 
     operands = [Operand("inertia", inertia, 3), Operand("m0", m0, 3)]
     operands.append(_arrays.attitude_operand("q0", q0))
@@ -91,7 +90,7 @@ def prepare(
     _arrays.save_count(count, every, m.size + q.size)
     if any(term.depends_on_m is None for term in terms) and scheme.b and count > 0:
         unit = step(moments, m, q, 0.0)[1]
-        given = with_known_dependence(given, terms, float(t0), moments, m, unit, steps)
+        given = with_known_dependence(given, terms, t0, moments, m, unit, steps)
     terms, shown = terms_of_bodies(given, moments, frame)
     _check_scheme(scheme, terms, compensated)
     run = Run(
@@ -103,7 +102,7 @@ def prepare(
         m,
         q,
         steps,
-        float(t0),
+        t0,
         count,
         every,
         cores,

@@ -12,8 +12,10 @@ from polhode import _core, quantities
 from polhode._arrays import (
     AttitudeLike,
     attitude_core,
+    broadcast,
     check_attitude,
     check_inertia,
+    check_rod_momentum,
     components,
     outputs,
     real_array,
@@ -91,7 +93,7 @@ class RigidBody:
     array([2.5, 4. , 6.5])
     """
 
-    __slots__ = ("_frame", "_moments", "_tensor")
+    __slots__ = ("_frame", "_moments", "_some_rod", "_tensor")
 
     def __init__(self, tensor: ArrayLike, *, physical: bool = True) -> None:
         self._set(*principal_axes(tensor, physical))
@@ -137,7 +139,7 @@ class RigidBody:
             triads = np.broadcast_to(np.eye(3), (*values.shape, 3)).copy()
         else:
             triads = orthonormal(components("axes", axes, 3, 3))
-            batch = np.broadcast_shapes(values.shape[:-1], triads.shape[:-2])
+            batch = broadcast({"moments": values.shape[:-1], "axes": triads.shape[:-2]})
             values = np.broadcast_to(values, (*batch, 3)).copy()
             triads = np.broadcast_to(triads, (*batch, 3, 3)).copy()
         if physical:
@@ -240,7 +242,8 @@ class RigidBody:
         >>> ph.RigidBody([[2, 0, 0], [0, 3, 1], [0, 1, 3]]).momentum([1, 1, 0])
         array([2., 3., 1.])
         """
-        return np.asarray(_core.so3_rotate_by_matrix(self._tensor, components("omega", omega, 3)))
+        rate = self._fitting("omega", omega)
+        return np.asarray(_core.so3_rotate_by_matrix(self._tensor, rate))
 
     def omega(self, m: ArrayLike) -> Array:
         """Angular velocity of an angular momentum, ``inverse(tensor) @ m``.
@@ -266,7 +269,7 @@ class RigidBody:
         >>> ph.RigidBody([[0.1, 0.1, 0], [0.1, 0.1, 0], [0, 0, 0.2]]).omega([0.1, 0.1, 0]).round(12)
         array([0.5, 0.5, 0. ])
         """
-        principal = self._to_principal(components("m", m, 3))
+        principal = self._to_principal("m", m)
         return self._from_principal(quantities.omega(self._moments, principal))
 
     def energy(self, m: ArrayLike) -> Array:
@@ -293,7 +296,7 @@ class RigidBody:
         >>> float(ph.RigidBody([[2, 0, 0], [0, 4, 0], [0, 0, 4]]).energy([2, 0, 0]))
         1.0
         """
-        principal = self._to_principal(components("m", m, 3))
+        principal = self._to_principal("m", m)
         return quantities.energy(self._moments, principal)
 
     def step(
@@ -350,8 +353,8 @@ class RigidBody:
         if self._aligned:
             return step(self._moments, m, q, h, out=out, **options)
         m_user = components("m", m, 3)
-        m_principal = self._to_principal(m_user)
-        attitude = self._attitude_to_principal(q)
+        m_principal = self._to_principal("m", m_user)
+        attitude = self._attitude_to_principal("q", q)
         m_end, q_end = step(self._moments, m_principal, attitude, h, **options)
         return self._placed(m_user, m_principal, m_end, q_end, out)
 
@@ -440,32 +443,45 @@ class RigidBody:
         inertia: Any = self._moments
         if not self._aligned:
             m0 = components("m0", m0, 3).copy()
-            inertia = Frame(self, m0, self._to_principal(m0))
+            inertia = Frame(self, m0, self._to_principal("m0", m0))
         return integrate(inertia, m0, q0, h, n_steps, torque=torque, callback=callback, **options)
 
     def _set(self, moments: Array, axes: Array, tensor: Array) -> None:
         for array in (moments, axes, tensor):
             array.flags.writeable = False
         self._moments, self._frame, self._tensor = moments, BodyAxes(axes), tensor
+        self._some_rod = bool((moments == 0.0).any())
 
     @property
     def _aligned(self) -> bool:
         """Whether the body axes are the principal axes."""
         return self._frame.aligned
 
-    def _to_principal(self, v: Array) -> Array:
-        return self._frame.to_new(v)
+    def _fitting(self, name: str, v: ArrayLike) -> Array:
+        """Vectors in the user's axes, checked to broadcast against the bodies."""
+        vectors = components(name, v, 3)
+        broadcast({"bodies": self.shape, name: vectors.shape[:-1]})
+        return vectors
+
+    def _to_principal(self, name: str, m: ArrayLike) -> Array:
+        """Momenta in principal axes, checked."""
+        given = self._fitting(name, m)
+        principal = self._frame.to_new(given)
+        if self._some_rod and not self._aligned:
+            check_rod_momentum(self._moments, principal, name, given)
+        return principal
 
     def _from_principal(self, v: Array) -> Array:
         return self._frame.to_old(v)
 
-    def _attitude_to_principal(self, q: AttitudeLike) -> Array:
+    def _attitude_to_principal(self, name: str, q: AttitudeLike) -> Array:
         """Attitude of the principal axes from that of the user's body axes, checked."""
-        attitude = real_array("q", without_rotation(q))
-        core = attitude_core("q", attitude)
-        attitude = components("q", attitude, *core)
+        attitude = real_array(name, without_rotation(q))
+        core = attitude_core(name, attitude)
+        attitude = components(name, attitude, *core)
         if not self._aligned:
-            check_attitude(attitude, core)
+            broadcast({"bodies": self.shape, name: attitude.shape[: -len(core)]})
+            check_attitude(attitude, core, name)
         return self._frame.attitude_to_new(attitude)
 
     def _attitude_from_principal(self, attitude: Array) -> Array:

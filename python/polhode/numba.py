@@ -245,10 +245,8 @@ def _axes(name, kind, *allowed):
     else:
         axes = -1
     if axes not in allowed:
-        wanted = " or ".join(map(str, allowed))
-        raise TypingError(
-            f"polhode.step: {name} must have {wanted} axes of real numbers, not {kind}"
-        )
+        wanted = " or ".join(map(str, allowed)) + (" axis" if allowed == (1,) else " axes")
+        raise TypingError(f"polhode: {name} must have {wanted} of real numbers, not {kind}")
     return axes
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -99,7 +98,7 @@ def attitude_from_rate(
     if callable(omega):
         if step.ndim != 0:
             raise ValueError(f"h must be one number where omega is a function, not {step.shape}")
-        rates = _called(omega, float(step), count, order, _start(t0))
+        rates = _called(omega, float(step), count, order, _arrays.one_number("t0", t0))
         batch: tuple[int, ...] = ()
     else:
         samples = _sampled(omega, count, order)
@@ -117,20 +116,10 @@ def attitude_from_rate(
 
 
 def _order(order: Any) -> int:
-    try:
-        whole = operator.index(order)
-    except TypeError:
-        raise TypeError(f"order must be an integer, not {order!r}") from None
+    whole = _arrays.whole("order", order)
     if whole not in _STEPS:
         raise ValueError(f"order must be 2, 4, 6 or 8, not {order!r}")
     return whole
-
-
-def _start(t0: Any) -> float:
-    start = _arrays.real_array("t0", t0)
-    if start.ndim != 0:
-        raise ValueError(f"t0 must be one number, not of shape {start.shape}")
-    return float(start)
 
 
 def _nodes(order: int) -> list[float]:

@@ -27,9 +27,9 @@ class Dipole(Model):
     Water (1.855 debye along axis 3) in a field of 1e7 V/m, in newton metres:
 
     >>> import polhode as ph
-    >>> water = ph.torques.Dipole([0.0, 0.0, 6.187e-30], field=[1e7, 0.0, 0.0])
+    >>> water = ph.torques.Dipole([0.0, 0.0, 6.188e-30], field=[1e7, 0.0, 0.0])
     >>> water.torque(0.0, [0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]) + 0.0
-    array([0.000e+00, 6.187e-23, 0.000e+00])
+    array([0.000e+00, 6.188e-23, 0.000e+00])
     """
 
     body_vectors = ("moment",)

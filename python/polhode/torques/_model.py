@@ -178,8 +178,7 @@ def finite(*parts: tuple[str, ArrayLike, tuple[int, ...]]) -> list[Array]:
     arrays = []
     for operand in operands:
         array = operand.array.astype(np.float64)
-        core = len(operand.core)
-        _arrays.refuse(operand.name, operand.array, ~np.isfinite(array), core, "must be finite")
+        _arrays.refuse(operand.name, operand.array, ~np.isfinite(array), 0, "must be finite")
         array.flags.writeable = False
         arrays.append(array)
     return arrays

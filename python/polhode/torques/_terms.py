@@ -24,6 +24,10 @@ def as_terms(torque: TorqueLike) -> list[Torque]:
         return [Compiled(torque)]
     if isinstance(torque, Sequence) and not isinstance(torque, str):
         return [term for part in torque for term in as_terms(part)]
+    if isinstance(torque, type):
+        raise TypeError(
+            f"torque is the class {torque.__name__}: give an object, {torque.__name__}(...)"
+        )
     if callable(torque):
         return [Function(torque)]
     raise TypeError(
