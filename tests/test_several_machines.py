@@ -46,7 +46,7 @@ def test_parts_alone_and_by_slurm(tmp_path: Path) -> None:
     same(np.asarray(part.q[:, 125:]), np.asarray(half.q))
     found = re.search(r"drift (\S+)", first)
     assert found is not None
-    assert float(found[1]) < 2e-12
+    assert float(found[1]) < 6e-13  # measured: 3.4e-13, at level v2 2.8e-13
 
 
 def test_parts_by_mpi(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@
 #endif
 #include <numpy/arrayobject.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -99,7 +100,7 @@ inline bool read_attitude(PyObject* object, Operand& operand, bool& matrix) {
 inline OptionValues read_options(const pybind11::tuple& values) {
     OptionValues options;
     std::size_t first = 0;
-    if (values.size() > 0 && PyArray_Check(PyTuple_GET_ITEM(values.ptr(), 0))) {
+    if (!values.empty() && PyArray_Check(PyTuple_GET_ITEM(values.ptr(), 0))) {
         Operand coefficients;
         if (!read_array(PyTuple_GET_ITEM(values.ptr(), 0), 1, coefficients) ||
             !PyArray_IS_C_CONTIGUOUS(coefficients.array)) {
@@ -178,7 +179,7 @@ inline bool broadcast(const Operand* const* operands, int count, BatchShape& bat
     batch.arrays = count;
     batch.axes = 0;
     for (int k = 0; k < count; ++k) {
-        if (operands[k]->batch_axes > batch.axes) batch.axes = operands[k]->batch_axes;
+        batch.axes = std::max(batch.axes, operands[k]->batch_axes);
     }
     for (int d = 0; d < batch.axes; ++d) {
         std::ptrdiff_t length = 1;

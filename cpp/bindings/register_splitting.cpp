@@ -77,8 +77,8 @@ class Term {
         }
         const std::ptrdiff_t stride = parameters_.size() / intervals;
         term_.extra.table = {bounds_.data(), origins_.data(), intervals, stride};
-        std::vector<py::ssize_t> shape(parameters_.shape() + 1,
-                                       parameters_.shape() + parameters_.ndim());
+        const std::vector<py::ssize_t> shape(parameters_.shape() + 1,
+                                             parameters_.shape() + parameters_.ndim());
         term_.parameters =
             parameter_columns(Doubles(shape, parameters_.data(), parameters_), bodies);
     }
@@ -87,6 +87,7 @@ class Term {
   private:
     template <class Pointer>
     static Pointer address(const py::handle& number) {
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): Python has addresses as numbers.
         return reinterpret_cast<Pointer>(number.cast<std::uintptr_t>());
     }
 
@@ -286,7 +287,7 @@ class Integration {
         p.matrix = core == 9;
         p.m = mutable_rows(m_, 3, bodies());
         p.attitude = mutable_rows(attitude, core, bodies());
-        py::array_t<bool> by_torque = given_["by_torque"].cast<py::array_t<bool>>();
+        auto by_torque = given_["by_torque"].cast<py::array_t<bool>>();
         if (by_torque.size() != bodies()) throw py::value_error("arrays of the wrong size");
         p.by_torque = by_torque.mutable_data();
         if (has("lost")) p.lost = mutable_rows(array("lost"), 3, bodies());

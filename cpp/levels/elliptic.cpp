@@ -16,14 +16,14 @@ struct Kernel : F {
 static_assert(array_loop::Core{} == array_loop::Core::scalar);
 
 struct Rows {
-    dispatch::ArrayFunction row[32];
+    dispatch::ArrayFunction row[32]{};
     int count = 0;
 
     template <class F>
     constexpr void add(const char* name, F) {
         row[count++] = array_loop::row<Kernel<F>>(name);
     }
-    constexpr Rows() : row{} {
+    constexpr Rows() {
         elliptic::for_each_function([this](const char* name, auto f) { add(name, f); },
                                     [this]<class F>(const char* name, const char* with_kc2, F f) {
                                         add(with_kc2, f);

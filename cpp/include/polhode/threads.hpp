@@ -86,14 +86,13 @@ class Helpers {
         std::fegetenv(&job.rounding);
         const int wanted = job.wanted = std::min(job.wanted, std::max(usable_cores() - 1, 1));
         {
-            const std::lock_guard lock(mutex_);
+            const std::scoped_lock lock(mutex_);
             job.place = jobs_.insert(jobs_.end(), &job);
             wanted_ += wanted;
             try {
                 const auto most = static_cast<std::size_t>(usable_cores());
                 while (closed_ == 0 && free_ < wanted_ && threads_.size() < most) start();
-            } catch (...) {
-                // The helpers that there are, or none.
+            } catch (...) {  // NOLINT(bugprone-empty-catch): the helpers that there are, or none.
             }
         }
         for (int k = 0; k < wanted; ++k) called_.notify_one();
@@ -215,6 +214,7 @@ class Helpers {
     int free_ = 0;    ///< number of threads that help nobody
     int closed_ = 0;  ///< above 0 during a fork and at the end
 };
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): without memory at load, nothing is lost.
 inline Helpers* const Helpers::the_ = Helpers::make();
 inline const Helpers::AtEnd Helpers::at_end_{};
 
@@ -240,7 +240,7 @@ class Pieces : public Helpers::Job {
         try {
             work_(begin, end);
         } catch (...) {
-            const std::lock_guard lock(error_mutex_);
+            const std::scoped_lock lock(error_mutex_);
             error_ = std::current_exception();
             stop();
         }

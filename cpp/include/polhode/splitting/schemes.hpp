@@ -47,7 +47,7 @@ struct Symmetric {
         for (int i = 0; i < length; ++i) {
             const int from_end = i < length - 1 - i ? i : length - 1 - i;
             const bool is_outer = from_end % 2 == 0;
-            const std::size_t k = static_cast<std::size_t>(from_end / 2);
+            const auto k = static_cast<std::size_t>(from_end / 2);
             const bool is_kick = is_outer == (outer == Stage::kick);
             result[static_cast<std::size_t>(i)] = {is_kick ? Stage::kick : Stage::flow,
                                                    is_outer ? outer_half[k] : inner_half[k],
