@@ -119,7 +119,7 @@ class Made {
     explicit Made(int first) : first_(first) {}
     /// The number of this item, the same for an equal one.
     int number_of(Item item) {
-        const std::lock_guard lock(mutex_);
+        const std::scoped_lock lock(mutex_);
         const auto found = std::find(items_.begin(), items_.end(), item);
         const auto place = found - items_.begin();
         if (found == items_.end()) items_.push_back(std::move(item));
@@ -127,7 +127,7 @@ class Made {
     }
     /// Stays where it is; null if there is none.
     const Item* find(int number) {
-        const std::lock_guard lock(mutex_);
+        const std::scoped_lock lock(mutex_);
         const auto place = static_cast<std::size_t>(number - first_);
         return number >= first_ && place < items_.size() ? &items_[place] : nullptr;
     }

@@ -341,7 +341,7 @@ struct StoppingTorque {
         auto& x = *static_cast<StoppingTorque*>(self);
         if (x.stopped || x.torque(n, first, stride, t, m, q, torque, x.user_data) != 0) {
             x.stopped = true;
-            throw Stopped{};
+            throw Stopped{};  // NOLINT(bugprone-std-exception-baseclass): an end, no error
         }
     }
 };
