@@ -22,6 +22,14 @@ _log = logging.getLogger(__name__)
 # of "\bar x_1" as a limit.
 _MISREAD = re.compile(r"\\[dt]?frac\d\d|\\(bar|dot|hat|tilde|vec) ?(\{[^}]*\}|\\?[A-Za-z]+)\}?[_^]")
 
+# TeX sets a thin space between the name of a function and a letter on either side, browsers do not.
+_FUNCTION = (
+    r"(?:<mi>[a-z]{2,}</mi>\s*<mo>&ApplyFunction;</mo>"
+    r"|<msup>\s*<mi>[a-z]{2,}</mi>\s*<mn>\d</mn>\s*</msup>)\s*"
+)
+_LETTER = "m(?:i|n|sub|sup|frac)"
+_BESIDE = re.compile(rf"</{_LETTER}>\s*(?={_FUNCTION})|{_FUNCTION}(?=<{_LETTER}\b)")
+
 
 def mathml(tex: str, node: nodes.Element, *, block: bool = False) -> str:
     """MathML of a formula; what cannot be converted is a warning, and shown as TeX."""
@@ -29,6 +37,7 @@ def mathml(tex: str, node: nodes.Element, *, block: bool = False) -> str:
         _log.warning("formula %r: write %r in another way", tex, misread[0], location=node)
     try:
         made = str(latex2mathml.tex2mathml(tex, as_block=block))
+        made = _BESIDE.sub(r'\g<0><mspace width="0.17em"></mspace>', made)
         # Bars and primes are no binary operators.
         return re.sub(r"<mo([^>]*)>(?=['|]</mo>)", r'<mo\1 lspace="0" rspace="0">', made)
     except MathError as error:
