@@ -200,7 +200,9 @@ class Trajectory:
             Four axes: m on the sphere |m| = const with the curves of constant energy on which it
             would move without torque (polhodes; the separatrix is dashed); the attitude, as the
             components of its quaternion; the tips of the body axes in space, seen from above; and
-            the relative change of energy, |m| and the momentum in space.
+            the relative change of energy, |m| and the momentum in space. Under a torque it is that
+            of the energy, of the kinetic energy if a torque has no potential. It is no error where
+            the motion does not conserve it, as with a torque that depends on time.
 
         Raises
         ------
