@@ -239,11 +239,13 @@ def _of_content(value: Any, depth: int = 5) -> str | None:
         return plain
     if not depth or len(value) > _LONGEST:
         return f"{type(value).__qualname__} of {len(value)}"
-    parts = [
-        _of_content(part, depth - 1) or type(part).__qualname__
-        for part in (value.items() if isinstance(value, dict) else value)
-    ]
-    return _short(f"{type(value).__qualname__}({', '.join(parts)})")
+
+    def part(of: Any) -> str:
+        return _of_content(of, depth - 1) or type(of).__qualname__
+
+    if isinstance(value, dict):
+        return _short(f"{{{', '.join(f'{part(k)}: {part(v)}' for k, v in value.items())}}}")
+    return _short(f"[{', '.join(map(part, value))}]")
 
 
 def _short(text: str) -> str:
