@@ -27,8 +27,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from check_symbols import default_build
-
+ROOT = Path(__file__).resolve().parent.parent
 # Functions to check, as objdump -C prints them; {level} is replaced by the level's namespace.
 KERNELS = {
     name: (
@@ -189,11 +188,9 @@ def build_id(library: Path) -> str:
 
 
 def unstripped(installed: Path) -> Path | None:
-    """The installed library as it was linked, if it is that of the newest build directory."""
-    build = default_build()
-    library = build / "cpp" / installed.name if build else None
-    found = library and library.exists() and build_id(library) == build_id(installed)
-    return library if found else None
+    """The installed library as it was linked, if a build directory has it."""
+    linked = (ROOT / "build").glob(f"*/cpp/{installed.name}")
+    return next((path for path in linked if build_id(path) == build_id(installed)), None)
 
 
 def main() -> int:
