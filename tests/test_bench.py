@@ -182,6 +182,7 @@ def test_results_hold_no_folders():
     fault = "OSError: 'C:\\Users\\me\\a.so', /home/me/b.so: see https://a/b/c, m/|m| or next / best"
     kept = "OSError: 'a.so', b.so: see https://a/b/c, m/|m| or next / best"
     assert _registry.without_folders(fault) == kept
+    assert _registry._finite(Row({}, note=fault)).note == kept
     options = _command.parser().parse_args(["--out", "/home/me", "--only", "flops", "--seed", "1"])
     assert _command.command(options) == "python -m polhode bench --only flops --seed 1"
 

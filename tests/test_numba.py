@@ -66,7 +66,7 @@ def test_batches() -> None:
     both(
         three_of_midpoint,
         lambda *a: ph.step(*a, method="imid", n_steps=3),
-        (1, 2, 3),
+        (1, 2.0, 3),
         M[0],
         Q[0],
         1,

@@ -19,6 +19,7 @@ from polhode._plot import MOST_SAVES, polhodes
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("agg")
 from matplotlib import pyplot  # noqa: E402
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # noqa: E402
 
 EPS = 2.0**-52
 U0 = np.array([0.2, -0.1, 0.4])
@@ -193,7 +194,15 @@ def test_a_motion_in_other_axes() -> None:
 
 
 @pytest.mark.parametrize("tensor", [None, TENSOR])
-def test_the_moving_box(tmp_path: Path, tensor: Any) -> None:
+def test_the_moving_box(tmp_path: Path, tensor: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Any] = []
+    set_verts = Poly3DCollection.set_verts
+
+    def record(faces: Any, vertices: Any, *closed: Any) -> None:
+        drawn.append(vertices)
+        set_verts(faces, vertices, *closed)
+
+    monkeypatch.setattr(Poly3DCollection, "set_verts", record)
     sides = np.array([1.0, 0.5, 0.25])
     if tensor is None:
         moments = (np.sum(sides**2) - sides**2) / 12
@@ -209,9 +218,8 @@ def test_the_moving_box(tmp_path: Path, tensor: Any) -> None:
     with pytest.importorskip("PIL.Image").open(tmp_path / "body.gif") as image:
         assert image.n_frames == len(traj) == 7
     (axes_drawn,) = movie._fig.axes
-    vertices = np.asarray(axes_drawn.collections[0]._faces)[:, :, :3]
-    assert vertices.shape == (6, 4, 3)
-    in_body = vertices @ ph.so3.to_matrix(traj.q[-1]) @ axes
+    assert drawn[-1].shape == (6, 4, 3)
+    in_body = drawn[-1] @ ph.so3.to_matrix(traj.q[-1]) @ axes
     close(np.abs(in_body), np.broadcast_to(sides / 2, (6, 4, 3)), atol=1e-14)
     assert {tuple(face) for face in np.sign(in_body).reshape(6, 12)} == {
         tuple(face) for face in np.sign(box(np.ones(3)) * corners()[FACES]).reshape(6, 12)

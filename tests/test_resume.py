@@ -416,7 +416,7 @@ ANOTHER: dict[str, tuple[dict[str, Any], str]] = {
     "inertia": ({"inertia": [1, 1.5, 2.3]}, r"inertia\[2\] is 2.3, but the run in .* has 2.2"),
     "m0": ({"m0": [M0, M0]}, r"m0 is of shape \(2, 3\), but in the run in .* of shape \(3,\)"),
     "m0, a value": ({"m0": [0.3, 0.6, 0.8]}, r"m0\[1\] is 0.6, but the run in .* has 0.5"),
-    "q0": ({"q0": [0.8, 0.6, 0, 0]}, "m0 or q0 is not that of the run"),
+    "q0": ({"q0": [0.8, 0.6, 0, 0]}, r"q0\[0\] is 0.8, but the run in .* has 1.0"),
     "h": ({"h": 0.2}, "h is 0.2, but the run in .* has 0.1"),
     "n_steps": ({"n_steps": 11}, "n_steps is 11, but the run in .* has 10"),
     "no torque": ({"torque": None}, "torque has 0 terms, but the run in .* has 1"),
@@ -439,6 +439,12 @@ def test_another_call_is_refused(tmp_path: Path, changes: dict[str, Any], match:
     with pytest.raises(ValueError, match=match):
         integrate(save_to=path, resume=True, **changes)
     assert_same(integrate(save_to=path, resume=True, threads=2), integrate())
+
+
+def test_a_run_without_splitting_is_told(tmp_path: Path) -> None:
+    path = broken_off(tmp_path / "run", method="imid", splitting=None)
+    with pytest.raises(ValueError, match=r"splitting is strang, but the run in .* has None"):
+        integrate(save_to=path, resume=True, method="imid")
 
 
 def test_the_same_call_with_other_directories(tmp_path: Path) -> None:

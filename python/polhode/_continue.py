@@ -108,8 +108,8 @@ def _compare(store: Store, run: Run) -> list[str]:
     for name in sorted(new.keys() - {"polhode", "isa", "threads", "torque", "start"}):
         before, now = json.dumps(old.get(name)), json.dumps(new[name])
         if before != now and name == "splitting":
-            before, now = old[name]["name"], new[name]["name"]
-            now += " of other coefficients" if before == now else ""
+            before, now = (str(x[name]["name"] or None) for x in (old, new))
+            now = f"{now} of other coefficients" if before == now else now
         if before != now:
             raise ValueError(f"{name} is {now}, but {where} has {before}")
     for name in sorted(setup.keys() | store.setup.keys()):
@@ -117,6 +117,7 @@ def _compare(store: Store, run: Run) -> list[str]:
     if old["start"] != new["start"]:
         if store.rows and run.frame is None:
             _refuse_another("m0", run.m, store.m[0], where)
+            _refuse_another("q0", run.q, store.q[0], where)
         raise ValueError(f"m0 or q0 is not that of {where}")
     return doubts
 

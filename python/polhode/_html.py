@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Sequence
+from math import prod
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -39,9 +40,7 @@ def table_of_bodies(title: str, shape: tuple[int, ...], columns: dict[str, Any])
     """
     if not shape:
         return facts(title, columns)
-    count = 1
-    for length in shape:
-        count *= length
+    count = prod(shape)
     flat = [column.reshape(count, *column.shape[len(shape) :]) for column in columns.values()]
     rows: list[list[Any]] = [[i, *(x[i] for x in flat)] for i in range(min(count, MOST_ROWS))]
     if count > MOST_ROWS:

@@ -236,11 +236,12 @@ def _raise(status):
 
 def _axes(name, kind, *allowed):
     """Number of axes of an argument; raises the error of numba for other types."""
-    if isinstance(kind, types.Array) and isinstance(kind.dtype, (types.Float, types.Integer)):
+    real = types.Float, types.Integer
+    if isinstance(kind, types.Array) and isinstance(kind.dtype, real):
         axes = kind.ndim
-    elif isinstance(kind, types.UniTuple) and isinstance(kind.dtype, types.Number):
+    elif isinstance(kind, types.BaseTuple) and all(isinstance(x, real) for x in list(kind)):
         axes = 1
-    elif isinstance(kind, (types.Float, types.Integer)):
+    elif isinstance(kind, real):
         axes = 0
     else:
         axes = -1
@@ -348,7 +349,7 @@ def _name(method):
     name = method if isinstance(method, str) else getattr(method, "value", None)
     name = getattr(method, "literal_value", name)
     if not isinstance(name, str):
-        raise TypingError("polhode.step: method must be a name that is written in the call")
+        raise TypingError("polhode: method must be a name that is written in the call")
     known = [x.name for x in methods()]
     if name not in known:
         raise TypingError(str(unknown_name("method", name, known)))
@@ -365,8 +366,8 @@ def _check_out(out, m_axes, q_axes):
     ]
     if good != [True, True] or [x.ndim for x in kinds] != [m_axes, q_axes]:
         raise TypingError(
-            "polhode.step: out must be a tuple of two writeable float64 arrays in C order with the "
-            f"axes of m and q, not {out}"
+            "polhode: out must be a tuple of two writeable float64 arrays in C order with "
+            f"the axes of m and q, not {out}"
         )
 
 
@@ -404,6 +405,7 @@ def _steps(inertia, m, q, h, out, name, form=None):
     each, stride, attitude, checked = _bodies(inertia, m, q, form)
     _axes("h", h, *range(each + 1))
     _check_out(out, 1 + each, 1 + each + attitude)
+    new = _is_none(out)  # then numba leaves the other branch out, which takes it long to compile
 
     def stepped(inertia, m, q, h, n_steps, out, threads):
         I_, m_, q_, n = checked(inertia, m, q)
@@ -412,14 +414,16 @@ def _steps(inertia, m, q, h, out, name, form=None):
             raise ValueError("h must be a number or have shape (n,) with n of m")
         m_out, q_out = _targets(out, m_, q_)
         cores = _threads(threads)
-        if _is_apart(m_out, m_, I_, q_, h_) and _is_apart(q_out, q_, I_, m_, h_):
+        if new or (_is_apart(m_out, m_, I_, q_, h_) and _is_apart(q_out, q_, I_, m_, h_)):
             status = _step(name, n, I_, stride, m_, q_, attitude, h_, n_steps, cores, m_out, q_out)
         else:
             m_end, q_end = np.empty(m_.shape), np.empty(q_.shape)
             status = _step(name, n, I_, stride, m_, q_, attitude, h_, n_steps, cores, m_end, q_end)
-            if status == 0:
-                m_out[...] = m_end
-                q_out[...] = q_end
+            if status == 0:  # numba takes twice as long to compile `m_out[...] = m_end`
+                for i, x in enumerate(m_end.flat):
+                    m_out.flat[i] = x
+                for i, x in enumerate(q_end.flat):
+                    q_out.flat[i] = x
         if status != 0:
             _raise(status)
         return m_out, q_out

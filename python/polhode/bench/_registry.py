@@ -108,7 +108,7 @@ def _finite(row: Row) -> Row:
         name: replace(one, reason=without_folders(one.reason)) if one.reason else one
         for name, one in row.times.items()
     }
-    return Row(row.labels, times, row.ratios, values, row.note)
+    return Row(row.labels, times, row.ratios, values, without_folders(row.note))
 
 
 def without_folders(text: str) -> str:

@@ -13,8 +13,6 @@
 
 #if defined(__SSE2__)
 #include <immintrin.h>
-#elif defined(__aarch64__)
-#include <arm_neon.h>
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -44,8 +42,6 @@ POLHODE_INLINE real_vector<W> vector_sqrt(real_vector<W> x) {
 #endif
 #if defined(__SSE2__)
     if constexpr (W == 2) return _mm_sqrt_pd(x);
-#elif defined(__aarch64__)
-    if constexpr (W == 2) return vsqrtq_f64(x);
 #endif
     real_vector<W> r;
     for (int i = 0; i < W; ++i) r[i] = __builtin_sqrt(x[i]);
@@ -60,8 +56,6 @@ POLHODE_INLINE real_vector<W> vector_fma(real_vector<W> a, real_vector<W> b, rea
 #if defined(__FMA__)
     if constexpr (W == 4) return _mm256_fmadd_pd(a, b, c);
     if constexpr (W == 2) return _mm_fmadd_pd(a, b, c);
-#elif defined(__aarch64__)
-    if constexpr (W == 2) return vfmaq_f64(c, a, b);
 #endif
 #if defined(POLHODE_HAS_FMA)
     real_vector<W> r;

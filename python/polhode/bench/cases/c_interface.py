@@ -22,7 +22,7 @@ def c_step(
     method: str, m: Array, q: Array, h: float, out: tuple[Array, Array]
 ) -> Callable[[], Any]:
     """A call of `polhode_step` with one step of bodies that share the moments, one thread."""
-    library = ctypes.CDLL(str(ph.get_library()))
+    library = ctypes.CDLL(ph.get_library())
     doubles, wide, size = ctypes.POINTER(ctypes.c_double), ctypes.c_int64, ctypes.c_double(h)
 
     def pointer(x: Array) -> Any:
