@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import subprocess
 import sys
 import threading
@@ -234,3 +235,30 @@ assert blocked
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+SMALL_STACK = """
+import ctypes
+libc = ctypes.CDLL(None)
+attributes = ctypes.create_string_buffer(64)
+libc.pthread_attr_init(attributes)
+libc.pthread_attr_setstacksize(attributes, ctypes.c_size_t(SIZE))
+assert libc.pthread_setattr_default_np(attributes) == 0
+import numpy as np, polhode as ph
+rng = np.random.default_rng(1)
+m, q = rng.normal(size=(1000, 3)), rng.normal(size=(1000, 4))
+for method in ph.methods():
+    ph.step([1.0, 1.7, 2.3], m, q, 0.1, method=method.name, n_steps=12, threads=2)
+    ph.step([1.0, 1.7, 2.3], m, ph.so3.to_matrix(q), 0.1, method=method.name, n_steps=12, threads=2)
+torque = ph.torques.HeavyTop([0.0, 0.0, 0.5])
+for scheme in ph.splittings():
+    ph.integrate([1.0, 1.7, 2.3], m, q, 0.05, 3, torque=torque, splitting=scheme.name, threads=2)
+print("done")
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="sets the stack of glibc")
+@pytest.mark.skipif(bool(os.environ.get("POLHODE_SANITIZED")), reason="sanitizers use more stack")
+def test_helpers_need_no_more_stack_than_musl_gives() -> None:
+    done = run(SMALL_STACK.replace("SIZE", str(128 * 1024)))
+    assert done.stdout.split() == ["done"], done.stderr
