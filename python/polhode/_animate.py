@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode._arrays import Array
-from polhode._plot import One, matplotlib_pyplot
+from polhode._plot import COLOURS, One, matplotlib_pyplot
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation
 
 #: Least side of the box that is drawn, as part of the longest.
 THINNEST = 0.02
-#: Of the body axes: colours of Okabe and Ito, which colour-blind readers tell apart.
-COLORS = ("#0072B2", "#E69F00", "#009E73")
+#: Of the body axes: blue, orange, green.
+COLORS = [COLOURS[k] for k in (0, 4, 2)]
 #: Corners of a cube by signs, and those of its faces in turn, two for each axis.
 CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], np.float64)
 FACES = [[0, 1, 3, 2], [4, 5, 7, 6], [0, 1, 5, 4], [2, 3, 7, 6], [0, 2, 6, 4], [1, 3, 7, 5]]

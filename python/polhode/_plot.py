@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import operator
+import re
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +21,9 @@ from polhode.motion import TorqueFreeMotion
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+#: The look of other pictures than `plot`; its colours, of Okabe and Ito, all readers tell apart.
+STYLE = Path(__file__).with_name("pictures.mplstyle")
+COLOURS = [f"#{x}" for x in re.findall(r'"(\w{6})"', STYLE.read_text(encoding="utf-8"))]
 #: Most saved states that are drawn; they are evenly spaced.
 MOST_SAVES = 4000
 #: Number of curves of constant energy about each axis, and number of points of a curve.

@@ -6,26 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polhode import _plot
 from polhode.bench import _drawing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: Those of the suite of benchmarks, which all readers tell apart, black first.
-COLOURS = (_drawing.COLOURS[-1], *_drawing.COLOURS[:-1])
+COLOURS = (_plot.COLOURS[-1], *_plot.COLOURS[:-1])
 MARKERS = _drawing.MARKERS
-STYLE: Any = {
-    "font.size": 14,
-    "axes.labelsize": 15,
-    "axes.titlesize": 15,
-    "legend.fontsize": 12,
-    "lines.linewidth": 2.0,
-    "lines.markersize": 7,
-    "axes.grid": True,
-    "grid.alpha": 0.35,
-    "svg.hashsalt": "polhode",
-    "savefig.dpi": 110,
-}
 
 
 def new_figure(width: float = 9.0, height: float = 6.0) -> Figure:
@@ -48,7 +37,7 @@ def save(draw: Callable[[], Figure], path: Path) -> list[Path]:
     except ImportError as error:
         raise ImportError('pictures need Matplotlib: pip install "polhode[plot]"') from error
     paths = [path.with_suffix(".png"), path.with_suffix(".svg")]
-    with rc_context(STYLE):
+    with rc_context({"svg.hashsalt": "polhode", "savefig.dpi": 110}, _plot.STYLE):
         figure = draw()
         figure.savefig(paths[0])
         figure.savefig(paths[1], metadata={"Date": None})

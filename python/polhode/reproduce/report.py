@@ -350,7 +350,9 @@ def figure_6(published: dict[str, Any], run: Run) -> Result:
                 markersize=10, fillstyle="none", markeredgewidth=2,
             )  # fmt: skip
         axes.axhline(1.0, color="#777777", label="cheapest of dmv6, dmv8, dmv10")
-        axes.axhspan(*published["exact"], color="#E69F00", alpha=0.2, label="exact, report")
+        axes.axhspan(
+            *published["exact"], color=_drawing.COLOURS[5], alpha=0.2, label="exact, report"
+        )
         axes.set_xscale("log")
         _drawing.plain_logarithm(axes.xaxis, list(steps))
         axes.set_ylim(bottom=0.0)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import polhode as ph
+from polhode._plot import COLOURS
 from polhode.bench import Row, Run, Table, case
 from polhode.bench._bodies import INERTIA, deviation, reference, states
-from polhode.bench._drawing import COLOURS, figure, logarithmic, style
+from polhode.bench._drawing import figure, logarithmic, style
 from polhode.bench._peak import peaks
 
 if TYPE_CHECKING:
