@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -22,10 +23,11 @@ import polhode as ph
 ROOT = EXAMPLES.parent
 WARNINGS = ["-std=c++20", "-Wextra", "-Wpedantic", "-Wshadow"]
 LINKED = ["-O1", "--includes", "--libs"]
-#: With fused multiply-add, for equal bits; the level of the processor does not matter then.
-HEADER_ONLY = ["--cflags", "-O1", "-march=x86-64-v3"]
+X86 = platform.machine() in ("x86_64", "AMD64")
 CPU = Path("/proc/cpuinfo").read_text(encoding="utf-8") if Path("/proc/cpuinfo").exists() else ""
-HAS_FMA = " fma " in CPU and ph.build_info()["isa"] != "v2"
+#: With fused multiply-add, for equal bits; the level of the processor does not matter then.
+HEADER_ONLY = ["--cflags", "-O1", *(["-march=x86-64-v3"] if X86 else [])]
+HAS_FMA = not X86 or (" fma " in CPU and ph.build_info()["isa"] != "v2")
 
 # C and Fortran ------------------------------------------------------------------------------------
 
