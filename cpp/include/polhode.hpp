@@ -1,3 +1,5 @@
+#pragma once
+
 /// @file
 /// polhode from C++: steps, the closed form, integration with a torque, bodies with any tensor.
 ///

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "polhode.hpp"
+#include "polhode.hpp"  // as where several headers of a program include it
 
 namespace {
 
