@@ -250,6 +250,7 @@ def test_options_under_a_torque() -> None:
         ("rotations123 cayley", "no option cayley of rotations123"),
         ("rotations123 cayley=yes",
          "option cayley of rotations123 must be one of False True, not yes"),
+        ("rotations123 cayley=True cayley=False", "option cayley of rotations123 is given twice"),
         ("rotations123 axes=311", "option axes of rotations123 must be a permutation of 123"),
         ("factorization2 c0=0,5", "option c0 of factorization2 must be a number, not 0,5"),
         ("factorization2 c0=0.5", "c0^2 + c3^2 must be 1/2"),
@@ -282,10 +283,18 @@ def test_a_scheme_of_ones_own_has_the_bits_of_python(a: list[float], b: list[flo
 
 
 @pytest.mark.parametrize(
-    ("a", "b"), [([0.5, 0.6], [1.0]), ([1.0], [np.nan]), ([0.5, 0.5, 0.0], [1.0]), ([], [])]
+    ("a", "b", "said"),
+    [
+        ([0.5, 0.6], [1.0], "flows must add up to 1, not 1.1"),
+        ([1.0], [np.nan], "kicks must add up to 1, not nan"),
+        ([0.5, 0.5, 0.0], [1.0], "their numbers differ by at most 1"),
+        ([], [], "flows must add up to 1, not 0"),
+        ([0.0] * 501, [0.0] * 500, "at most 1000 flows and kicks"),
+    ],
 )
-def test_what_is_no_scheme(a: list[float], b: list[float]) -> None:
+def test_what_is_no_scheme(a: list[float], b: list[float], said: str) -> None:
     assert LIBRARY.polhode_splitting_of(len(a), doubles(a), len(b), doubles(b)) == -1
+    assert said in LIBRARY.polhode_error().decode()
     assert LIBRARY.polhode_splitting_of(1, None, 1, doubles([1.0])) == -1
 
 

@@ -172,6 +172,20 @@ def test_a_method_that_there_is_not(tmp_path: Path) -> None:
         printed(tmp_path, "g++", source, "--cflags", "-fsyntax-only")
 
 
+@pytest.mark.parametrize("header", ["polhode.hpp", "polhode/polhode.hpp"])
+def test_an_older_standard_is_refused_in_the_first_error(header: str) -> None:
+    if not shutil.which("g++"):
+        pytest.skip("no g++")
+    run = subprocess.run(
+        ["g++", "-std=c++17", "-fsyntax-only", f"-I{ph.get_include()}", "-x", "c++", "-"],
+        input=f'#include "{header}"\n',
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "polhode needs C++20" in next(x for x in run.stderr.splitlines() if "error" in x)
+
+
 # A project that lists polhode among what it needs to be built -------------------------------------
 
 

@@ -20,6 +20,8 @@
 /// Results have the bits of the Python functions at the same level (docs/cpp.md), but those of
 /// RigidBody, which may differ by rounding.
 
+#include "polhode/language.hpp"
+
 #include <algorithm>
 #include <array>
 #include <atomic>

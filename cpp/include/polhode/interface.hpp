@@ -483,6 +483,7 @@ inline double option_value(const Option& option, std::string_view text, const ch
 /// The options in "name option=value option=value", others by default.
 inline OptionValues options_in(std::string_view text, const MethodInfo& info) {
     OptionValues options = info.complete({});
+    std::uint32_t given = 0;
     std::size_t i = name_in(text).size();
     while ((i = text.find_first_not_of(' ', i)) != std::string_view::npos) {
         const std::string_view pair = text.substr(i, text.find(' ', i) - i);
@@ -492,6 +493,11 @@ inline OptionValues options_in(std::string_view text, const MethodInfo& info) {
         if (k == info.option_count() || equals == pair.size()) {
             throw std::invalid_argument("no option " + std::string(pair) + " of " + info.name);
         }
+        if ((given >> k & 1U) != 0) {
+            throw std::invalid_argument("option " + std::string(info.options[k].name) + " of " +
+                                        info.name + " is given twice");
+        }
+        given |= std::uint32_t{1} << k;
         options.value[k] = option_value(info.options[k], pair.substr(equals + 1), info.name);
         i += pair.size();
     }
@@ -541,8 +547,8 @@ inline const SplittingScheme& scheme_of(std::string_view name) {
 /// The stages of a scheme of flows a and kicks b in turn; a flow is first where there are as many.
 inline std::vector<Stage> own_scheme(std::span<const double> a, std::span<const double> b) {
     const std::size_t n = a.size() + b.size();
-    require(n > 0 && n <= 1000 &&
-                (a.size() > b.size() ? a.size() - b.size() : b.size() - a.size()) <= 1,
+    require(n <= 1000, "a scheme has at most 1000 flows and kicks");
+    require((a.size() > b.size() ? a.size() - b.size() : b.size() - a.size()) <= 1,
             "flows and kicks alternate: their numbers differ by at most 1");
     for (const auto& [name, x] : {std::pair{"flows", a}, std::pair{"kicks", b}}) {
         double sum = 0;

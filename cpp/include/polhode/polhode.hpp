@@ -3,6 +3,8 @@
 /// @file
 /// Everything that a user of the header-only library needs.
 
+#include "polhode/language.hpp"
+
 #include "polhode/batch/attitude.hpp"
 #include "polhode/batch/columns.hpp"
 #include "polhode/batch/findings.hpp"
