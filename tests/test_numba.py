@@ -82,11 +82,18 @@ def test_rows_in_place() -> None:
 
 
 def test_results_that_overlap_the_arguments() -> None:
-    want = ph.step(INERTIA, M[:8], Q[:8], 0.3)
-    m, q = M.copy(), Q.copy()
-    step_to(INERTIA, m[:8], q[:8], 0.3, m[1:], q[1:])
+    # More bodies than the library reads before it writes results.
+    m, q = np.tile(M, (10, 1)), np.tile(Q, (10, 1))
+    want = ph.step(INERTIA, m[:-1], q[:-1], 0.3)
+    step_to(INERTIA, m[:-1], q[:-1], 0.3, m[1:], q[1:])
     same(m[1:], want[0])
     same(q[1:], want[1])
+    m, q = np.tile(M, (10, 1)), np.tile(Q, (10, 1))
+    want = ph.step(INERTIA, m, q, 0.3)
+    m_out, q_out = q.reshape(-1)[-270:].reshape(90, 3), np.empty((90, 4))  # m in place of given q
+    step_to(INERTIA, m, q, 0.3, m_out, q_out)
+    same(m_out, want[0])
+    same(q_out, want[1])
     memory = np.zeros(80)
     with pytest.raises(ValueError, match="out: the arrays overlap each other"):
         step_to(INERTIA, M[:8], Q[:8], 0.3, memory[:24].reshape(8, 3), memory[20:52].reshape(8, 4))
@@ -100,6 +107,8 @@ def test_results_that_overlap_the_arguments() -> None:
         ({0: np.array([1.0, -1.0, 1.0])}, r"inertia of body 0, \(1, -1, 1\)"),
         ({2: np.r_[Q[:4], np.zeros((5, 4))]}, r"attitude of body 4, \(0, 0, 0, 0\): a zero quat"),
         ({0: np.ones(4)}, r"inertia must have shape \(3,\)"),
+        ({0: np.ones((8, 3))}, r"inertia must have shape \(3,\)"),
+        ({3: np.ones(8)}, r"h must be a number or have shape \(n,\)"),
         ({1: np.ones((9, 4))}, r"m must have shape"),
         ({2: np.ones((8, 4))}, r"q must have shape"),
         ({2: np.ones((9, 3))}, r"q must have shape"),
@@ -111,6 +120,15 @@ def test_invalid_values(changes: dict[int, Any], text: str) -> None:
         arguments[place] = value
     with pytest.raises(ValueError, match=text):
         step(*arguments)
+
+
+def test_no_threads() -> None:
+    @numba.njit
+    def in_threads(inertia, m, q, h, threads):
+        return ph.step(inertia, m, q, h, threads=threads)
+
+    with pytest.raises(ValueError, match="threads must be None, .*, not 0"):
+        in_threads(INERTIA, M[0], Q[0], 0.3, 0)
 
 
 def test_a_body_without_a_root_is_nan() -> None:
@@ -143,6 +161,10 @@ def test_what_cannot_be_compiled_is_named() -> None:
         step(INERTIA[None], M[0], Q[0], 0.1)
     with pytest.raises(numba.TypingError, match="out must be a tuple of two writeable float64"):
         strided(M[::2], Q[::2])
+    fixed = M.copy()
+    fixed.flags.writeable = False
+    with pytest.raises(numba.TypingError, match="out must be a tuple of two writeable float64"):
+        strided(fixed, Q)
 
 
 def test_routines_of_the_report() -> None:

@@ -161,6 +161,7 @@ def jax_array(x: Any) -> Any:
 
 KINDS = {
     "DLPack": Foreign, "__array__": ForeignArray, "in pieces": InPieces,
+    "pinned": lambda x: ForeignArray(x, (3, 0)), "managed": lambda x: ForeignArray(x, (13, 1)),
     "torch": torch_tensor, "jax": jax_array,
 }  # fmt: skip
 

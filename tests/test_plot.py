@@ -225,7 +225,10 @@ def test_the_moving_box(tmp_path: Path, tensor: Any, monkeypatch: pytest.MonkeyP
         tuple(face) for face in np.sign(box(np.ones(3)) * corners()[FACES]).reshape(6, 12)
     }
     assert axes_drawn.get_title() == f"t = {traj.t[-1]:.4g}"
-    dashed = np.transpose(lines(axes_drawn)["momentum"]._verts3d)[1]
+    for k in range(3):
+        tip = np.transpose(lines(axes_drawn)[f"axis {k + 1}"].get_data_3d())[1]
+        close(tip, 0.8 * ph.so3.to_matrix(traj.q[-1])[:, k], atol=EPS)
+    dashed = np.transpose(lines(axes_drawn)["momentum"].get_data_3d())[1]
     spatial = traj.momentum_spatial()[0]
     close(dashed, spatial / np.linalg.norm(spatial), atol=1e-13)
 
@@ -245,6 +248,7 @@ def test_every_body_has_a_box(moments: list[float]) -> None:
 def test_a_moving_motion_and_a_long_trajectory(tmp_path: Path) -> None:
     motion = ph.TorqueFreeMotion([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], np.eye(3))
     movie = motion.animate([0.0, 1.0], interval=100)
+    assert movie._interval == 100
     movie.save(tmp_path / "motion.gif", writer="pillow")
     movie = ph.RigidBody(TENSOR).motion([0.3, 0.5, 0.8], [1, 0, 0, 0]).animate([0.0, 1.0, 2.0])
     movie.save(tmp_path / "body.gif", writer="pillow")

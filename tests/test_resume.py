@@ -441,6 +441,12 @@ def test_another_call_is_refused(tmp_path: Path, changes: dict[str, Any], match:
     assert_same(integrate(save_to=path, resume=True, threads=2), integrate())
 
 
+def test_nan_is_no_difference(tmp_path: Path) -> None:
+    path = broken_off(tmp_path / "run", m0=[np.nan, 0.5, 0.8], torque=None)
+    with pytest.raises(ValueError, match=r"m0\[2\] is 0\.9, but the run in .* has 0\.8"):
+        integrate(save_to=path, resume=True, m0=[np.nan, 0.5, 0.9], torque=None)
+
+
 def test_a_run_without_splitting_is_told(tmp_path: Path) -> None:
     path = broken_off(tmp_path / "run", method="imid", splitting=None)
     with pytest.raises(ValueError, match=r"splitting is strang, but the run in .* has None"):
@@ -1088,6 +1094,7 @@ def test_another_level_is_told(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ph.resume(path)  # finished: nothing is computed
+        integrate(save_to=path, resume=True)
 
 
 AT_LEVEL = """

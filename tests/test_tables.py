@@ -62,6 +62,9 @@ def test_xarray_with_a_moment_of_each_body() -> None:
     data = body.integrate([0.1, 0.2, 0.3], [1, 0, 0, 0], 0.1, 2).to_xarray()
     same(data.tensor.values, body.tensor)
     assert data.tensor.dims == ("body", "axis", "other_axis")
+    data = body.integrate(np.ones((3, 1, 3)), [1, 0, 0, 0], 0.1, 2).to_xarray()
+    assert data.tensor.dims == ("body_1", "body_2", "axis", "other_axis")
+    same(data.tensor.values, np.broadcast_to(body.tensor, (3, 2, 3, 3)))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -171,6 +174,8 @@ def test_html_of_methods_and_splittings() -> None:
             assert dict(Cells(x._repr_html_()).rows)["name"] == x.name
     by_name = {row[0]: row for row in Cells(ph.methods()._repr_html_()).rows}  # type: ignore[attr-defined]
     assert by_name["rk4"][1] == "4"
+    assert by_name["name"][4:6] == ["symmetric", "takes torque"]
+    assert by_name["rk4"][4:6] == ["no", "yes"]
     assert "energy_correction" in by_name["taylor2"][6]
     table = Cells(ph.rkmk([[0, 0], [0.5, 0]], [0, 1], [0, 0.5])._repr_html_()).rows
     assert table[1:] == [["0", "0", "0"], ["0.5", "0.5", "0"], ["", "0", "1"]]
