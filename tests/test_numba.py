@@ -127,7 +127,7 @@ def test_no_threads() -> None:
     def in_threads(inertia, m, q, h, threads):
         return ph.step(inertia, m, q, h, threads=threads)
 
-    with pytest.raises(ValueError, match="threads must be None, .*, not 0"):
+    with pytest.raises(ValueError, match="threads must be None"):
         in_threads(INERTIA, M[0], Q[0], 0.3, 0)
 
 
