@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any, TypeVar
@@ -15,10 +14,10 @@ MOST_ROWS = 10
 
 def table(title: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """A table with a line of headings; all text is escaped."""
-    top = "".join(f"<th>{html.escape(name)}</th>" for name in head)
+    top = "".join(f"<th>{_escaped(name)}</th>" for name in head)
     body = "".join(f"<tr>{''.join(f'<td>{_text(x)}</td>' for x in row)}</tr>" for row in rows)
     return (
-        f"<table><caption>{html.escape(title)}</caption><thead><tr>{top}</tr></thead>"
+        f"<table><caption>{_escaped(title)}</caption><thead><tr>{top}</tr></thead>"
         f"<tbody>{body}</tbody></table>"
     )
 
@@ -26,11 +25,11 @@ def table(title: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str
 def facts(title: str, content: dict[str, Any]) -> str:
     """A table of names and values."""
     rows = "".join(
-        f'<tr><th style="text-align: left">{html.escape(name)}</th>'
+        f'<tr><th style="text-align: left">{_escaped(name)}</th>'
         f'<td style="text-align: left">{_text(value)}</td></tr>'
         for name, value in content.items()
     )
-    return f"<table><caption>{html.escape(title)}</caption><tbody>{rows}</tbody></table>"
+    return f"<table><caption>{_escaped(title)}</caption><tbody>{rows}</tbody></table>"
 
 
 def table_of_bodies(title: str, shape: tuple[int, ...], columns: dict[str, Any]) -> str:
@@ -48,6 +47,12 @@ def table_of_bodies(title: str, shape: tuple[int, ...], columns: dict[str, Any])
     return table(f"{title}: {count} bodies, shape {shape}", ["body", *columns], rows)
 
 
+def _escaped(text: str) -> str:
+    from html import escape  # not as polhode is imported: a millisecond for the names of characters
+
+    return escape(text)
+
+
 def _text(value: Any) -> str:
     """A value as a person reads it, escaped."""
     if value is None:
@@ -62,7 +67,7 @@ def _text(value: Any) -> str:
         text = f"{value:.6g}"
     else:
         text = getattr(value, "name", None) or str(value)
-    return html.escape(str(text))
+    return _escaped(str(text))
 
 
 class Listing(list[T]):
