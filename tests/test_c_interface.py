@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import locale
 from pathlib import Path
 from typing import Any
 
@@ -254,7 +255,7 @@ def test_options_under_a_torque() -> None:
         ("rotations123 axes=311", "option axes of rotations123 must be a permutation of 123"),
         ("factorization2 c0=0,5", "option c0 of factorization2 must be a number, not 0,5"),
         ("factorization2 c0=0.5", "c0^2 + c3^2 must be 1/2"),
-        ("factorization2 c0=nan", "c0^2 + c3^2 must be 1/2"),
+        ("factorization2 c0=nan", "option c0 of factorization2 must be a number, not nan"),
         ("euler_forward form=rate energy_correction=True", "form='rate' does not keep it"),
         ("rkmk", "no method rkmk"),
     ],
@@ -296,6 +297,20 @@ def test_what_is_no_scheme(a: list[float], b: list[float], said: str) -> None:
     assert LIBRARY.polhode_splitting_of(len(a), doubles(a), len(b), doubles(b)) == -1
     assert said in LIBRARY.polhode_error().decode()
     assert LIBRARY.polhode_splitting_of(1, None, 1, doubles([1.0])) == -1
+    assert LIBRARY.polhode_splitting_of(1, doubles([1.0]), 1, doubles([1.0 + 2**-30])) == -1
+    assert LIBRARY.polhode_error().endswith(b" must add up to 1, not 1.0000000009313226")
+
+
+def test_numbers_in_options_have_a_point_in_every_language() -> None:
+    before = locale.setlocale(locale.LC_NUMERIC)
+    try:
+        locale.setlocale(locale.LC_NUMERIC, "de_DE.UTF-8")
+    except locale.Error:
+        pytest.skip("no German locale on this system")
+    try:
+        assert method("factorization6 c0=0.5 c3=-0.5") != -1, LIBRARY.polhode_error()
+    finally:
+        locale.setlocale(locale.LC_NUMERIC, before)
 
 
 def test_a_tableau_of_ones_own_has_the_bits_of_python() -> None:
@@ -365,6 +380,9 @@ def test_what_is_wrong_is_said_and_nothing_written() -> None:
         step("exact", rod, m, q, QUATERNION, 0.1)
     with pytest.raises(ValueError, match="no such method"):
         step("exakt", inertia, m, q, QUATERNION, 0.1)
+    for scheme in (-(2**31), 10**6):
+        with pytest.raises(ValueError, match="no such splitting scheme"):
+            integrate(scheme, inertia, m, q, QUATERNION, 1, TORQUE(), 1)
     with pytest.raises(ValueError, match="abam_rotation needs n_steps of at least"):
         step("abam_rotation", inertia, m, q, QUATERNION, 0.1)
     with pytest.raises(ValueError, match="threads must be"):

@@ -29,32 +29,41 @@ using interface::require_arrays;
 
 thread_local std::string message;
 
+/// Keeps the text of an error, or none where there is no memory for it.
+void keep(const char* text) noexcept {
+    try {
+        message = text;
+    } catch (...) {
+        message.clear();
+    }
+}
+
 /// Calls work(), which returns nothing, and makes a status of what it throws.
 template <class Work>
 int status_of(const Work& work) noexcept {
     try {
         dispatch::level();
     } catch (const std::exception& error) {
-        message = error.what();
+        keep(error.what());
         return POLHODE_NO_LEVEL;
     }
     try {
         work();
         return POLHODE_OK;
     } catch (const std::invalid_argument& error) {
-        message = error.what();
+        keep(error.what());
         return POLHODE_BAD_ARGUMENT;
     } catch (const std::bad_alloc&) {
-        message = "no memory";
+        keep("no memory");
         return POLHODE_NO_MEMORY;
     } catch (const interface::Stopped&) {
-        message = "the torque has ended the run";
+        keep("the torque has ended the run");
         return POLHODE_STOPPED;
     } catch (const std::exception& error) {
-        message = error.what();
+        keep(error.what());
         return POLHODE_FAILED;
     } catch (...) {
-        message = "an exception that is no std::exception";
+        keep("an exception that is no std::exception");
         return POLHODE_FAILED;
     }
 }
@@ -127,9 +136,10 @@ class Made {
     }
     /// Stays where it is; null if there is none.
     const Item* find(int number) {
+        if (number < first_) return nullptr;
         const std::scoped_lock lock(mutex_);
         const auto place = static_cast<std::size_t>(number - first_);
-        return number >= first_ && place < items_.size() ? &items_[place] : nullptr;
+        return place < items_.size() ? &items_[place] : nullptr;
     }
 
   private:
@@ -177,7 +187,7 @@ int row_of(std::string_view name) {
 
 interface::FreeMethod method_of(int number, std::ptrdiff_t bodies) {
     const dispatch::TorqueFreeTable& table = *dispatch::level_for(bodies).torque_free;
-    const OwnMethod* own = number < table.methods ? nullptr : own_methods().find(number);
+    const OwnMethod* own = own_methods().find(number);
     const int i = own != nullptr ? own->row : number;
     require(i >= 0 && i < table.methods &&
                 (own != nullptr || std::strcmp(table.rows[i].info->name, made) != 0),
@@ -263,10 +273,10 @@ const char* polhode_method_name(int method) {
     const char* name = nullptr;
     status_of([&] {
         const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
-        if (method >= table.methods) {
-            const OwnMethod* own = own_methods().find(method);
-            if (own != nullptr) name = own->text.c_str();
-        } else if (method >= 0 && std::strcmp(table.rows[method].info->name, made) != 0) {
+        if (const OwnMethod* own = own_methods().find(method)) {
+            name = own->text.c_str();
+        } else if (method >= 0 && method < table.methods &&
+                   std::strcmp(table.rows[method].info->name, made) != 0) {
             name = table.rows[method].info->name;
         }
     });

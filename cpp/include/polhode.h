@@ -52,7 +52,7 @@ POLHODE_FUNCTION int polhode_abi(void);
 POLHODE_FUNCTION const char* polhode_version(void);
 /* Its instruction-set level, such as "v3", chosen at the first call; NULL if there is none. */
 POLHODE_FUNCTION const char* polhode_level(void);
-/* What was wrong in the last failed call of this thread. */
+/* What was wrong in the last failed call of this thread; the text is valid until the next one. */
 POLHODE_FUNCTION const char* polhode_error(void);
 
 /* Number of a method, such as "exact" or "dmv8", or of a splitting scheme, such as "strang", by its
@@ -65,7 +65,8 @@ POLHODE_FUNCTION int polhode_splitting(const char* name);
  * many of both.  Each of the lists adds up to 1.  -1 if it is none. */
 POLHODE_FUNCTION int polhode_splitting_of(int flows, const double* a, int kicks, const double* b);
 /* Number of the Munthe-Kaas Runge-Kutta method with this Butcher tableau: a (stages, stages) row by
- * row, b (stages); see polhode.rkmk in Python.  -1 if it is none. */
+ * row, b (stages); see polhode.rkmk in Python.  -1 if it is none.  The library keeps what it gives a
+ * number until it is unloaded: ask once, not in a loop. */
 POLHODE_FUNCTION int polhode_rkmk(int stages, const double* a, const double* b);
 /* The names in the order of the numbers from 0; NULL where the list ends. */
 POLHODE_FUNCTION const char* polhode_method_name(int method);

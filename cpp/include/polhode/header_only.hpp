@@ -151,10 +151,10 @@ Method named() {
 }
 
 struct Scheme {
-    explicit Scheme(const char* name)
-        : stages{interface::scheme_of(name).stages,
-                 static_cast<std::size_t>(interface::scheme_of(name).count)},
-          attitude_only(interface::scheme_of(name).attitude_only) {}
+    explicit Scheme(const char* name) : Scheme(interface::scheme_of(name)) {}
+    explicit Scheme(const SplittingScheme& scheme)
+        : stages{scheme.stages, static_cast<std::size_t>(scheme.count)},
+          attitude_only(scheme.attitude_only) {}
     Scheme(const std::vector<double>& a, const std::vector<double>& b)
         : own(std::make_shared<const std::vector<Stage>>(interface::own_scheme(a, b))),
           stages(*own),

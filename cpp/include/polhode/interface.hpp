@@ -10,10 +10,10 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <limits>
+#include <locale>
 #include <span>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -74,16 +74,18 @@ void require_arrays(Pointer... arrays) {
     require((... && (arrays != nullptr)), "an array is NULL");
 }
 
+/// With all its digits.
+inline std::string digits(double x) {
+    char number[32];
+    std::snprintf(number, sizeof number, "%.17g", x);
+    return number;
+}
 inline std::string numbers(const View& view, std::ptrdiff_t body, int rows, int columns) {
     std::string text = "(";
     for (int i = 0; i < rows; ++i) {
         for (int k = 0; k < columns; ++k) {
-            char number[32];
-            std::snprintf(number,
-                          sizeof number,
-                          "%.17g",
-                          view.data[body * view.body + i * view.row + k * view.component]);
-            text += (text.size() > 1 ? ", " : "") + std::string(number);
+            text += (text.size() > 1 ? ", " : "") +
+                    digits(view.data[body * view.body + i * view.row + k * view.component]);
         }
     }
     return text + ")";
@@ -474,9 +476,10 @@ inline double option_value(const Option& option, std::string_view text, const ch
         std::sort(sorted.begin(), sorted.end());
         if (sorted != "123") throw wrong("a permutation of 123");
     }
-    char* end = nullptr;
-    const double number = std::strtod(value.c_str(), &end);
-    if (value.empty() || *end != '\0') throw wrong("a number");
+    std::istringstream stream(value);
+    stream.imbue(std::locale::classic());  // a program in another language may use a comma
+    double number = 0;
+    if (!(stream >> number && stream.eof())) throw wrong("a number");
     return number;
 }
 
@@ -555,7 +558,7 @@ inline std::vector<Stage> own_scheme(std::span<const double> a, std::span<const 
         for (const double c : x) sum += c;
         if (!(std::abs(sum - 1) <= 1e-12)) {
             throw std::invalid_argument("the coefficients of the " + std::string(name) +
-                                        " must add up to 1, not " + std::to_string(sum));
+                                        " must add up to 1, not " + digits(sum));
         }
     }
     std::vector<Stage> stages;
