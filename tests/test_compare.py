@@ -49,6 +49,7 @@ def test_same_is_of_shape_and_value() -> None:
 @pytest.fixture
 def known(monkeypatch: pytest.MonkeyPatch) -> tol.Bound:
     monkeypatch.setattr(tol, "BOUNDS", {})
+    monkeypatch.setitem(tol.DOMAINS, "here", ("this test", "any"))
     tol.bound("here", limit=4.0, measured=2.8, reason="for this test")
     return tol.BOUNDS["here"]
 
