@@ -16,6 +16,8 @@ from compare import close
 
 import polhode as ph
 
+pytestmark = pytest.mark.programs
+
 ROOT = Path(__file__).resolve().parent.parent
 CONSUME = Path(__file__).resolve().parent / "consume"
 IN_CI = bool(os.environ.get("CI"))

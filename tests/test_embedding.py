@@ -20,6 +20,8 @@ from programs import CONSUME, EXAMPLES, built_by_cmake, lines_of, printed
 
 import polhode as ph
 
+pytestmark = pytest.mark.programs
+
 ROOT = EXAMPLES.parent
 WARNINGS = ["-std=c++20", "-Wextra", "-Wpedantic", "-Wshadow"]
 LINKED = ["-O1", "--includes", "--libs"]

@@ -11,6 +11,8 @@ import pytest
 
 import polhode as ph
 
+pytestmark = pytest.mark.programs
+
 SOURCE = Path(__file__).resolve().parent / "consume/matrices.cpp"
 
 

@@ -14,6 +14,8 @@ from compare import close, same
 
 import polhode as ph
 
+pytestmark = pytest.mark.programs
+
 SOURCE = Path(__file__).resolve().parent / "consume/method.cpp"
 J = np.array([1.0, 1.5, 2.2])
 M = 0.1 * np.arange(1, 16).reshape(5, 3)
