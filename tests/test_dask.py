@@ -97,7 +97,7 @@ def test_a_lost_worker_costs_its_chunk_alone(tmp_path: Path) -> None:
         run, "(i),(i),(j),()->(i),(j)", *chunked(whole, 2), da.arange(12, chunks=2), **TWO
     )
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as two,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as two,
         distributed.Client(two) as client,
     ):
         m, q = client.gather(client.compute(lazy))
