@@ -144,9 +144,9 @@ def test_compiled_torques_stay_in_their_process() -> None:
             pickle.dumps(thing)
 
 
-@pytest.mark.filterwarnings(
-    "ignore:This process:DeprecationWarning"
-)  # of fork, if there are threads
+# Of a fork, if there are threads: Python's and JAX's.
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
 @pytest.mark.parametrize("start", ["spawn", "forkserver", "fork"])
 def test_other_processes(start: str) -> None:
     if start not in multiprocessing.get_all_start_methods():
