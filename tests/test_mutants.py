@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,11 @@ def test_every_change_has_its_place(mutate: Any) -> None:
         places.sort()
         for (_, end), (begin, _) in itertools.pairwise(places):
             assert end <= begin, f"{path}: two changes of one piece"
+
+
+def test_every_change_of_the_tree_has_its_place(mutate: Any) -> None:
+    for change in mutate.listed()["tree"]:
+        assert re.search(change["pattern"], mutate.source(change["path"])), change
 
 
 def test_reasons_are_of_changes_that_are_there(mutate: Any) -> None:

@@ -150,7 +150,8 @@ def integrate(
     continuation in one step, see `step`. Sources: [Buss01], [Krysl07] Sec. 3 and, for the
     iteration, [Bro65].
 
-    Under a torque the target of ``energy_correction`` changes by the work, computed by Hermite's
+    With a splitting the target of ``energy_correction`` is, in each free flow, the energy with
+    which it begins. In direct integration it changes by the work of the torque, by Hermite's
     formula of the order of the method (Taylor methods) or by the quadrature of the method. The
     order stays the same, but the error of the work changes the attitude. For heavy tops the
     attitude error is smaller with the correction for "taylor1", "euler_forward" and "rk4_rotation",
