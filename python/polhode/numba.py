@@ -253,7 +253,6 @@ def _axes(name, kind, *allowed):
 
 def _doubles(x):
     """An array of doubles in C order; the argument itself where it is one."""
-    raise NotImplementedError
 
 
 @overload(_doubles)
@@ -269,7 +268,6 @@ def _doubles_of(x):
 
 def _length(h, n):
     """The number of time steps of an array, n for a number."""
-    raise NotImplementedError
 
 
 @overload(_length)
@@ -279,7 +277,6 @@ def _length_of(h, n):
 
 def _targets(out, m, q):
     """The arrays of `out`, or new ones."""
-    raise NotImplementedError
 
 
 @overload(_targets)
@@ -299,7 +296,6 @@ def _targets_of(out, m, q):
 
 def _threads(threads):
     """The `threads` argument as the library takes it."""
-    raise NotImplementedError
 
 
 @overload(_threads)
@@ -317,7 +313,6 @@ def _threads_of(threads):
 
 def _overlap(a, b):
     """Whether two arrays in C order share memory."""
-    raise NotImplementedError
 
 
 @overload(_overlap)

@@ -118,8 +118,9 @@ def work_precision(run: Run) -> Iterator[Row]:
     separatrix": momenta 1e-6 to 1e-2 from the middle axis. "Nearly symmetric": two moments that
     differ by 1e-9 to 1e-3. 256 bodies, each with its own moments, one thread; the end is compared
     with quadruple precision. Left out are runs with an error above 0.3, runs that are no more
-    accurate than a shorter one of the same method, and from the first run that takes more than
-    100 us of CPU time per body on, all longer ones of the method.
+    accurate than a shorter one of the same method, and all longer ones of the method from the first
+    run on that takes more than 100 us of CPU time per body, or that is no more accurate than one
+    with an error below 1e-12.
     """
     bodies = 64 if run.quick else 256
     counts = (1, 16, 128) if run.quick else STEPS
