@@ -406,7 +406,7 @@ def chosen(test: str) -> list[str]:
         return ["tests"]
     file, _, words = test.partition("@")
     file, _, function = file.partition("::")
-    path = f"tests/{file}.py" + ("::" + function if function else "")
+    path = str(next(Path("tests").rglob(f"{file}.py"))) + ("::" + function if function else "")
     return [path, "-k", words.replace("|", " or ").replace("!", "not ")] if words else [path]
 
 

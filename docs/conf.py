@@ -7,6 +7,7 @@ import polhode
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "_ext"))
+sys.path.insert(0, str(HERE.parent))  # the package `benchmarks`
 
 project = "polhode"
 author = copyright = "The polhode developers"

@@ -16,15 +16,18 @@ from pathlib import Path
 
 import numpy as np
 
-import polhode as ph
-from polhode.bench import Results, Row, Run, Times, load
-from polhode.bench._registry import cases
-from polhode.bench._report import pictures
-from polhode.bench.cases import methods as method_cases
-from polhode.bench.cases import splittings as splitting_cases
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+sys.path.insert(0, str(ROOT / "tests"))
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 import tolerances
+
+import polhode as ph
+from benchmarks import Results, Row, Run, Times, load
+from benchmarks._registry import cases
+from benchmarks._report import pictures
+from benchmarks.cases import methods as method_cases
+from benchmarks.cases import splittings as splitting_cases
 
 DOCS = Path(__file__).resolve().parent
 RESULTS = DOCS.parent / "benchmarks/results"
@@ -62,7 +65,7 @@ def where(results: Committed, name: str) -> str:
     of = results[name].machine
     return (
         f"{of['processor']}, {of['compiler']}, level {of['level']}, commit {of['commit']} "
-        f"(`python -m polhode bench --only {name}`)"
+        f"(`python -m benchmarks --only {name}`)"
     )
 
 

@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
+TESTS = Path(__file__).resolve().parent
+sys.path.insert(0, str(TESTS.parent))  # the package `benchmarks`
+sys.path.insert(0, str(TESTS / "accuracy"))
+sys.path.insert(0, str(TESTS))
 
 import tolerances
 

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import polhode as ph
-from polhode import _carry_out, _store
+from polhode.integration import loop as _carry_out
+from polhode.run_directory import files as _store
 
 Array = NDArray[np.float64]
 U0 = np.array([0.2, -0.1, 0.4])

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mpmath import mpf
 
-from polhode.reproduce import vilmart
+from benchmarks.papers import vilmart
 
 DIGITS = 40
 #: The error of the differences if the defect is zero.
@@ -42,7 +42,7 @@ def rotation(q: Sequence[Any]) -> Any:
 
 
 def defects(name: str, inertia: Sequence[Any], y: Sequence[Any], h: float) -> tuple[float, float]:
-    """Poisson and symplectic, as `polhode.reproduce.vilmart.defects` has them, in 34 digits."""
+    """Poisson and symplectic, as `benchmarks.papers.vilmart.defects` has them, in 34 digits."""
 
     def step(y: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         y1, q = quad_step(name, inertia, y, h)

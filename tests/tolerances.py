@@ -170,7 +170,7 @@ def within(name: str, *ratios: ArrayLike) -> None:
     check(name, [str(i) for i in range(len(values))], values, name, unit=1.0)
 
 
-# --- exact methods: tests/test_exact_cases.py, test_frb.py, test_motion.py, test_laws.py ---
+# --- exact methods: test_exact_cases.py, test_frb.py, test_motion.py, test_laws.py ---
 
 UNIT = "exact_unit"
 
@@ -218,7 +218,7 @@ bound(
     reason="a few roundings of the constants and of the mean",
 )
 
-# --- laws, of every method and hard state: tests/test_laws.py ---
+# --- laws, of every method and hard state: tests/laws/test_laws.py ---
 
 bound(
     "laws.energy", limit=3, measured=1.97, unit="eps (1 + angle)",
@@ -246,7 +246,7 @@ bound("laws.permutation", limit=2.4, measured=1.56, unit=UNIT, reason="the branc
 bound("laws.scaling", limit=3.5, measured=2.3, unit=UNIT, reason="two steps, either rounds")
 bound("laws.exact", limit=2.5, measured=1.62, unit=UNIT, reason="hard states against 25 digits")
 
-# --- the heavy top of the report: tests/test_splitting.py ---
+# --- the heavy top of the report: tests/integration/test_splitting.py ---
 
 # The scheme's own error at h = 0.5, in 34 digits, is m 1.9e-14, q 2.2e-13 at t = 50, 4.3e-14,
 # 2.3e-12 at 500, 9e-14, 4.6e-12 at 1000.  Rounding adds: n = 30 t flows and kicks of eps/2 each
@@ -271,7 +271,7 @@ bound(
     reason="half an ulp of m or q in each, that of the coefficients, multiplied by the motion",
 )
 
-# --- elliptic functions, relative: tests/test_elliptic.py ---
+# --- elliptic functions, relative: tests/accuracy/test_elliptic.py ---
 
 bound("elliptic.agm", limit=2.2, measured=1.43, reason="promised")
 bound("elliptic.rf", limit=2.3, measured=1.51, reason="promised")
@@ -287,7 +287,7 @@ bound(
     reason="promised; of max(1, |dn|) for dn",
 )
 
-# --- rotations: tests/test_so3.py ---
+# --- rotations: tests/accuracy/test_so3.py ---
 
 bound(
     "so3.to_matrix", limit=4, measured=3.12,
@@ -311,7 +311,7 @@ bound(
     reason="log errs by 1.3 eps of up to 2 pi, exp halves that and adds 2; the unit quaternion 1",
 )
 
-# --- principal axes: tests/test_bodies.py ---
+# --- principal axes: tests/integration/test_bodies.py ---
 
 bound("bodies.axes.orthogonality", limit=3, measured=2, reason="rounding of the last polar step")
 bound("bodies.axes.determinant", limit=3, measured=2, reason="likewise; the test rounds its own")
@@ -331,7 +331,7 @@ bound(
 )
 bound("bodies.moments.graded", limit=0.56, measured=0.373, reason="relative: each keeps its digits")
 
-# --- quantities and attitudes from a rate: tests/test_quantities.py, test_magnus.py ---
+# --- quantities and attitudes from a rate: tests/accuracy/test_quantities.py, test_magnus.py ---
 
 bound(
     "quantities.energy", limit=2, measured=1.1,
@@ -348,7 +348,7 @@ bound(
     reason="1 promised; alpha_3 is a difference of equal numbers times up to 7",
 )
 
-# --- polhode.quad, in 2^-107, the rounding of a pair of doubles: tests/test_quad.py ---
+# --- polhode.quad, in 2^-107, the rounding of a pair of doubles: tests/accuracy/test_quad.py ---
 
 bound(
     "quad.step.exact", limit=5, measured=3.25, unit="2^-107 (1 + angle)",

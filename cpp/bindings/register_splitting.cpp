@@ -209,7 +209,7 @@ class Called {
             return returned;
         } catch (py::error_already_set& error) {
             if (error.matches(PyExc_Exception)) {
-                py::module_::import("polhode._called")
+                py::module_::import("polhode.integration.python_torque")
                     .attr("note_of_step")(error.value(), step_, a.t);
             }
             throw;

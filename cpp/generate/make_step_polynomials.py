@@ -14,7 +14,7 @@ Only the tail is fitted, not the function: it is some 1e-15, so a fit in double 
 The square root of 1 - x is done the same way in one variable.
 
 The fitted coefficients are ill-conditioned, they move with the grid; what is fixed is the function,
-and tests/test_step_polynomials.py compares it with the series.  `--check` writes nothing and says
+and test_step_polynomials.py compares it with the series.  `--check` writes nothing and says
 whether the header is what would be written.
 """
 
@@ -180,7 +180,7 @@ TOP = """\
 ///     f_n = -y sum_j (C*C)_j f_{n-1-j},                               f_0 = 1.
 ///
 /// Domain: max(v^2, k^2 v^2) + y <= w^2.  Errors of the polynomials, rounding apart: sn(v)/v 3e-18,
-/// W 4e-17, Q 3e-17 (tests/test_step_polynomials.py).  A number type finer than double gets the
+/// W 4e-17, Q 3e-17 (test_step_polynomials.py).  A number type finer than double gets the
 /// series themselves.
 
 #include "polhode/scalar/constants.hpp"

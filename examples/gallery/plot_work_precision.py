@@ -5,7 +5,7 @@ Work and precision of free steps
 Which method needs the least time for a given error? This script moves some hundred free bodies over
 the same time with methods of several families and several step lengths. It compares the attitudes
 with the solution in quadruple precision and shows error against computing time. The benchmark suite
-does the same for all methods, with torque too: ``python -m polhode bench``.
+does the same for all methods, with torque too: ``python -m benchmarks``.
 """
 
 import time

@@ -2,19 +2,19 @@
 
 from polhode import _core, elliptic, so3, torques
 from polhode._build import build_info, get_cmake_dir, get_include, get_library
-from polhode._flops import flops
 from polhode._integrate import integrate
-from polhode._methods import Method, methods
-from polhode._resume import resume
-from polhode._rkmk import MuntheKaas, rkmk
-from polhode._splittings import Splitting, splittings
-from polhode._steps import step
-from polhode._trajectory import Trajectory
-from polhode.bodies import RigidBody
+from polhode._step import step
+from polhode.bodies.rigid_body import RigidBody
 from polhode.frb import frb_step, quat_step
+from polhode.integration.trajectory import Trajectory
+from polhode.integrators.flops import flops
+from polhode.integrators.splittings import Splitting, splittings
+from polhode.integrators.table import Method, methods
+from polhode.integrators.tableaus import MuntheKaas, rkmk
 from polhode.motion import Regime, TorqueFreeMotion
 from polhode.quantities import casimir, energy, momentum, momentum_spatial, omega
 from polhode.rates import attitude_from_rate
+from polhode.run_directory.resume import resume
 
 __version__: str = _core.build["version"]
 

@@ -3,7 +3,7 @@
 import os
 import sys
 
-from polhode._cli import main
+from polhode.cli.commands import main
 
 #: The exit code that a shell reports for a program ended by SIGPIPE.
 BROKEN_PIPE = 141

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode._arrays import Array, AttitudeLike
-from polhode._carry_out import Callback, carry_out
-from polhode._continue import old_store
-from polhode._prepare import prepare
-from polhode._rkmk import MuntheKaas
-from polhode._run import Run
-from polhode._saved import Saved
-from polhode._splittings import Splitting
-from polhode._store import Store, as_path, is_free, new_store
-from polhode._trajectory import Trajectory
+from polhode.integration.arguments import prepare
+from polhode.integration.loop import Callback, carry_out
+from polhode.integration.saved import Saved
+from polhode.integration.state import Run
+from polhode.integration.trajectory import Trajectory
+from polhode.integrators.splittings import Splitting
+from polhode.integrators.tableaus import MuntheKaas
+from polhode.run_directory.compare import old_store
+from polhode.run_directory.files import Store, as_path, is_free, new_store
 from polhode.torques import TorqueLike
 
 

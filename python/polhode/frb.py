@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode._arrays import Array, AttitudeLike, without_rotation
-from polhode._steps import step
+from polhode._step import step
 
 
 def frb_step(

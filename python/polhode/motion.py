@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from polhode import _arrays, _core
 from polhode._arrays import Array, AttitudeLike, Operand
-from polhode._html import table_of_bodies
+from polhode.display.notebook import table_of_bodies
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation
@@ -257,7 +257,7 @@ class TorqueFreeMotion:
         ValueError
             If `t` does not have the shape (n,).
         """
-        from polhode._plot import plot_motion
+        from polhode.display.plot import plot_motion
 
         return plot_motion(self, t, body)
 
@@ -289,8 +289,8 @@ class TorqueFreeMotion:
         ImportError, IndexError, ValueError
             As `plot`.
         """
-        from polhode._animate import animate
-        from polhode._plot import states_at
+        from polhode.display.animate import animate
+        from polhode.display.plot import states_at
 
         return animate(states_at(self, t, body, 200), interval)
 

@@ -58,9 +58,9 @@ from numba.core.errors import RequireLiteralValue, TypingError
 from numba.extending import intrinsic, overload, register_jitable
 
 from polhode._build import get_library
-from polhode._methods import methods, unknown_name
-from polhode._steps import step
+from polhode._step import step
 from polhode.frb import frb_step, quat_step
+from polhode.integrators.table import methods, unknown_name
 from polhode.motion import TorqueFreeMotion
 
 __all__ = ["motion"]

@@ -43,7 +43,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polhode import _arrays, elliptic
-from polhode._methods import history, may_lack_root, method_index, warn_of_lost
+from polhode.integrators.table import history, may_lack_root, method_index, warn_of_lost
 
 try:
     from polhode import _quad

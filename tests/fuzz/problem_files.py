@@ -22,7 +22,8 @@ from numpy.random import Generator
 from seeded import main
 
 import polhode as ph
-from polhode import _cli, _problem
+from polhode.cli import commands as _cli
+from polhode.cli import problem as _problem
 
 DRIVERS = ("example0", "example1", "example2")
 #: More steps than this are read but not run.

@@ -6,7 +6,7 @@ import problem_files
 import pytest
 import seeded
 
-from polhode import _problem
+from polhode.cli import problem as _problem
 
 
 @pytest.mark.parametrize("first", range(0, 300, 100))

@@ -35,7 +35,7 @@ POLHODE_INLINE T max_abs(const Quaternion<T>& q) {
 /// [CZ08] eq. (10), there for |q| = 1.
 ///
 /// @param q  any finite quaternion except zero; NaN for zero
-/// @return   entries within 4 eps; orthogonal within 8 eps (tests/test_so3.py)
+/// @return   entries within 4 eps; orthogonal within 8 eps (tests/accuracy/test_so3.py)
 template <class T>
 POLHODE_INLINE Mat3<T> to_matrix(const Quaternion<T>& q) {
     const T largest = max_abs(q);

@@ -6,10 +6,10 @@ import copy
 from typing import TYPE_CHECKING, Any, Self
 
 from polhode._arrays import Array
-from polhode._body_axes import BodyAxes
+from polhode._axes import BodyAxes
 
 if TYPE_CHECKING:
-    from polhode._fingerprint import Record
+    from polhode.run_directory.fingerprint import Record
 
 
 class Torque:

@@ -17,7 +17,7 @@ from polhode.torques._model import model_index
 from polhode.torques._signature import address_of
 
 if TYPE_CHECKING:
-    from polhode._fingerprint import Record
+    from polhode.run_directory.fingerprint import Record
 
 
 class Compiled(UserDefined):

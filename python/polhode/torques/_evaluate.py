@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from polhode import _arrays, _core
 from polhode._arrays import Array, AttitudeLike
-from polhode._body_axes import to_body
+from polhode._axes import to_body
 from polhode.torques._base import Torque
 
 

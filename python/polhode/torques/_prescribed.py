@@ -15,7 +15,7 @@ from polhode.torques._piecewise import Piecewise, is_piecewise, of_polynomial, o
 from polhode.torques._tensors import turned
 
 if TYPE_CHECKING:
-    from polhode._fingerprint import Record
+    from polhode.run_directory.fingerprint import Record
 
 
 class Prescribed(Model):

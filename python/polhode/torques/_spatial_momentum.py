@@ -13,7 +13,7 @@ from polhode.torques._base import Torque
 from polhode.torques._evaluate import check_functions, fitting, in_body
 
 if TYPE_CHECKING:
-    from polhode._fingerprint import Record
+    from polhode.run_directory.fingerprint import Record
 
 
 class SpatialMomentum(Torque):

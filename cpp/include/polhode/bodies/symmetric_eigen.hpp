@@ -70,7 +70,7 @@ POLHODE_INLINE void ordered(T& p_moment, T& q_moment, Mat3<T>& v, int p, int q) 
 ///           relative error of at most 8 eps.  Axes are orthonormal within 4 eps, A V = V diag
 ///           within 8 eps times the largest moment, also for equal and nearly equal moments.  For a
 ///           diagonal tensor the moments are its entries and the axes are unit vectors, exactly
-///           (tests/test_bodies.py)
+///           (tests/integration/test_bodies.py)
 ///
 /// Method: cyclic Jacobi, on the tensor divided by a power of two; at the end one Newton-Schulz
 /// step removes the rounding error of the product of rotations from the axes.  Cost: three to five

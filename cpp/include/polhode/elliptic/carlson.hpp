@@ -297,7 +297,7 @@ FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p, bool with_rf, const Angle<T>
 }  // namespace detail
 
 /// R_F(x, y, z).  x, y, z >= 0, at most one of them zero.
-/// Error below 4 eps (tests/test_elliptic.py).
+/// Error below 4 eps (tests/accuracy/test_elliptic.py).
 template <class T>
 T rf(T x, T y, T z) {
     const detail::Domain<T> domain(x, y, z);

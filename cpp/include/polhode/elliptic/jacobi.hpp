@@ -29,7 +29,7 @@ struct Jacobi {
 ///             tanh, sech, sech and the Gudermannian
 /// @return     am is continuous in u: unbounded for k2 < 1, within asin(1/k) for k2 > 1.
 ///             Error of sn, cn and am at most 4 eps (1 + |u| max(1, sqrt |k2|)), of dn this times
-///             max(1, |dn|) (tests/test_elliptic.py)
+///             max(1, |dn|) (tests/accuracy/test_elliptic.py)
 ///
 /// Method: the AGM sequence from (1, kc) until |c_N| <= 4e-3 a_N; then the Fourier series of am
 /// (DLMF 22.11) needs only its terms in q and q^2; then the descending Landen transformation in

@@ -27,7 +27,7 @@ POLHODE_INLINE AgmSequence<T> landen_sequence(T kc) {
 ///
 /// with phi_{n+1} - phi_n on the branch nearest phi_n (in eq. (17) the right-hand side reads
 /// tan(a_n), a misprint).  Error: 4 eps (1 + |F|), plus the effect of half an ulp of phi
-/// (tests/test_landen.py).
+/// (tests/accuracy/test_landen.py).
 template <class T>
 T landen_f(T phi, const AgmSequence<T>& agm) {
     // Multiples of pi double exactly with n; they are removed first, so that phi loses no digits.

@@ -8,7 +8,7 @@
 /// software, about fifty times slower than double, and comes with the compiler: no other library is
 /// linked. All functions of real.hpp and elementary.hpp are there.  Relative error at most 2^-110.
 /// For sin and cos, |x| < 1e6: 2^-112 absolute, and relative away from the zeros
-/// (tests/test_number_types.py).  fma rounds twice.
+/// (tests/accuracy/test_number_types.py).  fma rounds twice.
 
 #include <cmath>
 

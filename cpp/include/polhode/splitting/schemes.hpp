@@ -9,7 +9,7 @@
 ///     outer_1 inner_1 outer_2 ... inner_s outer_{s+1}     [CZ08] Appendix, eq. (23)
 ///
 /// Only its first half is stored, so that an asymmetric table is impossible.  An assertion next to
-/// each table checks that the coefficients of each letter add up to 1; tests/test_splitting.py
+/// each table checks that the coefficients of each letter add up to 1; tests/integration/test_splitting.py
 /// checks the order conditions.  A kick may include a modified potential,
 ///
 ///     m += b h f - c h^3 W,   W = 2 (f x v - Df[Q hat(v)]),  v = I^-1 f     [Vil13] Sec. 3.2

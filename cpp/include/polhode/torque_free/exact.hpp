@@ -445,7 +445,7 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& motion,
 /// @param h     time step, either sign
 /// @return      momentum and dq along the sorted axes.  dq is the end of the continuous path that
 ///              starts at 1, not made positive.  Error of either at most a few eps (1 + angle),
-///              angle = |h| |m/I|, plus what one ulp of the input does (tests/test_exact_cases.py).
+///              angle = |h| |m/I|, plus what one ulp of the input does (tests/accuracy/test_exact_cases.py).
 ///              NaN where the angle or the phase reaches 2^50 (no digit is left), in a step of more
 ///              than 300 growth times from less than 1e-135 |m| off axis 2, but not on it, and
 ///              where the input is not finite.

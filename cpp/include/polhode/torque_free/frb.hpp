@@ -20,7 +20,7 @@
 ///
 /// Where the printed text is wrong it is mended: [CZ08] eq. (16) has the wrong sign of f and no
 /// case (ii), case (iii) has the wrong sign of m3, eq. (17) tan(a_n), the permutation of Sec. 3.1
-/// the wrong sign for odd ones (cpp/REFERENCES.md; tests/test_frames.py shows each).
+/// the wrong sign for odd ones (cpp/REFERENCES.md; tests/integration/test_frames.py shows each).
 
 #include "polhode/elliptic/agm.hpp"
 #include "polhode/elliptic/carlson.hpp"
@@ -493,7 +493,7 @@ POLHODE_INLINE FreeStep<T> step_by_third_kind(const PrintedInertia<T>& body,
 ///              which no digit is right, or where the input is not finite.
 ///
 /// Error: at most 8 eps (1 + angle), angle = |h| |m/I|, plus four times what half an ulp of the
-/// input does, for every body and momentum (tests/test_frb.py).
+/// input does, for every body and momentum (tests/accuracy/test_frb.py).
 template <class T>
 [[gnu::noinline]] FreeStep<T> frb_step(const PrintedInertia<T>& body, const Vec3<T>& m, T h) {
     return step_by_third_kind(

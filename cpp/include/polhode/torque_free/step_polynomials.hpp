@@ -17,7 +17,7 @@
 ///     f_n = -y sum_j (C*C)_j f_{n-1-j},                               f_0 = 1.
 ///
 /// Domain: max(v^2, k^2 v^2) + y <= w^2.  Errors of the polynomials, rounding apart: sn(v)/v 3e-18,
-/// W 4e-17, Q 3e-17 (tests/test_step_polynomials.py).  A number type finer than double gets the
+/// W 4e-17, Q 3e-17 (test_step_polynomials.py).  A number type finer than double gets the
 /// series themselves.
 
 #include "polhode/scalar/constants.hpp"

@@ -1,0 +1,7 @@
+"""The command ``python -m benchmarks``."""
+
+import sys
+
+from benchmarks import main
+
+sys.exit(main())

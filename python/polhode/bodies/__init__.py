@@ -1,0 +1,1 @@
+"""Rigid bodies from inertia tensors, moments or points."""

@@ -1,0 +1,510 @@
+"""Rigid bodies given by a full inertia tensor, by moments and axes, or by point masses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from polhode import _core, quantities
+from polhode._arrays import (
+    AttitudeLike,
+    attitude_core,
+    broadcast,
+    check_attitude,
+    check_inertia,
+    check_rod_momentum,
+    components,
+    outputs,
+    real_array,
+    without_rotation,
+)
+from polhode._axes import BodyAxes
+from polhode._integrate import integrate
+from polhode._step import step
+from polhode.bodies.frame import Frame
+from polhode.bodies.inertia import orthonormal, principal_axes, refuse_unphysical, tensor_of_points
+from polhode.bodies.motion import BodyMotion
+from polhode.display.notebook import table_of_bodies
+
+__all__ = ["BodyMotion", "RigidBody"]
+
+Array = NDArray[np.float64]
+
+
+class RigidBody:
+    """Rigid bodies from inertia tensors, in any body axes.
+
+    The tensors are diagonalised once. `step`, `motion` and `integrate` take and return momenta and
+    attitudes in the user's body axes, which need not be principal axes.
+
+    Parameters
+    ----------
+    tensor : array_like, shape (..., 3, 3)
+        Inertia tensors about the centre of mass in body axes; products of inertia with the tensor's
+        sign, ``I_xy = -sum(m x y)`` (many CAD programs print ``+sum(m x y)``). Symmetric to
+        1e-9 of the largest entry; the mean of the two halves is used. One (3, 3) array is one
+        tensor; for principal moments see `from_moments`.
+    physical : bool, default True
+        Check the triangle inequality: raise ValueError if a moment exceeds the sum of the other two
+        by more than 1e-9 of the largest.
+
+    Attributes
+    ----------
+    moments : ndarray, shape (..., 3)
+        Principal moments; of a tensor in ascending order, of `from_moments` as given.
+    axes : ndarray, shape (..., 3, 3)
+        Principal axes: column ``k`` is the axis of ``moments[..., k]`` in body coordinates. Right-
+        handed, determinant +1.
+    tensor : ndarray, shape (..., 3, 3)
+        The inertia tensors, symmetric.
+
+    Raises
+    ------
+    ValueError
+        If a tensor is not finite, not symmetric, has a negative moment, more than one zero moment
+        or, with `physical`, violates the triangle inequality; the message names the first one and
+        the value.
+
+    Notes
+    -----
+    Moments are within 4 eps of the largest (eps = 2.2e-16), axes orthonormal within 4 eps and
+    ``tensor @ axes - axes * moments`` within 8 eps of the largest moment, for equal and nearly
+    equal moments too, where the axes are one choice of many. A diagonal tensor gives its entries
+    and the body axes exactly. Method: cyclic Jacobi. The sign of an axis has no meaning; where
+    moments change places to ascend, one of their axes is reversed to keep the triad right-handed.
+
+    A rod is a body with one zero moment. Rounding makes the zero moment of a full tensor a few eps
+    of the largest, of either sign. So a moment within 16 eps of the largest is set to zero (within
+    4 eps if the tensor is diagonal, as in all other functions); the other two must then be equal to
+    1e-9. For a body that is really so slender use `from_moments`.
+
+    If the body axes are not the principal ones, all methods rotate the whole batch to the principal
+    axes and back. This takes temporary arrays of a few times the size of the batch, where
+    `polhode.step` takes 1 MB; with `moments` and `axes` you can call that directly.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> body = ph.RigidBody([[4.5, -1.0, 0.0], [-1.0, 6.0, 0.0], [0.0, 0.0, 2.5]])
+    >>> body.moments.round(12)
+    array([2.5, 4. , 6.5])
+    """
+
+    __slots__ = ("_frame", "_moments", "_some_rod", "_tensor")
+
+    def __init__(self, tensor: ArrayLike, *, physical: bool = True) -> None:
+        self._set(*principal_axes(tensor, physical))
+
+    @classmethod
+    def from_moments(
+        cls, moments: ArrayLike, axes: ArrayLike | None = None, *, physical: bool = True
+    ) -> RigidBody:
+        """Bodies by their principal moments and axes.
+
+        Parameters
+        ----------
+        moments : array_like, shape (..., 3)
+            Principal moments, in any order; the order stays.
+        axes : array_like, shape (..., 3, 3), optional
+            Principal axes, column by column in body coordinates; broadcasts against `moments`.
+            Orthonormal to 1e-5 and projected to orthonormal ones; if left-handed, the third axis
+            is reversed. Without it the body axes are the principal axes.
+        physical : bool, default True
+            As for the class.
+
+        Returns
+        -------
+        body : RigidBody
+            Its `moments` are the given ones, in the given order.
+
+        Raises
+        ------
+        ValueError
+            If moments are not those of a body, or axes are not orthonormal.
+
+        Examples
+        --------
+        >>> import polhode as ph
+        >>> ph.RigidBody.from_moments([3.0, 1.0, 2.5]).tensor
+        array([[3. , 0. , 0. ],
+               [0. , 1. , 0. ],
+               [0. , 0. , 2.5]])
+        """
+        values = components("moments", moments, 3).copy()
+        check_inertia(values, "moments")
+        if axes is None:
+            triads = np.broadcast_to(np.eye(3), (*values.shape, 3)).copy()
+        else:
+            triads = orthonormal(components("axes", axes, 3, 3))
+            batch = broadcast({"moments": values.shape[:-1], "axes": triads.shape[:-2]})
+            values = np.broadcast_to(values, (*batch, 3)).copy()
+            triads = np.broadcast_to(triads, (*batch, 3, 3)).copy()
+        if physical:
+            ordered = np.sort(values, axis=-1)
+            refuse_unphysical("moments", values, *np.moveaxis(ordered, -1, 0))
+        tensor = (triads * values[..., None, :]) @ np.swapaxes(triads, -2, -1)
+        body = cls.__new__(cls)
+        body._set(values, triads, 0.5 * tensor + 0.5 * np.swapaxes(tensor, -2, -1))
+        return body
+
+    @classmethod
+    def from_points(cls, mass: ArrayLike, r: ArrayLike, *, physical: bool = True) -> RigidBody:
+        """Bodies of point masses, about their centre of mass.
+
+        Parameters
+        ----------
+        mass : array_like, shape (..., N) or ()
+            Masses, none negative, not all zero. Broadcasts against the points.
+        r : array_like, shape (..., N, 3)
+            Positions in body axes, from any origin: the centre of mass is subtracted.
+        physical : bool, default True
+            As for the class.
+
+        Returns
+        -------
+        body : RigidBody
+            ``I_xx = sum(m (y^2 + z^2))``, ``I_xy = -sum(m x y)`` with r from the centre of mass.
+
+        Raises
+        ------
+        ValueError
+            If a mass is negative or not finite, all are zero, a position is not finite, or the
+            points form no body (a single point).
+
+        Examples
+        --------
+        >>> import polhode as ph
+        >>> points = [[1.0, 0.5, 0.0], [-1.0, -0.5, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]
+        >>> ph.RigidBody.from_points([1.0, 1.0, 2.0, 2.0], points).tensor
+        array([[ 4.5, -1. ,  0. ],
+               [-1. ,  6. ,  0. ],
+               [ 0. ,  0. ,  2.5]])
+        """
+        return cls(tensor_of_points(mass, r), physical=physical)
+
+    @property
+    def moments(self) -> Array:
+        """Principal moments, shape (..., 3)."""
+        return self._moments
+
+    @property
+    def axes(self) -> Array:
+        """Principal axes, shape (..., 3, 3): columns in body coordinates, determinant +1."""
+        return self._frame.columns
+
+    @property
+    def tensor(self) -> Array:
+        """Inertia tensors in body axes, shape (..., 3, 3)."""
+        return self._tensor
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the batch of bodies; () for one."""
+        return self._moments.shape[:-1]
+
+    def __getstate__(self) -> tuple[Array, Array, Array]:
+        return self._moments, self.axes, self._tensor
+
+    def __setstate__(self, state: tuple[Array, Array, Array]) -> None:
+        # Copies of read-only arrays are writeable.
+        self._set(*state)
+
+    def __repr__(self) -> str:
+        if self.shape:
+            return f"<RigidBody: {self.shape} bodies>"
+        return f"<RigidBody: moments {self._moments}>"
+
+    def _repr_html_(self) -> str:
+        columns = {"principal moments": self.moments}
+        if not self.shape:
+            columns["principal axes, in columns"] = self.axes
+        return table_of_bodies(type(self).__name__, self.shape, columns)
+
+    def momentum(self, omega: ArrayLike) -> Array:
+        """Angular momentum of an angular velocity, ``tensor @ omega``.
+
+        Parameters
+        ----------
+        omega : array_like, shape (..., 3)
+            Angular velocity in the user's body axes, radians per time.
+
+        Returns
+        -------
+        m : ndarray, shape (..., 3)
+            Angular momentum in the user's body axes.
+
+        Examples
+        --------
+        >>> import polhode as ph
+        >>> ph.RigidBody([[2, 0, 0], [0, 3, 1], [0, 1, 3]]).momentum([1, 1, 0])
+        array([2., 3., 1.])
+        """
+        rate = self._fitting("omega", omega)
+        return np.asarray(_core.so3_rotate_by_matrix(self._tensor, rate))
+
+    def omega(self, m: ArrayLike) -> Array:
+        """Angular velocity of an angular momentum, ``inverse(tensor) @ m``.
+
+        Parameters
+        ----------
+        m : array_like, shape (..., 3)
+            Angular momentum in the user's body axes.
+
+        Returns
+        -------
+        omega : ndarray, shape (..., 3)
+            Angular velocity in the user's body axes; nothing about the axis of a rod.
+
+        Raises
+        ------
+        ValueError
+            If a rod has momentum about itself of more than 1e-12 ``|m|``.
+
+        Examples
+        --------
+        >>> import polhode as ph
+        >>> ph.RigidBody([[0.1, 0.1, 0], [0.1, 0.1, 0], [0, 0, 0.2]]).omega([0.1, 0.1, 0]).round(12)
+        array([0.5, 0.5, 0. ])
+        """
+        principal = self._to_principal("m", m)
+        return self._from_principal(quantities.omega(self._moments, principal))
+
+    def energy(self, m: ArrayLike) -> Array:
+        """Kinetic energy of an angular momentum.
+
+        Parameters
+        ----------
+        m : array_like, shape (..., 3)
+            Angular momentum in the user's body axes.
+
+        Returns
+        -------
+        energy : ndarray, shape (...)
+            Kinetic energy.
+
+        Raises
+        ------
+        ValueError
+            If a rod has momentum about itself of more than 1e-12 ``|m|``.
+
+        Examples
+        --------
+        >>> import polhode as ph
+        >>> float(ph.RigidBody([[2, 0, 0], [0, 4, 0], [0, 0, 4]]).energy([2, 0, 0]))
+        1.0
+        """
+        principal = self._to_principal("m", m)
+        return quantities.energy(self._moments, principal)
+
+    def step(
+        self,
+        m: ArrayLike,
+        q: AttitudeLike,
+        h: ArrayLike,
+        *,
+        out: tuple[Array, Array] | None = None,
+        **options: Any,
+    ) -> tuple[Array, Array]:
+        """Step the bodies freely, in the user's body axes.
+
+        Parameters
+        ----------
+        m : array_like, shape (..., 3)
+            Angular momentum in the user's body axes.
+        q : array_like, shape (..., 4) or (..., 3, 3)
+            Attitude of the user's body axes, body to space.
+        h : array_like, shape (...)
+            Step length, of either sign.
+        out : tuple of two ndarrays, optional
+            Arrays for the results; the arguments themselves are allowed.
+        **options : Any
+            Other arguments of `polhode.step`: ``method``, ``n_steps``, ``threads`` and the options
+            of the method. Options that name axes refer to the principal axes.
+
+        Returns
+        -------
+        m : ndarray, shape (..., 3)
+            Angular momentum after the step, user's body axes.
+        q : ndarray, shape (..., 4) or (..., 3, 3)
+            Attitude after the step, continued from the given one (sign included).
+
+        Raises
+        ------
+        ValueError
+            As `polhode.step`.
+
+        Notes
+        -----
+        The transformation to principal axes and back adds an error of 4 eps ``|m|`` to m and of
+        4 eps to `q`, once per call. For many steps use ``n_steps``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import polhode as ph
+        >>> body = ph.RigidBody([[0.1, 0.1, 0], [0.1, 0.1, 0], [0, 0, 0.2]])
+        >>> m, q = body.step([0.1, 0.1, 0.0], [1.0, 0.0, 0.0, 0.0], 3.0)
+        >>> q.round(6)
+        array([0.488296, 0.617077, 0.617077, 0.      ])
+        """
+        if self._aligned:
+            return step(self._moments, m, q, h, out=out, **options)
+        m_user = components("m", m, 3)
+        m_principal = self._to_principal("m", m_user)
+        attitude = self._attitude_to_principal("q", q)
+        m_end, q_end = step(self._moments, m_principal, attitude, h, **options)
+        return self._placed(m_user, m_principal, m_end, q_end, out)
+
+    def motion(self, m0: ArrayLike, q0: AttitudeLike) -> BodyMotion:
+        """Free motion of the bodies in closed form, in the user's body axes.
+
+        Parameters
+        ----------
+        m0 : array_like, shape (..., 3)
+            Angular momentum at time 0, user's body axes.
+        q0 : array_like, shape (..., 4) or (..., 3, 3)
+            Attitude of the user's body axes at time 0, body to space.
+
+        Returns
+        -------
+        motion : BodyMotion
+            ``motion(t)`` gives momentum and attitude at the times `t`.
+
+        Raises
+        ------
+        ValueError
+            As `polhode.TorqueFreeMotion`.
+
+        Examples
+        --------
+        >>> import polhode as ph
+        >>> body = ph.RigidBody([[0.1, 0.1, 0], [0.1, 0.1, 0], [0, 0, 0.2]])
+        >>> motion = body.motion([0.1, 0.1, 0.0], [1.0, 0.0, 0.0, 0.0])
+        >>> motion.regime.name
+        'PERMANENT'
+        >>> m, q = motion([0.0, 3.0])
+        >>> q.round(6) + 0.0
+        array([[1.      , 0.      , 0.      , 0.      ],
+               [0.488296, 0.617077, 0.617077, 0.      ]])
+        """
+        return BodyMotion(self, m0, q0)
+
+    def integrate(
+        self,
+        m0: ArrayLike,
+        q0: AttitudeLike,
+        h: ArrayLike,
+        n_steps: int,
+        *,
+        torque: Any = None,
+        callback: Callable[..., Any] | None = None,
+        **options: Any,
+    ) -> Any:
+        """Integrate the bodies, with torque or without, in the user's body axes.
+
+        Parameters
+        ----------
+        m0 : array_like, shape (..., 3)
+            Angular momentum at the start, user's body axes.
+        q0 : array_like, shape (..., 4) or (..., 3, 3)
+            Attitude of the user's body axes at the start, body to space.
+        h : array_like, shape () or (n_steps,)
+            Step length.
+        n_steps : int
+            Number of steps.
+        torque : model, list of models or callable, optional
+            As in `polhode.integrate`; its arguments and result are in the user's body axes.
+        callback : callable, optional
+            As in `polhode.integrate`; its arguments are in the user's body axes.
+        **options : Any
+            Other arguments of `polhode.integrate`.
+
+        Returns
+        -------
+        trajectory : Trajectory
+            As `polhode.integrate` gives it, momenta and attitudes in the user's body axes. It has
+            `body` in place of `inertia`, where these are not the principal axes.
+
+        Raises
+        ------
+        ValueError
+            As `polhode.integrate`.
+        TypeError
+            As `polhode.integrate`.
+
+        Notes
+        -----
+        If the body axes are not the principal ones, a model that cannot be written in other axes is
+        called from Python once per kick instead of in the core.
+        """
+        inertia: Any = self._moments
+        if not self._aligned:
+            m0 = components("m0", m0, 3).copy()
+            inertia = Frame(self, m0, self._to_principal("m0", m0))
+        return integrate(inertia, m0, q0, h, n_steps, torque=torque, callback=callback, **options)
+
+    def _set(self, moments: Array, axes: Array, tensor: Array) -> None:
+        for array in (moments, axes, tensor):
+            array.flags.writeable = False
+        self._moments, self._frame, self._tensor = moments, BodyAxes(axes), tensor
+        self._some_rod = bool((moments == 0.0).any())
+
+    @property
+    def _aligned(self) -> bool:
+        """Whether the body axes are the principal axes."""
+        return self._frame.aligned
+
+    def _fitting(self, name: str, v: ArrayLike) -> Array:
+        """Vectors in the user's axes, checked to broadcast against the bodies."""
+        vectors = components(name, v, 3)
+        broadcast({"bodies": self.shape, name: vectors.shape[:-1]})
+        return vectors
+
+    def _to_principal(self, name: str, m: ArrayLike) -> Array:
+        """Momenta in principal axes, checked."""
+        given = self._fitting(name, m)
+        principal = self._frame.to_new(given)
+        if self._some_rod and not self._aligned:
+            check_rod_momentum(self._moments, principal, name, given)
+        return principal
+
+    def _from_principal(self, v: Array) -> Array:
+        return self._frame.to_old(v)
+
+    def _attitude_to_principal(self, name: str, q: AttitudeLike) -> Array:
+        """Attitude of the principal axes from that of the user's body axes, checked."""
+        attitude = real_array(name, without_rotation(q))
+        core = attitude_core(name, attitude)
+        attitude = components(name, attitude, *core)
+        if not self._aligned:
+            broadcast({"bodies": self.shape, name: attitude.shape[: -len(core)]})
+            check_attitude(attitude, core, name)
+        return self._frame.attitude_to_new(attitude)
+
+    def _attitude_from_principal(self, attitude: Array) -> Array:
+        return self._frame.attitude_to_old(attitude)
+
+    def _momentum_from_principal(self, m0: Array, principal0: Array, principal: Array) -> Array:
+        # The change is rotated, not the momentum: the axes are an eps off orthonormal, which then
+        # does not add up over many calls.
+        return np.asarray(m0 + self._from_principal(principal - principal0))
+
+    def _placed(
+        self,
+        m0: Array,
+        principal0: Array,
+        principal: Array,
+        attitude: Array,
+        out: tuple[Array, Array] | None,
+    ) -> tuple[Array, Array]:
+        m = self._momentum_from_principal(m0, principal0, principal)
+        q = self._attitude_from_principal(attitude)
+        if out is None:
+            return m, q
+        m_out, q_out = outputs(out, [("m", m.shape), ("q", q.shape)])
+        m_out[...] = m
+        q_out[...] = q
+        return m_out, q_out

@@ -1,0 +1,404 @@
+"""The commands of ``python -m polhode``: the demonstration, the three drivers, the directories.
+
+The drivers are those of the report of Celledoni and Zanna, FRB-FORTRAN [CZ08].
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import shlex
+import subprocess
+import sys
+import time
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+import polhode as ph
+from polhode import _core
+from polhode.cli import problem as _problem
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+Array = NDArray[np.float64]
+
+DRIVERS = {
+    "example0": "a free body by its rotation matrix (frb_step)",
+    "example1": "a heavy top, splitting around the exact step",
+    "example2": "a free body by its quaternion (quat_step)",
+}
+#: Commands with arguments of their own, which the package of the same name reads.
+SPLITTING = "rkn6_14"
+TOPS, TOPS_STEPS = 1024, 200
+BODIES = 1_000_000
+SEED = 2008
+# Most states that a driver saves; of longer runs it saves every k-th state and the last one.
+MOST_STATES = 1_000_000
+# Free steps per call, so that Ctrl-C acts soon.
+STEPS_AT_ONCE = 100_000
+
+
+def _data(name: str) -> Traversable:
+    return resources.files("polhode") / "data" / name
+
+
+def _published(driver: str, *, torque: bool) -> _problem.Problem:
+    """The data of a driver that the package ships."""
+    with resources.as_file(_data(f"{driver}.toml")) as path:
+        return _problem.read(path, torque=torque)
+
+
+def _row(values: Array) -> str:
+    return " ".join(f"{x: .15f}" for x in values)
+
+
+def _print_state(m: Array, attitude: Array, indent: str = "  ") -> None:
+    print(f"{indent}m = {_row(m)}")
+    if attitude.ndim == 1:
+        print(f"{indent}q = {_row(attitude)}")
+        return
+    for name, row in zip("Q  ", attitude, strict=True):
+        print(f"{indent}{name} {'=' if name == 'Q' else ' '} {_row(row)}")
+
+
+def _heavy_top(problem: _problem.Problem, n_steps: int, save_every: int) -> ph.Trajectory:
+    return ph.integrate(
+        problem.inertia,
+        problem.m0,
+        problem.attitude0,
+        problem.h,
+        n_steps,
+        torque=ph.torques.HeavyTop(u0=np.asarray(problem.u0)),
+        splitting=SPLITTING if problem.splitting is None else problem.splitting,
+        method="exact",
+        save_every=save_every,
+        progress=sys.stderr.isatty(),
+    )
+
+
+def _drift(values: Array) -> float:
+    """Largest distance of a conserved quantity from its first value."""
+    return float(np.max(np.abs(values - values[0])))
+
+
+# The demonstration ------------------------------------------------------------------------------
+
+
+def _show_heavy_top() -> None:
+    problem = _published("example1", torque=True)
+    points = tomllib.loads(_data("example1_reference.toml").read_text(encoding="utf-8"))["point"]
+    n_steps = round(points[-1]["t"] / problem.h)
+    save_every = round(points[0]["t"] / problem.h)
+    print(
+        f"Heavy top of Celledoni and Zanna: {SPLITTING} around the exact step, "
+        f"h = {problem.h}, {n_steps} steps\n"
+    )
+    begun = time.perf_counter()
+    trajectory = _heavy_top(problem, n_steps, save_every)
+    seconds = time.perf_counter() - begun
+    for point in points:
+        at = round(point["t"] / (problem.h * save_every))
+        m, Q = trajectory.m[at], trajectory.q[at]
+        print(f"t = {trajectory.t[at]:g}")
+        _print_state(m, Q)
+        print("  reference")
+        _print_state(np.array(point["m"]), np.array(point["Q"]))
+        error_m = np.max(np.abs(m - point["m"]))
+        error_Q = np.max(np.abs(Q - point["Q"]))
+        print(f"  largest difference: m {error_m:.1e}, Q {error_Q:.1e}\n")
+    print(
+        f"energy T + u3: drift {_drift(trajectory.energy()):.1e} over t = 0 ... {points[-1]['t']:g}"
+    )
+    print(f"time: {1e9 * seconds / n_steps:.0f} ns per step of one top")
+
+    tops = replace(problem, m0=np.tile(problem.m0, (TOPS, 1)))
+    begun = time.perf_counter()
+    _heavy_top(tops, TOPS_STEPS, TOPS_STEPS)
+    seconds = time.perf_counter() - begun
+    print(f"      {1e9 * seconds / (TOPS * TOPS_STEPS):.0f} ns per top per step, {TOPS} tops\n")
+
+
+def _show_million_bodies() -> None:
+    info = ph.build_info()
+    print(
+        f"One exact step of {BODIES:,} random bodies, each with its own inertia "
+        f"(seed {SEED}, level {info['isa']})"
+    )
+    stages = tqdm(total=4, desc="a million bodies", delay=1, disable=None, leave=False)
+    rng = np.random.default_rng(SEED)
+    # Sums of two of three positive numbers: such moments satisfy the triangle inequality.
+    spread = rng.uniform(0.1, 1.0, (BODIES, 3))
+    inertia = spread.sum(axis=1, keepdims=True) - spread
+    m = rng.standard_normal((BODIES, 3))
+    q = rng.standard_normal((BODIES, 4))
+    q /= np.linalg.norm(q, axis=1, keepdims=True)
+    h = 0.25
+    stages.update()
+
+    out = (np.zeros_like(m), np.zeros_like(q))
+    seconds = math.inf
+    for _ in range(5):
+        begun = time.perf_counter()
+        ph.step(inertia, m, q, h, out=out)
+        seconds = min(seconds, time.perf_counter() - begun)
+    stages.update()
+
+    energy = ph.energy(inertia, m)
+    energy_error = np.max(np.abs(ph.energy(inertia, out[0]) - energy) / energy)
+    stages.update()
+    before = ph.momentum_spatial(m, q)
+    change = np.linalg.norm(ph.momentum_spatial(*out) - before, axis=1)
+    momentum_error = np.max(change / np.linalg.norm(before, axis=1))
+    stages.close()
+    threads = info["threads_default"]
+    print(
+        f"  h = {h}: {1e9 * seconds / BODIES:.1f} ns per body per step, "
+        f"{1e-6 * BODIES / seconds:.0f} million bodies per second, "
+        f"{threads} thread{'s' if threads != 1 else ''} (best of 5)"
+    )
+    print(
+        f"  worst relative error: energy {energy_error:.1e}, momentum in space {momentum_error:.1e}"
+    )
+
+
+# The report's drivers ---------------------------------------------------------------------------
+
+
+def _run_driver(driver: str, path: Path | None, out: Path | None) -> None:
+    torque = driver == "example1"
+    if path is None:
+        problem = _published(driver, torque=torque)
+    else:
+        problem = _problem.read(path, torque=torque)
+    if problem.unused:
+        print(
+            f"{path}: {driver} is a free body: {', '.join(problem.unused)} not used",
+            file=sys.stderr,
+        )
+    t_end = problem.h * problem.n_steps
+    steps = "one step" if problem.n_steps == 1 else f"{problem.n_steps} steps"
+    print(f"{driver}: {DRIVERS[driver]}; {steps} of h = {problem.h:g} to t = {t_end:g}")
+    if torque:
+        # Ten states are enough to see the drift.
+        every = math.ceil(problem.n_steps / (MOST_STATES if out else 10))
+        trajectory = _heavy_top(problem, problem.n_steps, every)
+        t, m, attitude = trajectory.t, trajectory.m, trajectory.q
+        kept = {"energy T + u3": _drift(trajectory.energy())}
+    else:
+        t, m, attitude = _free_motion(driver, problem)
+        spatial = ph.momentum_spatial(m, attitude)
+        kept = {
+            "energy": _drift(ph.energy(problem.inertia, m)),
+            "momentum in space": float(np.max(np.linalg.norm(spatial - spatial[0], axis=1))),
+        }
+    _print_state(m[-1], attitude[-1])
+    for name, drift in kept.items():
+        print(f"  {name}: drift {drift:.1e}")
+    if out is not None:
+        _write(out, t, m, attitude)
+        print(f"  {len(t)} states in {out}")
+
+
+def _free_motion(driver: str, problem: _problem.Problem) -> tuple[Array, Array, Array]:
+    """States of a free body at multiples of h, by the routine of the driver.
+
+    Every k-th state and the last one, with the smallest k that gives at most MOST_STATES states.
+    """
+    step: Callable[..., tuple[Array, Array]]
+    attitude = problem.attitude0
+    if driver == "example0":
+        step = ph.frb_step
+        attitude = ph.so3.to_matrix(attitude) if attitude.ndim == 1 else attitude
+    else:
+        step = ph.quat_step
+        attitude = ph.so3.to_quaternion(attitude) if attitude.ndim == 2 else attitude
+    n_steps, every = problem.n_steps, math.ceil(problem.n_steps / MOST_STATES)
+    saved = np.minimum(every * np.arange(1 + math.ceil(n_steps / every)), n_steps)
+    t = problem.h * saved.astype(np.float64)
+    m = np.empty((len(t), 3), np.float64)
+    attitudes: Array = np.empty((len(t), *attitude.shape), np.float64)
+    # A step of length zero normalizes the given attitude, as every step does.
+    m[0], attitudes[0] = step(problem.inertia, problem.m0, attitude, 0.0)
+    with tqdm(total=n_steps, desc=driver, delay=1, disable=None, leave=False) as bar:
+        for k in range(1, len(t)):
+            state, left = (m[k - 1], attitudes[k - 1]), int(saved[k] - saved[k - 1])
+            while left > 0:
+                n = min(left, STEPS_AT_ONCE)
+                state = step(problem.inertia, *state, problem.h, n_steps=n)
+                left -= n
+                bar.update(n)
+            m[k], attitudes[k] = state
+    return t, m, attitudes
+
+
+def _write(out: Path, t: Array, m: Array, attitude: Array) -> None:
+    quaternion = attitude.ndim == 2
+    if out.suffix == ".npz":
+        if quaternion:
+            np.savez(out, t=t, m=m, q=attitude)
+        else:
+            np.savez(out, t=t, m=m, Q=attitude)
+        return
+    if quaternion:
+        columns = [f"q{i}" for i in range(4)]
+    else:
+        columns = [f"Q{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3)]
+    np.savetxt(
+        out,
+        np.column_stack([t, m, attitude.reshape(len(t), -1)]),
+        delimiter=",",
+        header=",".join(["t", "m1", "m2", "m3", *columns]),
+        comments="",
+        fmt="%.17g",
+    )
+
+
+# Arguments --------------------------------------------------------------------------------------
+
+
+def _out_path(text: str) -> Path:
+    path = Path(text)
+    if path.suffix not in (".npz", ".csv"):
+        raise argparse.ArgumentTypeError(f"{text!r} must end in .npz or .csv")
+    if not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"there is no directory {str(path.parent)!r}")
+    return path
+
+
+# What the headers need for the speed and the bits of the compiled library.
+_KERNEL_OPTIONS = [
+    "-DPOLHODE_HEADER_ONLY",
+    "-std=c++20",
+    "-O3",
+    "-pthread",
+    "-fno-math-errno",
+    "-ffp-contract=off",
+]
+_KERNEL_OPTIONS_OF_GCC = [
+    "-fno-tree-slp-vectorize",
+    "--param=sra-max-scalarization-size-Ospeed=4096",
+]
+
+
+def _kernel_options() -> list[str]:
+    """For the compiler in CXX, or c++."""
+    compiler = [*shlex.split(os.environ.get("CXX", "")), "c++"][0]
+    try:
+        told = subprocess.run(
+            [compiler, "--version"], capture_output=True, text=True, check=False
+        ).stdout
+    except OSError:
+        told = ""
+    return _KERNEL_OPTIONS + ([] if "clang" in told else _KERNEL_OPTIONS_OF_GCC)
+
+
+def _compiler_options(asked: argparse.Namespace) -> list[str]:
+    """Words for the command line of a compiler."""
+    words = []
+    if asked.fortran:
+        words.append(str(Path(ph.get_include()) / "polhode.f90"))
+    if asked.includes or asked.cflags:
+        words.append(f"-I{ph.get_include()}")
+    if asked.cflags:
+        words += _kernel_options()
+    if asked.libs:
+        folder = Path(ph.get_library()).parent
+        words += [f"-L{folder}", f"-Wl,-rpath,{folder}", "-lpolhode"]
+    return words
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m polhode",
+        description="Without arguments: the heavy top of Celledoni and Zanna beside its reference "
+        f"values, then one exact step of {BODIES:,} bodies.",
+        epilog="drivers: " + "; ".join(f"{name}, {text}" for name, text in DRIVERS.items()) + ".",
+    )
+    parser.add_argument(
+        "driver", nargs="?", choices=list(DRIVERS), help="one of the report's drivers"
+    )
+    parser.add_argument(
+        "file",
+        nargs="?",
+        type=Path,
+        help="TOML file of at most 16 KiB with the fields inertia, m0, q0 or Q0, t_end, and h, "
+        "u0, a, b for example1; by default the data shipped with polhode",
+    )
+    parser.add_argument(
+        "--out", type=_out_path, metavar="FILE", help="write the states to a .npz or .csv file"
+    )
+    parser.add_argument("--includes", action="store_true", help="print the compiler's -I option")
+    parser.add_argument(
+        "--cflags", action="store_true", help="print the compiler's options for the C++ headers"
+    )
+    parser.add_argument(
+        "--libs", action="store_true", help="print the linker's options for libpolhode"
+    )
+    parser.add_argument(
+        "--fortran", action="store_true", help="print the source file of the Fortran module"
+    )
+    parser.add_argument("--cmakedir", action="store_true", help="print the CMake directory")
+    parser.add_argument("--info", action="store_true", help="print the items of ph.build_info()")
+    parser.add_argument("--version", action="version", version=ph.__version__)
+    return parser
+
+
+def _fault_of_environment() -> str | None:
+    try:
+        _core.thread_count(0)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        The arguments after ``python -m polhode``; by default those of this process.
+
+    Returns
+    -------
+    int
+        Exit code. 0, or 2 if a file is invalid, cannot be read or cannot be written, or if
+        POLHODE_NUM_THREADS is not a valid number of threads.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    parser = _parser()
+    options = parser.parse_args(given)
+    if options.out and not options.driver:
+        parser.error("--out needs a driver")
+    if words := _compiler_options(options):
+        print(*words)
+    elif options.cmakedir:
+        print(ph.get_cmake_dir())
+    elif options.info:
+        for name, value in ph.build_info().items():
+            print(f"{name}: {' '.join(value) if isinstance(value, list) else value}")
+    elif (fault := _fault_of_environment()) is not None:
+        print(f"polhode: {fault}", file=sys.stderr)
+        return 2
+    elif options.driver:
+        try:
+            _run_driver(options.driver, options.file, options.out)
+        except BrokenPipeError:
+            raise
+        except (_problem.ProblemError, OSError) as error:
+            print(f"polhode: {error}", file=sys.stderr)
+            return 2
+    else:
+        _show_heavy_top()
+        _show_million_bodies()
+    return 0

@@ -1,0 +1,1 @@
+"""Plots, animations, tables and notebook views."""

@@ -1,0 +1,310 @@
+"""Plots of trajectories and of free motions, with Matplotlib."""
+
+from __future__ import annotations
+
+import operator
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from polhode import _arrays, _core, so3
+from polhode._arrays import Array
+from polhode._axes import BodyAxes
+from polhode.bodies.motion import BodyMotion
+from polhode.integration.trajectory import Trajectory
+from polhode.motion import TorqueFreeMotion
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+#: The look of other pictures than `plot`; its colours, of Okabe and Ito, all readers tell apart.
+STYLE = Path(__file__).parents[1] / "pictures.mplstyle"
+COLOURS = [f"#{x}" for x in re.findall(r'"(\w{6})"', STYLE.read_text(encoding="utf-8"))]
+#: Most saved states that are drawn; they are evenly spaced.
+MOST_SAVES = 4000
+#: Number of curves of constant energy about each axis, and number of points of a curve.
+CURVES = 5
+POINTS = 200
+
+
+def plot(trajectory: Trajectory, body: int | tuple[int, ...]) -> Figure:
+    """See `Trajectory.plot`."""
+    one = saved_states(trajectory, body)
+    figure = _figure(one)
+    _invariants(figure.add_subplot(2, 2, 4), one, *_energy(trajectory, one))
+    return figure
+
+
+def plot_motion(
+    motion: TorqueFreeMotion | BodyMotion, t: ArrayLike | None, body: int | tuple[int, ...]
+) -> Figure:
+    """See `TorqueFreeMotion.plot`."""
+    one = states_at(motion, t, body)
+    figure = _figure(one)
+    _omega(figure.add_subplot(2, 2, 4), one)
+    return figure
+
+
+def _figure(one: One) -> Figure:
+    """The three axes of every plot."""
+    figure: Figure = matplotlib_pyplot().figure(figsize=(10.0, 9.0), layout="constrained")
+    _momentum(figure.add_subplot(2, 2, 1, projection="3d"), one)
+    _axes(figure.add_subplot(2, 2, 2, projection="3d"), one)
+    _attitude(figure.add_subplot(2, 2, 3), one)
+    return figure
+
+
+def matplotlib_pyplot() -> Any:
+    """The module `matplotlib.pyplot`."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError('plots need Matplotlib: pip install "polhode[plot]"') from error
+    return pyplot
+
+
+@dataclass
+class One:
+    """States of one body, at most MOST_SAVES of a trajectory."""
+
+    t: Array
+    m: Array
+    #: Quaternions or matrices.
+    attitude: Array
+    moments: Array
+    #: Principal axes as columns, in the axes of m.
+    axes: Array
+    is_free: bool = True
+    #: Index of the body in its batch, and those of the states in their trajectory.
+    at: tuple[int, ...] = ()
+    saves: Any = None
+    Q: Array = field(init=False)
+    q: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        given = self.attitude
+        self.Q = given if given.shape[-1] == 3 else so3.to_matrix(given)
+        self.q = given if given.shape[-1] == 4 else _continuous(so3.to_quaternion(given))
+
+    def omega(self) -> Array:
+        """Angular velocity, in the axes of m."""
+        return np.asarray(_core.omega(self.moments, self.m @ self.axes)) @ self.axes.T
+
+
+def saved_states(
+    trajectory: Trajectory, body: int | tuple[int, ...], most: int = MOST_SAVES
+) -> One:
+    """One body of a trajectory, with at most so many of its states."""
+    if len(trajectory) == 0:
+        raise ValueError("the trajectory is empty")
+    shape = trajectory.m.shape[1:-1]
+    at = _index(body, shape)
+    saves = np.linspace(0, len(trajectory) - 1, min(len(trajectory), most)).round().astype(int)
+    own = getattr(trajectory, "body", None)  # of a BodyTrajectory
+    moments, axes = (trajectory.inertia, np.eye(3)) if own is None else (own.moments, own.axes)
+    return One(
+        np.asarray(trajectory.t[saves]),
+        np.asarray(trajectory.m[(saves, *at)]),
+        np.asarray(trajectory.q[(saves, *at)]),
+        np.broadcast_to(moments, (*shape, 3))[at],
+        np.broadcast_to(axes, (*shape, 3, 3))[at],
+        not trajectory.torque,
+        at,
+        saves,
+    )
+
+
+def states_at(
+    motion: TorqueFreeMotion | BodyMotion,
+    t: ArrayLike | None,
+    body: int | tuple[int, ...],
+    count: int = 400,
+) -> One:
+    """One body of a free motion at these times, or so many times of the default span."""
+    shape = motion.shape
+    at = _index(body, shape)
+    columns = np.eye(3)
+    if isinstance(motion, BodyMotion):
+        columns = np.broadcast_to(motion._body.axes, (*shape, 3, 3))[at]
+        motion = motion._principal
+    alone = motion._of_body(at)
+    moments, m0 = alone._inertia, alone._m0
+    if t is None:
+        t = np.linspace(
+            0.0, _span(float(alone.period), np.asarray(_core.omega(moments, m0))), count
+        )
+    times = _arrays.real_array("t", t).astype(np.float64)
+    if times.ndim != 1 or times.size == 0:
+        raise ValueError(f"t must have shape (n,), n at least 1, not {times.shape}")
+    m, attitude = alone(times)
+    axes = BodyAxes(columns)
+    return One(times, axes.to_old(m), axes.attitude_to_old(attitude), moments, columns)
+
+
+def _span(period: float, omega: Array) -> float:
+    """Two periods of m, or four turns where it does not return or does not move."""
+    rate = float(np.linalg.norm(omega))
+    if np.isfinite(period):
+        return 2 * period
+    return 8 * np.pi / rate if rate > 0 else 1.0
+
+
+def _energy(trajectory: Trajectory, one: One) -> tuple[Array, bool]:
+    """Energy of the body at the states; whether it has all potentials."""
+    energy = np.asarray(_core.energy(one.moments, one.m @ one.axes))
+    shape = trajectory.m.shape[1:-1]
+    for term in trajectory.torque:
+        if not term.has_potential:
+            continue
+        alone = term.of_body(one.at, shape)
+        if alone is not None:
+            for k, t in enumerate(one.t):
+                energy[k] += alone.potential(float(t), one.attitude[k])
+        else:  # a function of the whole batch
+            for k, (save, t) in enumerate(zip(one.saves, one.t, strict=True)):
+                every = term.potential(float(t), np.asarray(trajectory.q[save]))
+                energy[k] += np.broadcast_to(every, shape)[one.at]
+    return energy, all(term.has_potential for term in trajectory.torque)
+
+
+def _index(body: int | tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Index of a body in the batch; a number counts along the flattened batch."""
+    if isinstance(body, tuple):
+        at = tuple(operator.index(i) for i in body)
+        if len(at) != len(shape) or not all(-n <= i < n for i, n in zip(at, shape, strict=True)):
+            raise IndexError(f"no body {body} in a batch of shape {shape}")
+        return at
+    number, count = operator.index(body), int(np.prod(shape))
+    if not -count <= number < count:
+        raise IndexError(f"no body {number} in a batch of shape {shape}, {count} bodies")
+    return tuple(int(i) for i in np.unravel_index(number % count, shape)) if shape else ()
+
+
+def _continuous(q: Array) -> Array:
+    """Quaternions whose sign does not jump."""
+    turn = np.einsum("ij,ij->i", q[1:], q[:-1]) < 0
+    q[1:][np.cumsum(turn) % 2 == 1] *= -1
+    return q
+
+
+def polhodes(moments: Array) -> tuple[list[Array], list[Array]]:
+    """Curves of constant energy on the unit sphere of momentum, principal axes.
+
+    Parameters
+    ----------
+    moments : ndarray, shape (3,)
+        Principal moments.
+
+    Returns
+    -------
+    curves : list of ndarray, shape (n, 3)
+        Curves about the axes of least and greatest moment; a curve and its opposite follow each
+        other. There are no curves about an axis whose moment equals the middle one, because the
+        momentum is constant there.
+    separatrix : list of ndarray, shape (n, 3)
+        The two circles through the middle axis, in halves; empty for a symmetric body.
+
+    Notes
+    -----
+    With ``|n| = 1`` and ``sum(n**2 / moments) = e`` the component about axis 3 is eliminated:
+    ``n1**2 (1/I1 - 1/I3) + n2**2 (1/I2 - 1/I3) = e - 1/I3``, an ellipse.
+    """
+    order = np.argsort(moments)
+    if not moments[order[0]] > 0:  # a rod
+        return [], []
+    least, middle, greatest = 1 / moments[order]
+    s = np.linspace(0, 2 * np.pi, POINTS)
+    curves: list[Array] = []
+    separatrix: list[Array] = []
+    for center, other, axis in ((greatest, least, 2), (least, greatest, 0)):
+        if middle == center:
+            continue
+        for level in np.arange(1, CURVES + 2) / (CURVES + 1):
+            is_last = level == 1
+            if is_last and (axis == 0 or other == middle):
+                continue
+            n = np.zeros((POINTS, 3))
+            n[:, 2 - axis] = level * np.sqrt((middle - center) / (other - center)) * np.cos(s)
+            n[:, 1] = level * np.sin(s)
+            n[:, axis] = np.sqrt(np.maximum(1 - n[:, 2 - axis] ** 2 - n[:, 1] ** 2, 0))
+            for side in (1, -1):
+                n[:, axis] *= side
+                curve = np.empty_like(n)
+                curve[:, order] = n
+                (separatrix if is_last else curves).append(curve)
+    return curves, separatrix
+
+
+def _ball(axes: Any, title: str) -> None:
+    u, v = np.meshgrid(np.linspace(0, 2 * np.pi, 37), np.linspace(0, np.pi, 19))
+    x, y, z = np.cos(u) * np.sin(v), np.sin(u) * np.sin(v), np.cos(v)
+    axes.plot_surface(x, y, z, color="0.9", alpha=0.25, linewidth=0, shade=False)
+    axes.set_box_aspect((1, 1, 1))
+    axes.set_axis_off()
+    axes.set_title(title)
+
+
+def _momentum(axes: Any, one: One) -> None:
+    _ball(axes, "direction of m in the body, curves of constant energy")
+    curves, separatrix = polhodes(one.moments)
+    for curve in curves:
+        axes.plot(*(curve @ one.axes.T).T, color="0.6", linewidth=0.6)
+    for curve in separatrix:
+        axes.plot(*(curve @ one.axes.T).T, color="0.3", linewidth=0.8, linestyle="--")
+    for k in range(3):
+        tip = 1.25 * one.axes[:, k]
+        axes.plot(*np.stack([0 * tip, tip]).T, color="0.3", linewidth=0.8)
+        axes.text(*tip, f"$I={one.moments[k]:.4g}$")
+    size = np.linalg.norm(one.m, axis=-1, keepdims=True)
+    path = np.divide(one.m, size, out=np.zeros_like(one.m), where=size > 0)
+    axes.plot(*path.T, color="C0", linewidth=1.2)
+    axes.plot(*path[:1].T, color="C0", marker="o", markersize=4)
+
+
+def _axes(axes: Any, one: One) -> None:
+    _ball(axes, "body axes in space")
+    for k in range(3):
+        axes.plot(*one.Q[:, :, k].T, color=f"C{k}", linewidth=0.9, label=f"axis {k + 1}")
+        axes.plot(*one.Q[:1, :, k].T, color=f"C{k}", marker="o", markersize=4)
+    axes.legend(loc="lower right")
+
+
+def _attitude(axes: Any, one: One) -> None:
+    for k, name in enumerate(("w", "x", "y", "z")):
+        axes.plot(one.t, one.q[:, k], linewidth=0.9, label=f"$q_{name}$")
+    axes.set_xlabel("t")
+    axes.set_title("attitude")
+    axes.legend(loc="upper right", ncols=4)
+
+
+def _omega(axes: Any, one: One) -> None:
+    for k, rate in enumerate(one.omega().T):
+        axes.plot(one.t, rate, linewidth=0.9, label=rf"$\omega_{k + 1}$")
+    axes.set_xlabel("t")
+    axes.set_ylabel("radians per unit of time")
+    axes.set_title("angular velocity, body frame")
+    axes.legend(loc="upper right", ncols=3)
+
+
+def _invariants(axes: Any, one: One, energy: Array, is_whole: bool) -> None:
+    lines = {"energy" if is_whole else "kinetic energy": _change(energy)}
+    if one.is_free:
+        lines["|m|"] = _change(np.linalg.norm(one.m, axis=-1))
+        spatial = np.einsum("tij,tj->ti", one.Q, one.m)
+        size = np.linalg.norm(spatial[0]) or 1.0
+        lines["momentum in space"] = np.linalg.norm(spatial - spatial[0], axis=-1) / size
+    for name, change in lines.items():
+        axes.plot(one.t, np.where(change > 0, change, np.nan), ".", markersize=3, label=name)
+    axes.set_yscale("log")
+    axes.set_xlabel("t")
+    axes.set_title("relative change")
+    axes.legend(loc="lower right")
+
+
+def _change(values: Array) -> Array:
+    size = float(np.abs(values).max()) or 1.0
+    return np.asarray(np.abs(values - values[0]) / size)

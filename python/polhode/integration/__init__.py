@@ -1,0 +1,1 @@
+"""One integration: arguments, state, loop, torques in Python, trajectory."""

@@ -1,0 +1,72 @@
+"""Torques for which the core calls back."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from polhode._arrays import Array
+from polhode._axes import to_body, to_space
+from polhode.torques import Function, Torque
+from polhode.torques._evaluate import exactly
+
+if TYPE_CHECKING:
+    from polhode.integration.state import Run
+
+
+class Called:
+    """A torque that is evaluated in Python, as a function that the core calls.
+
+    ``called(order, t, m, attitude)`` is in the body frame. Order 1 is the torque, the first
+    derivative of the angular momentum in space; other orders from 0 are the other derivatives of a
+    given momentum, and order -1 is the W of a modified potential. The core calls the function of a
+    `Function`, `direct`, without this object. It calls `fitted` if the result is not an array of
+    doubles of the right shape.
+    """
+
+    def __init__(self, run: Run, term: Torque) -> None:
+        self.term, self.shape = term, run.m.shape
+        self.direct = term._f if type(term) is Function else None
+        self.depends_on_m = bool(term.depends_on_m)
+        self.has_modified = term.has_modified
+        self.is_given = term.gives_momentum and run.direct
+        if self.is_given:
+            # The difference of m and L, a constant vector in the space frame, set in the first
+            # step.
+            self.offset = run.extra.setdefault("offset", np.zeros_like(run.m))
+            self.begun = run.done > 0
+
+    def __call__(self, order: int, t: float, m: Array, attitude: Array) -> Array:
+        """The value of this order; the core adds a note of step and time to an exception."""
+        if self.is_given:
+            return self._given(order, t, m, attitude)
+        if order == 1:
+            return self.term.torque(t, m, attitude)
+        return self.term.modified(t, attitude, m.shape)
+
+    def fitted(self, value: ArrayLike | None) -> Array:
+        """The result of `direct`, as doubles of the right shape."""
+        return exactly("torque", value, self.shape)
+
+    def _given(self, order: int, t: float, m: Array, attitude: Array) -> Array:
+        value = self.term.spatial_momentum(order, t, m.shape)
+        if order > 0:
+            return to_body(attitude, value)
+        if not self.begun:
+            self.offset[...] = to_space(attitude, m) - value
+            self.begun = True
+        return to_body(attitude, value + self.offset)
+
+
+def note(error: BaseException, text: str) -> None:
+    """Add a note to an exception."""
+    with contextlib.suppress(Exception):  # an exception may refuse attributes
+        error.add_note(text)
+
+
+def note_of_step(error: BaseException, step: int, t: float) -> None:
+    """The note that the core adds to an exception of a torque."""
+    note(error, f"in step {step} of the integration, at t = {t}")

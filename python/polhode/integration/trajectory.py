@@ -1,0 +1,309 @@
+"""`polhode.Trajectory`: the saved states of an integration."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from polhode import _core
+from polhode._arrays import Array
+from polhode.display.notebook import facts
+from polhode.integrators.table import levels_to_the_user
+from polhode.torques import Torque
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+    from matplotlib.animation import FuncAnimation
+    from matplotlib.figure import Figure
+
+#: Bodies evaluated at a time, so that memmaps are not read whole.
+CHUNK = 2**14
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """States of bodies at saved times, as `integrate` returns them.
+
+    Attributes
+    ----------
+    t : ndarray, shape (T,)
+        Times: the start, every save, the end.
+    m : ndarray, shape (T, ..., 3)
+        Angular momentum, body frame.
+    q : ndarray, shape (T, ..., 4) or (T, ..., 3, 3)
+        Attitude, body to space, in the form in which it was given.
+    inertia : ndarray, shape (..., 3)
+        Principal moments.
+    torque : tuple of Torque
+        The terms of the torque.
+
+    Notes
+    -----
+    With ``integrate(save_to=...)`` the arrays are memmaps; the methods read them in pieces.
+    """
+
+    t: Array
+    m: Array
+    q: Array
+    inertia: Array
+    torque: tuple[Torque, ...] = field(default=(), repr=False)
+
+    #: `load`, put here by the module that reads what trajectories are made of.
+    _read: ClassVar[Callable[..., Trajectory]]
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __repr__(self) -> str:
+        span = f"t = {self.t[0]:g} ... {self.t[-1]:g}" if len(self) else "empty"
+        return f"{type(self).__name__}({len(self)} states of shape {self.m.shape[1:-1]}, {span})"
+
+    def _repr_html_(self) -> str:
+        shape = self.m.shape[1:-1]
+        content: dict[str, Any] = {
+            "states": len(self),
+            "bodies": f"{int(np.prod(shape))}, shape {shape}" if shape else 1,
+            "attitudes": "quaternions" if self.q.shape[-1] == 4 else "rotation matrices",
+            "axes": self._axes,
+            "torque": ", ".join(map(repr, self.torque)) or "none",
+        }
+        if len(self):
+            content["t"] = f"{self.t[0]:g} … {self.t[-1]:g}"
+        for when, k in (("first", 0), ("last", -1)) if len(self) and not shape else ():
+            content[f"{when} m"], content[f"{when} q"] = self.m[k], self.q[k]
+        return facts(type(self).__name__, content)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], torque: Any = None) -> Trajectory:
+        """The states that ``integrate(save_to=path)`` has saved so far.
+
+        The run may still be going on, or may have been killed.
+
+        Parameters
+        ----------
+        path : path
+            The directory that was `save_to`.
+        torque : None, model, callable or list of these, optional
+            The torques that were not stored, as in `resume`; only their potential is used.
+
+        Returns
+        -------
+        Trajectory
+            The states so far, possibly 0 of them. The arrays are read-only memmaps.
+
+        Raises
+        ------
+        FileNotFoundError
+            If `path` does not exist.
+        ValueError
+            If the files are damaged or are not an integration of polhode; the message names the
+            file.
+        """
+        return Trajectory._read(path, torque)
+
+    def energy(self) -> Array:
+        """Kinetic energy plus the potential of every torque that has one.
+
+        Returns
+        -------
+        energy : ndarray, shape (T, ...)
+
+        Warns
+        -----
+        RuntimeWarning
+            Once per call, with the names of the user-defined torques without a potential: their
+            potential energy is missing. For a torque that has no potential energy, such as damping,
+            give a `potential` that returns zeros. Models never cause this warning.
+
+        Examples
+        --------
+        >>> import polhode as ph
+        >>> traj = ph.integrate([1, 2, 4], [1, 2, 2], [1, 0, 0, 0], 0.1, 20, save_every=10)
+        >>> traj.energy().round(12)
+        array([2., 2., 2.])
+        """
+        missing = [repr(term) for term in self.torque if term.lacks_potential]
+        if missing:
+            warnings.warn(
+                f"the energy leaves out the potential of {', '.join(missing)}: give potential=",
+                RuntimeWarning,
+                stacklevel=levels_to_the_user(),
+            )
+        energy = np.empty(self.m.shape[:-1])
+        for at in self._pieces():
+            m, q = np.asarray(self.m[at]), np.asarray(self.q[at])
+            energy[at] = self._kinetic(m)
+            for term in self.torque:
+                if not term.has_potential:
+                    continue
+                if term.any_batch and not term.depends_on_t:
+                    energy[at] += term.potential(0.0, q)
+                else:
+                    for k, t in enumerate(self.t[at], at.start):
+                        energy[k] += term.potential(float(t), np.asarray(self.q[k]))
+        return energy
+
+    def omega(self) -> Array:
+        """Angular velocity in the body frame, in the axes of `m`.
+
+        Returns
+        -------
+        omega : ndarray, shape (T, ..., 3)
+            Radians per time; zero about the axis of a rod.
+
+        Examples
+        --------
+        >>> import polhode as ph
+        >>> traj = ph.integrate([1, 2, 4], [1, 0, 0], [1, 0, 0, 0], 0.1, 20, save_every=20)
+        >>> traj.omega()
+        array([[1., 0., 0.],
+               [1., 0., 0.]])
+        """
+        return np.asarray(_core.omega(self.inertia, np.asarray(self.m)))
+
+    def casimir(self) -> Array:
+        """Half the square of the momentum, |m|^2/2.
+
+        Returns
+        -------
+        casimir : ndarray, shape (T, ...)
+        """
+        return np.asarray(_core.casimir(np.asarray(self.m)))
+
+    def momentum_spatial(self) -> Array:
+        """Angular momentum in the space frame, Q m.
+
+        Returns
+        -------
+        momentum_spatial : ndarray, shape (T, ..., 3)
+        """
+        rotate = _core.so3_rotate if self.q.shape[-1] == 4 else _core.so3_rotate_by_matrix
+        return np.asarray(rotate(np.asarray(self.q), np.asarray(self.m)))
+
+    def plot(self, body: int | tuple[int, ...] = 0) -> Figure:
+        """Picture of one body: its momentum on the sphere, its attitude, its invariants.
+
+        Parameters
+        ----------
+        body : int or tuple of int, optional
+            Which body of a batch.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Four axes: m on the sphere |m| = const with the curves of constant energy on which it
+            would move without torque (polhodes; the separatrix is dashed); the attitude, as the
+            components of its quaternion; the tips of the body axes in space, seen from above; and
+            the relative change of energy, |m| and the momentum in space. Under a torque it is that
+            of the energy, of the kinetic energy if a torque has no potential. It is no error where
+            the motion does not conserve it, as with a torque that depends on time.
+
+        Raises
+        ------
+        ImportError
+            If Matplotlib is missing: ``pip install "polhode[plot]"``.
+        IndexError
+            If there is no such body.
+        """
+        from polhode.display.plot import plot
+
+        return plot(self, body)
+
+    def animate(self, body: int | tuple[int, ...] = 0, *, interval: float = 40.0) -> FuncAnimation:
+        """Moving picture of the attitude of one body, as a box.
+
+        Parameters
+        ----------
+        body : int or tuple of int, optional
+            Which body of a batch.
+        interval : float, optional
+            Milliseconds between two pictures.
+
+        Returns
+        -------
+        matplotlib.animation.FuncAnimation
+            One picture for each saved state; of more than 1000 states, 1000 that are evenly spaced.
+            Keep it in a variable while it runs; ``save("body.gif", writer="pillow")`` writes a
+            file, and ``to_jshtml()`` shows it in a notebook.
+
+        Raises
+        ------
+        ImportError
+            If Matplotlib is missing: ``pip install "polhode[plot]"``.
+        IndexError
+            If there is no such body.
+        ValueError
+            If there is no saved state.
+
+        Notes
+        -----
+        A homogeneous box with these moments of inertia has the drawn proportions; a side of less
+        than a fiftieth of the longest is drawn as one. Moments that violate the triangle inequality
+        have no box; a square below zero counts as zero. Lines: the axes of m in the body, and
+        dashed the direction of the angular momentum in space.
+        """
+        from polhode.display.animate import animate
+        from polhode.display.plot import saved_states
+
+        return animate(saved_states(self, body, most=1000), interval)
+
+    def to_xarray(self) -> xarray.Dataset:
+        """The states as a dataset of xarray.
+
+        Returns
+        -------
+        xarray.Dataset
+            Variables ``m`` (t, body, axis), ``q`` (t, body, component), or for matrices (t, body,
+            space_axis, axis), and ``inertia`` (axis) or (body, axis); for a trajectory in the axes
+            of a `RigidBody` ``tensor`` (axis, other_axis) in place of ``inertia``. A batch of one
+            axis has the dimension ``body``, one of several axes has ``body_1``, ``body_2`` and so
+            on; a single body has none. ``axis`` is the number of the body axis, ``component`` is w,
+            x, y, z. Attributes say the frames and the torque. Arrays are not copied.
+
+        Raises
+        ------
+        ImportError
+            If xarray is missing: ``pip install "polhode[tables]"``.
+        """
+        from polhode.display.tables import to_xarray
+
+        return to_xarray(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The states as a data frame of pandas.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each time and body. Columns m1, m2, m3 (body frame) and qw, qx, qy, qz, or
+            q11, q12 ... q33 for matrices. The index is ``t``, for a batch with further levels:
+            ``body``, or ``body_1``, ``body_2`` and so on for a batch of several axes.
+
+        Raises
+        ------
+        ImportError
+            If pandas is missing: ``pip install "polhode[tables]"``.
+        """
+        from polhode.display.tables import to_pandas
+
+        return to_pandas(self)
+
+    @property
+    def _axes(self) -> str:
+        """The body axes of m and q."""
+        return "principal axes"
+
+    def _kinetic(self, m: Array) -> Array:
+        return np.asarray(_core.energy(self.inertia, m))
+
+    def _pieces(self) -> Iterator[slice]:
+        """The saves, a bounded number of bodies at a time."""
+        step = max(1, CHUNK // max(1, int(np.prod(self.m.shape[1:-1]))))
+        for k in range(0, len(self), step):
+            yield slice(k, min(k + step, len(self)))

@@ -1,0 +1,209 @@
+"""The list of methods, read from the core."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+from polhode import _core
+from polhode.display.notebook import Listing, facts
+from polhode.integrators import options as _options
+from polhode.integrators.tableaus import MuntheKaas, is_implicit
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method.
+
+    Attributes
+    ----------
+    name : str
+        The name for `step(method=...)`.
+    order : int or None
+        Order of accuracy in the step; None for exact methods.
+    kind : str
+        Its family.
+    invariants : tuple of str
+        Quantities that it conserves to rounding, with the default options: "energy", "casimir"
+        (|m|^2/2), "momentum_spatial" (Q m).
+    symmetric : bool
+        Whether a step of -h inverts a step of h. For implicit methods: for steps so short that the
+        solution is unique.
+    options : dict
+        Names and defaults of its options.
+    source : str
+        Paper and equation, keys as in REFERENCES.md.
+    history : int
+        Number of steps that a multistep method combines. It makes its first steps by another method
+        and needs at least this number of steps. 0 for one-step methods.
+    takes_torque : bool
+        True for direct integrators: `integrate(..., splitting=None)` is possible.
+    option_docs : dict
+        Names of its options, what each does, and its choices.
+    """
+
+    name: str
+    order: int | None
+    kind: str
+    invariants: tuple[str, ...]
+    symmetric: bool
+    options: dict[str, Any] = field(hash=False)
+    source: str
+    history: int = 0
+    takes_torque: bool = False
+    option_docs: dict[str, str] = field(default_factory=dict, hash=False)
+
+    def _repr_html_(self) -> str:
+        return facts(f"method {self.name}", vars(self))
+
+
+_ROWS = _core.methods()
+_OPTIONS = [_options.read(row["options"]) for row in _ROWS]
+_METHODS = [
+    Method(
+        name=row["name"],
+        order=row["order"] or None,
+        kind=row["kind"],
+        invariants=tuple(row["invariants"].split()),
+        symmetric=row["symmetric"],
+        options={option.name: option.default for option in options},
+        source=row["source"],
+        history=row["history"],
+        takes_torque=row["takes_torque"],
+        option_docs={option.name: option.description for option in options},
+    )
+    for row, options in zip(_ROWS, _OPTIONS, strict=True)
+]
+#: The row for methods made by `rkmk`, which has no public name.
+_MADE = "rkmk"
+_INDEX = {method.name: i for i, method in enumerate(_METHODS) if method.name != _MADE}
+_MADE_ROW = [method.name for method in _METHODS].index(_MADE)
+
+
+def methods() -> list[Method]:
+    """All methods that `step` knows, as a list of frozen dataclasses.
+
+    Returns
+    -------
+    list of Method
+        See `Method` for the attributes. A notebook shows the list as a table.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> ph.methods()[0].name
+    'exact'
+    """
+    columns = ("name", "order", "kind", "invariants", "symmetric", "takes_torque", "options")
+    public = (method for method in _METHODS if method.name != _MADE)
+    return Listing(public, "methods", (*columns, "source"))
+
+
+def method_name(row: int) -> str:
+    """Name of the method in this row."""
+    return _METHODS[row].name
+
+
+def row_of_name(name: str) -> int:
+    """The row with this name, that of `rkmk` included."""
+    return _MADE_ROW if name == _MADE else _INDEX[name]
+
+
+def history(row: int) -> int:
+    """The least number of steps of the method in this row."""
+    return _METHODS[row].history
+
+
+def corrects_energy(row: int, values: tuple[Any, ...]) -> bool:
+    """True if the energy is corrected with these values of the options."""
+    own = zip(reversed(_OPTIONS[row]), reversed(values), strict=False)  # after coefficients
+    return any(
+        option.name == "energy_correction" and isinstance(value, float) and value != 0
+        for option, value in own
+    )
+
+
+def unknown_name(what: str, name: object, known: list[str]) -> ValueError:
+    """The error for a name that is not in a list, with the most similar names of the list."""
+    near = difflib.get_close_matches(str(name).lower(), known, n=3, cutoff=0.4)
+    hint = f"; did you mean {', '.join(map(repr, near))}?" if near else f"; known: {known}"
+    return ValueError(f"unknown {what} {name!r}{hint}")
+
+
+def direct_facts(row: int) -> dict[str, Any]:
+    """The core's data of this row; raises an error unless it is a direct integrator."""
+    facts: dict[str, Any] = _ROWS[row]
+    if not facts["takes_torque"]:
+        known = [method.name for method in methods() if method.takes_torque]
+        raise ValueError(
+            f"method {facts['name']!r} does not take a torque itself and needs a splitting; "
+            f"splitting=None is for {', '.join(known)}"
+        )
+    return facts
+
+
+def may_lack_root(row: int, values: tuple[Any, ...]) -> bool:
+    """True if, with these options, the method solves equations that may have no solution."""
+    return is_implicit(values[0]) if row == _MADE_ROW else bool(_ROWS[row]["may_lack_root"])
+
+
+def levels_to_the_user() -> int:
+    """The `stacklevel` with which a warning of the caller names the code that called polhode."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] == "polhode":
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def warn_of_lost(row: int, lost: int, by_torque: int = 0, *, implicit: bool = True) -> None:
+    """One warning per call for the bodies that became NaN in a step, or because of a torque.
+
+    `implicit`: a step of the method may have no solution; else the steps were too long.
+    """
+    reasons = []
+    if by_torque:
+        reasons.append(f"the torque was not finite: {_bodies(by_torque)} NaN")
+    name = _METHODS[row].name
+    if lost and implicit:
+        reasons.append(
+            f"method {name!r} found no root in a step: {_bodies(lost)} NaN; shorter steps have one"
+        )
+    elif lost:
+        reasons.append(
+            f"a step of method {name!r} was too long to have a correct digit: {_bodies(lost)} NaN"
+        )
+    if reasons:
+        warnings.warn("; ".join(reasons), RuntimeWarning, stacklevel=levels_to_the_user())
+
+
+def _bodies(count: int) -> str:
+    return "1 body is" if count == 1 else f"{count} bodies are"
+
+
+def method_index(method: str | MuntheKaas, options: dict[str, Any]) -> int:
+    """Row of a method in the core's list; raises an error for unknown names and options."""
+    name = _MADE if isinstance(method, MuntheKaas) else method
+    try:
+        row = _MADE_ROW if isinstance(method, MuntheKaas) else _INDEX[method]
+    except (KeyError, TypeError):
+        raise unknown_name("method", name, list(_INDEX)) from None
+    for option in options:
+        if option not in _METHODS[row].options:
+            having = [m.name for m in methods() if option in m.options]
+            who = f"methods that have it: {', '.join(having)}" if having else "no method has it"
+            raise TypeError(f"method {name!r} has no option {option!r}; {who}")
+    return row
+
+
+def option_values(
+    row: int, options: dict[str, Any], method: str | MuntheKaas = ""
+) -> tuple[Any, ...]:
+    """All options of a method in the form of the core; () if no option is given.
+
+    For a method made by `rkmk`, the coefficients come first.
+    """
+    made = (method._coefficients(),) if isinstance(method, MuntheKaas) else ()
+    return (*made, *_options.values(_OPTIONS[row], options, _METHODS[row].name))

@@ -1,0 +1,147 @@
+"""Munthe-Kaas Runge-Kutta methods from any Butcher tableau."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from polhode import _arrays, _core
+from polhode._arrays import Array
+from polhode.display.notebook import table
+
+#: Largest numbers of stages in the core.
+MOST_EXPLICIT, MOST_IMPLICIT = _core.tableau_stages
+#: Tolerance for rounded coefficients of tableaus.
+ROUNDED = 1e-9
+
+
+@dataclass(frozen=True)
+class MuntheKaas:
+    """A Runge-Kutta method on the rotation group, made by `rkmk`; a value for ``method=``.
+
+    Attributes
+    ----------
+    a : tuple of tuples of float
+        Matrix of the tableau.
+    b, c : tuple of float
+        Its weights and nodes.
+    """
+
+    a: tuple[tuple[float, ...], ...]
+    b: tuple[float, ...]
+    c: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        matrix, weights, nodes = (
+            np.array(_arrays.real_array(name, x), np.float64)
+            for name, x in (("a", self.a), ("b", self.b), ("c", self.c))
+        )
+        s = weights.size
+        if s == 0 or weights.ndim != 1 or matrix.shape != (s, s) or nodes.shape != (s,):
+            raise ValueError(
+                "a tableau has a of shape (s, s), b and c of shape (s,), s at least 1, not "
+                f"{matrix.shape}, {weights.shape} and {nodes.shape}"
+            )
+        for name, array in (("a", matrix), ("b", weights), ("c", nodes)):
+            if not np.isfinite(array).all():
+                raise ValueError(f"{name} must be finite")
+        implicit = bool(np.triu(matrix).any())
+        most = MOST_IMPLICIT if implicit else MOST_EXPLICIT
+        if s > most:
+            kind = "implicit" if implicit else "explicit"
+            raise ValueError(f"an {kind} tableau may have {most} stages, not {s}")
+        if abs(weights.sum() - 1) > ROUNDED:
+            raise ValueError(f"the weights b must have the sum 1, not {weights.sum()}")
+        off = np.abs(matrix.sum(1) - nodes)
+        if off.max() > ROUNDED:
+            k = int(off.argmax())
+            raise ValueError(
+                f"the nodes c must be the sums of the rows of a; c[{k}] is {nodes[k]} and "
+                f"the sum {matrix[k].sum()}"
+            )
+        # The class is frozen.
+        object.__setattr__(self, "a", tuple(tuple(map(float, row)) for row in matrix))
+        object.__setattr__(self, "b", tuple(map(float, weights)))
+        object.__setattr__(self, "c", tuple(map(float, nodes)))
+
+    def _repr_html_(self) -> str:
+        rows = [*((c, *a) for c, a in zip(self.c, self.a, strict=True)), ("", *self.b)]
+        head = ["c", *(f"a{j + 1}" for j in range(self.stages))]
+        return table("Munthe-Kaas method: nodes c, matrix a, last row weights b", head, rows)
+
+    @property
+    def stages(self) -> int:
+        """Number of stages."""
+        return len(self.b)
+
+    @property
+    def implicit(self) -> bool:
+        """Whether a stage depends on itself or on later ones."""
+        return is_implicit(self._coefficients())
+
+    def _coefficients(self) -> Array:
+        """As the core takes it: number of stages, a, b, c."""
+        return np.array([self.stages, *np.ravel(self.a), *self.b, *self.c], np.float64)
+
+
+def is_implicit(coefficients: Array) -> bool:
+    """Whether a tableau is, given as the core takes it."""
+    s = int(coefficients[0])
+    return bool(np.triu(coefficients[1 : 1 + s * s].reshape(s, s)).any())
+
+
+def rkmk(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> MuntheKaas:
+    """The Munthe-Kaas Runge-Kutta method with this Butcher tableau.
+
+    Parameters
+    ----------
+    a : array_like, shape (s, s)
+        Matrix of the tableau: explicit (zero on and above the diagonal, s at most 13) or implicit
+        (s at most 8).
+    b : array_like, shape (s,)
+        Weights; their sum is 1.
+    c : array_like, shape (s,)
+        Nodes, the sums of the rows of `a`.
+
+    Returns
+    -------
+    MuntheKaas
+        A value for ``method=`` of `step`, `integrate` and `flops`.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not agree, a number is not finite, there are too many stages, or a sum is wrong
+        by more than 1e-9.
+
+    Notes
+    -----
+    Stage k rotates the body by P_k = h sum_j a_kj dexp^-1(-P_j) omega_j from its attitude at the
+    start, dexp^-1 without truncation. The spatial momentum changes by h sum_j a_kj times the torque
+    of stage j ([MK98]; [Krysl07] Sec. 3.7). The order is that of the tableau. Without torque the
+    spatial momentum is conserved to rounding. `dexp` is singular for a rotation of 2 pi per step.
+
+    The equations of an implicit tableau are solved by Newton's method; in a long step by
+    continuation from h = 0. If that branch ends before h, the body becomes NaN, with a
+    RuntimeWarning. Under torque a fixed-point iteration updates the torques of the stages until
+    they are constant, at most 200 times. For Gauss methods it converges up to about h^2 |change of
+    the torque per radian| / I1 = 5. Beyond, the body becomes NaN, even if the equations have a
+    solution.
+
+    Ready-made: "rkmk4" (classical), "rkmk_midpoint" (explicit), "rkmk_gauss2" and "rkmk_gauss4"
+    (Gauss, of orders 2 and 4; the first is "imidm").
+
+    Examples
+    --------
+    Heun's third-order method:
+
+    >>> import polhode as ph
+    >>> a = [[0, 0, 0], [1 / 3, 0, 0], [0, 2 / 3, 0]]
+    >>> heun = ph.rkmk(a, b=[1 / 4, 0, 3 / 4], c=[0, 1 / 3, 2 / 3])
+    >>> m, q = ph.step([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0], 0.1, method=heun)
+    >>> m.round(6)
+    array([0.291432, 0.512864, 0.795008])
+    """
+    return MuntheKaas(a, b, c)  # type: ignore[arg-type]  # it makes them tuples

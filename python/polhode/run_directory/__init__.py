@@ -1,0 +1,1 @@
+"""Runs stored in files: format, comparison, continuation."""
