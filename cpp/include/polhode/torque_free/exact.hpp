@@ -370,9 +370,10 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& motion,
 
     Doubled<T> phase{{T(1.0), T(0.0)}, {T(1.0), T(0.0)}, {T(1.0), T(0.0)}};
     constexpr int small_doublings = 3;
+    T difference = 0.0;
     if (any_doubles) {
         const T Gk = motion.G * motion.k;
-        const T difference = delta(motion);
+        difference = delta(motion);
         double_increment<true, true>(motion, Gk, difference, doubles, J == 1.0, v, phase);
         for (int i = 2; any(J >= double(i)); ++i) {
             const mask_t<T> active = J >= double(i);
@@ -430,7 +431,11 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& motion,
     Complex<T> half{size_g + g.re, g.im};
     if (any_doubles) {
         const mask_t<T> obtuse = (J > 0.0) & (g.re < 0.0);
-        half = select<T>(obtuse, {abs(g.im), copysign(size_g - g.re, g.im)}, half);
+        // From one end of axis 2 to the other the argument comes within rounding of pi where the
+        // azimuth librates.  Its sign is that of the change of azimuth.
+        const mask_t<T> beside_pi = (difference < 0.0) & (abs(g.im) < -0.125 * g.re);
+        const T side = select(beside_pi, X, g.im);
+        half = select<T>(obtuse, {abs(g.im), copysign(size_g - g.re, side)}, half);
     }
     Complex<T> Y = Complex<T>{turn.cos, turn.sin} * half;
     if (any_doubles) Y = Y * conjugate(phase.H) * phase.E;

@@ -476,8 +476,11 @@ POLHODE_INLINE FreeStep<T> step_by_third_kind(const PrintedInertia<T>& body,
     const Complex g = (f * Complex{U, -V}).rescaled() * (H * H).rescaled();
     const T size = sqrt(fma(g.re, g.re, g.im * g.im));
     const mask_t<T> obtuse = g.re < 0.0;
+    // From one end of axis 2 to the other g comes within rounding of pi where the azimuth librates.
+    // The sign of its argument is that of the change of azimuth.
+    const T sign_of = select(librates & (abs(g.im) < -0.125 * g.re), X, g.im);
     const Complex half{select(obtuse, abs(g.im), size + g.re),
-                       select(obtuse, copysign(size - g.re, g.im), g.im)};
+                       select(obtuse, copysign(size - g.re, sign_of), g.im)};
     const Complex y_turn = Complex{turn.cos, turn.sin} * half * Complex{H.re, -H.im}.rescaled();
     return {n_body, turned_frame(s, n, G, y_turn.re, y_turn.im)};
 }
