@@ -8,19 +8,21 @@ and collected once; every change is chosen in a copy (fork) of that process, so 
 tenth of a second.  Changes of tables are chosen by an environment variable, as the package is
 loaded.
 
-What has been run stands in build/mutation/results.json, and is not run again unless the change, not
-the tests, is another: give --again to forget it.  The likeliest test of every change comes first,
-then the others that the list has for it; until all of them have missed it, it is undecided.  A
-change that no test can see, because it moves no result beyond the bound that is stated for it, has
-its reason in the list and is not run.
+Results are stored in build/mutation/results.json. A change that has a result is not run again;
+--again forgets it. The likeliest tests of a change come first, then the others that the list has
+for it. A change without tests in the list, and with --all-tests every change that these tests
+missed, gets all tests that execute it: one run of the suite records which tests those are
+(build/mutation/reach.json). --minutes limits the time of this last part; a change whose tests did
+not all fit stays undecided. A change that no test can see, because no result changes beyond its
+stated bound, has its reason in the list and is not run.
 
-Not part of .ci/run: the build takes minutes, and where the likely tests miss a change so do the
-others.
+Not part of .ci/run, because the build takes minutes.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import ctypes
 import dataclasses
 import itertools
@@ -44,6 +46,8 @@ ROOT = Path(__file__).resolve().parents[1]
 LIST = ROOT / ".ci" / "mutants.toml"
 WORK = ROOT / "build" / "mutation"
 RESULTS = WORK / "results.json"
+REACH = WORK / "reach.json"
+OPTIONS = ["-q", "--tb=no", "--assert=plain", "-p", "no:cacheprovider"]
 
 #: What is chosen as the package is loaded: tables.
 TABLES = {
@@ -66,15 +70,23 @@ inline unsigned active = [] {
     const char* chosen = std::getenv("POLHODE_MUTANT");
     return chosen ? static_cast<unsigned>(std::strtoul(chosen, nullptr, 16)) : 0u;
 }();
+inline unsigned char reached[65536];
+inline bool chosen(unsigned number) {
+    reached[number & 65535] = 1;
+    return active == number;
 }
-#define MUT(number) (::polhode_mutation::active == number)
+}
+#define MUT(number) (::polhode_mutation::chosen(number))
 #endif
 """
-#: Chooses another while the program runs, appended to a source of the module.
+#: Chooses another change while the program runs, and tells which have been executed.
 SETTER = """
 #include "polhode/config.hpp"
 extern "C" __attribute__((visibility("default"))) void polhode_mutate(unsigned number) {
     polhode_mutation::active = number;
+}
+extern "C" __attribute__((visibility("default"))) unsigned char* polhode_reached() {
+    return polhode_mutation::reached;
 }
 """
 PYTHON_SELECTION = (
@@ -137,37 +149,79 @@ def source(path: str) -> str:
     return (ROOT / path).read_text(encoding="utf-8")
 
 
-def generated(rule: dict[str, Any], taken: set[tuple[str, tuple[int, int]]]) -> Iterator[Mutant]:
+def strings(text: str) -> tuple[set[int], set[tuple[int, int]]]:
+    """Of a Python source: the lines inside long strings, and where short strings begin."""
+    inside: set[int] = set()
+    short = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if node.end_lineno != node.lineno:
+                inside.update(range(node.lineno, (node.end_lineno or 0) + 1))
+            short.add((node.lineno, node.col_offset))
+    return inside, short
+
+
+def is_code(path: str, text: str, place: tuple[int, int], new: str) -> bool:
+    """Whether a piece of a Python source is code that can be replaced."""
+    if not path.endswith(".py"):
+        return True
+    inside, short = strings(text)
+    line = text.count("\n", 0, place[0]) + 1
+    column = len(text[text.rfind("\n", 0, place[0]) + 1 : place[0]].encode())
+    piece = text[slice(*place)]
+    if line in inside or (piece.startswith('"') and (line, column) not in short):
+        return False
+    try:
+        ast.parse(
+            text[: place[0]]
+            + f"(({new.replace('$', piece)}) if 0 else ({piece}))"
+            + text[place[1] :]
+        )
+    except SyntaxError:
+        return False
+    return True
+
+
+def generated(rule: dict[str, Any], taken: dict[str, set[tuple[int, int]]]) -> Iterator[Mutant]:
     """A seeded choice of the places that match the pattern of a rule, group 1 of it the piece.
 
-    The choice depends on the text of a place: a change elsewhere in the file does not change it.
+    `path` can be a list of patterns of files; lines that match `skip` are left out.  The choice
+    depends on the text of a place: a change elsewhere in the file does not change it.
     """
-    text = source(rule["path"])
-    begin = text.index(rule["begin"]) if "begin" in rule else 0
-    end = text.index(rule["end"], begin) if "end" in rule else len(text)
+    globs = [rule["path"]] if isinstance(rule["path"], str) else rule["path"]
     places = []
-    seen: dict[str, int] = {}
-    for match in re.compile(rule["pattern"]).finditer(text, begin, end):
-        line_begin = text.rfind("\n", 0, match.start()) + 1
-        line = text[line_begin : text.find("\n", match.end())].strip()
-        key = f"{line} « {match.group(1)} » {seen.get(match.group(), 0)}"
-        seen[match.group()] = seen.get(match.group(), 0) + 1
-        order = zlib.crc32(f"{rule['seed']} {key}".encode())
-        places.append((order, key, match.span(1)))
+    for path in sorted({str(p.relative_to(ROOT)) for g in globs for p in ROOT.glob(g)}):
+        text = source(path)
+        begin = text.index(rule["begin"]) if "begin" in rule else 0
+        end = text.index(rule["end"], begin) if "end" in rule else len(text)
+        seen: dict[str, int] = {}
+        for match in re.compile(rule["pattern"], re.MULTILINE).finditer(text, begin, end):
+            line_begin = text.rfind("\n", 0, match.start()) + 1
+            line = text[line_begin : text.find("\n", match.end())].strip()
+            if "skip" in rule and re.search(rule["skip"], line):
+                continue
+            key = f"{line} « {match.group(1)} » {seen.get(match.group(), 0)}"
+            seen[match.group()] = seen.get(match.group(), 0) + 1
+            order = zlib.crc32(f"{rule['seed']} {key}".encode())
+            places.append((order, key, path, match.span(1)))
     chosen = 0
-    for _, key, place in sorted(places):
-        if chosen < rule["count"] and (rule["path"], place) not in taken:
-            chosen += 1
-            taken.add((rule["path"], place))
-            yield Mutant(
-                rule["path"],
-                key,
-                rule["new"],
-                rule["kind"],
-                rule["tests"],
-                rule.get("subtle", True),
-                place=place,
-            )
+    for _, key, path, place in sorted(places):
+        others = taken.setdefault(path, set())
+        if chosen == rule["count"] or any(a < place[1] and place[0] < b for a, b in others):
+            continue
+        if not is_code(path, source(path), place, rule["new"]):
+            continue
+        chosen += 1
+        others.add(place)
+        yield Mutant(
+            path,
+            key,
+            rule["new"],
+            rule["kind"],
+            rule.get("tests", ""),
+            rule.get("subtle", True),
+            place=place,
+        )
 
 
 def listed() -> dict[str, Any]:
@@ -187,7 +241,9 @@ def mutants() -> list[Mutant]:
         for entry in file["mutants"]:
             fields = {"tests": file["tests"], **entry}
             result.append(Mutant(path=file["path"], **fields))
-    taken = {(m.path, m.span(source(m.path))) for m in result}
+    taken: dict[str, set[tuple[int, int]]] = {}
+    for m in result:
+        taken.setdefault(m.path, set()).add(m.span(source(m.path)))
     for rule in content["rule"]:
         result += generated(rule, taken)
     why = reasons()
@@ -268,8 +324,18 @@ class Loop:
     have seen other changes come first, then the quick ones; the first that fails ends it.
     """
 
-    def __init__(self, names: list[str], known: dict[str, Any], send: Any, at_load: bool) -> None:
+    def __init__(
+        self,
+        names: list[str],
+        known: dict[str, Any],
+        send: Any,
+        at_load: bool,
+        reach: dict[str, list[str]] | None = None,
+        seconds: float = float("inf"),
+    ) -> None:
         self.names, self.known, self.send, self.at_load = names, known, send, at_load
+        self.reach, self.allowed = reach, seconds
+        self.until = float("inf")
         self.failed: list[str] = []
         self.seconds: dict[str, float] = {}
 
@@ -280,8 +346,11 @@ class Loop:
         self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
 
     def run(self, items: list[Any], first: bool) -> None:
-        """The tests, up to the first that fails where that is enough."""
+        """The tests, up to the first failure where that is enough, or as many as there is time."""
         for item, following in itertools.zip_longest(items, items[1:]):
+            if time.monotonic() > self.until:
+                self.failed.append("")
+                return
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if first and self.failed:
                 return
@@ -316,9 +385,14 @@ class Loop:
         """The first test that detects a change, "" if no test does."""
         seconds, kills = self.known["seconds"], self.known["kills"]
         items = [i for i in items if not self.known["always"].get(i.nodeid)]
+        if self.reach is not None and name in self.reach:
+            there = set(self.reach[name])
+            items = [i for i in items if i.nodeid in there]
+        self.until = time.monotonic() + self.allowed
         items.sort(key=lambda i: (-kills.get(i.nodeid, 0), seconds.get(i.nodeid, 0.0)))
         while True:
-            ended, said = self.copy(name, items, int(60 + 10 * sum(seconds.values())))
+            limit = min(10 * sum(seconds.values()), 2 * self.allowed)
+            ended, said = self.copy(name, items, int(60 + limit))
             for test, now in said["seconds"].items():
                 seconds.setdefault(test, now)
             if ended < 0:
@@ -328,6 +402,8 @@ class Loop:
             if not said["failed"]:
                 return ""
             test = said["failed"][0]
+            if not test:
+                return "no time"
             if not self.fails_always(next(i for i in items if i.nodeid == test)):
                 kills[test] = kills.get(test, 0) + 1
                 return test
@@ -358,30 +434,114 @@ def select(name: str) -> None:
             module.MUT = number.__eq__
 
 
-def run_in_child(
-    names: list[str], files: list[str], known: dict[str, Any], send: Any, at_load: bool
-) -> None:
-    """The tests in a process that has already imported everything except the package."""
+class Reach:
+    """A plugin of pytest: which changes each test executes, and how long it takes."""
+
+    def __init__(self) -> None:
+        self.tests: dict[str, tuple[float, list[int], bool]] = {}
+        self.python: set[int] = set()
+
+    def pytest_collection_finish(self) -> None:
+        """Makes the changes in Python report, and finds those of the module."""
+        import polhode._core
+
+        module = ctypes.CDLL(polhode._core.__file__)
+        module.polhode_reached.restype = ctypes.POINTER(ctypes.c_ubyte * 65536)
+        self.cells = module.polhode_reached().contents
+
+        def reported(number: int) -> bool:
+            self.python.add(number & 65535)
+            return False
+
+        for name, loaded in sys.modules.items():
+            if name.split(".")[0] == "polhode" and hasattr(loaded, "MUT"):
+                loaded.MUT = reported
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Adds what setup, call or teardown of a test has executed."""
+        seconds, there, failed = self.tests.get(report.nodeid, (0.0, [], False))
+        cells = bytes(self.cells)
+        found = {i for i in range(65536) if cells[i]} | self.python | set(there)
+        self.tests[report.nodeid] = (
+            seconds + report.duration,
+            sorted(found),
+            failed or report.failed,
+        )
+        ctypes.memset(self.cells, 0, 65536)
+        self.python.clear()
+
+
+def reaching(everything: list[Mutant], again: bool) -> dict[str, Any]:
+    """The tests that execute each change, and the seconds of the tests."""
+    if again or not REACH.exists():
+        child = CONTEXT.Process(target=record_reach)
+        child.start()
+        child.join()
+    tests = json.loads(REACH.read_text())
+    by_cell: dict[int, list[str]] = {}
+    for test, (_, cells, _) in tests.items():
+        for cell in cells:
+            by_cell.setdefault(cell, []).append(test)
+    return {
+        "reach": {
+            m.name: by_cell.get(int(m.name, 16) & 65535, []) for m in everything if not at_load(m)
+        },
+        "seconds": {test: seconds for test, (seconds, _, _) in tests.items()},
+        "always": {test: True for test, (_, _, failed) in tests.items() if failed},
+    }
+
+
+def record_reach() -> None:
+    """Runs the suite once in the build of all changes and writes what each test executes."""
+    import pytest
+
+    prepare_child("0")
+    reach = Reach()
+    pytest.main([*OPTIONS, "tests"], plugins=[reach])
+    REACH.write_text(json.dumps(reach.tests))
+
+
+def prepare_child(name: str) -> None:
+    """The environment of a process that runs tests with the build of all changes."""
     site = str(WORK / "site")
-    os.environ |= {"PYTHONPATH": site, "POLHODE_MUTANT": names[0] if at_load else "0"}
+    os.environ |= {"PYTHONPATH": site, "POLHODE_MUTANT": name}
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     sys.path.insert(0, site)
     sys.dont_write_bytecode = False  # compiling takes longer than many tests
     os.chdir(ROOT)
     with Path(os.devnull).open("w") as file:
         os.dup2(file.fileno(), 1)
+
+
+def run_in_child(
+    names: list[str],
+    files: list[str],
+    known: dict[str, Any],
+    send: Any,
+    at_load: bool,
+    reach: dict[str, list[str]] | None,
+    seconds: float,
+) -> None:
+    """The tests in a process that has already imported everything except the package."""
     import pytest
 
-    options = ["-q", "--tb=no", "--assert=plain", "-p", "no:cacheprovider"]
-    sys.exit(int(pytest.main([*options, *files], plugins=[Loop(names, known, send, at_load)])))
+    prepare_child(names[0] if at_load else "0")
+    loop = Loop(names, known, send, at_load, reach, seconds)
+    sys.exit(int(pytest.main([*OPTIONS, *files], plugins=[loop])))
 
 
 def run_tests(
-    names: list[str], entry: str, known: dict[str, Any], at_load: bool
+    names: list[str],
+    entry: str,
+    known: dict[str, Any],
+    at_load: bool,
+    reach: dict[str, list[str]] | None = None,
+    seconds: float = float("inf"),
 ) -> Iterator[tuple[str, str, float]]:
     """Each change's name and first test that detected it ("": no test), and the seconds."""
     receive, send = CONTEXT.Pipe(duplex=False)
-    child = CONTEXT.Process(target=run_in_child, args=(names, chosen(entry), known, send, at_load))
+    arguments = (names, chosen(entry), known, send, at_load, reach, seconds)
+    child = CONTEXT.Process(target=run_in_child, args=arguments)
     child.start()
     send.close()
     left = list(names)
@@ -406,13 +566,16 @@ def chosen(test: str) -> list[str]:
         return ["tests"]
     file, _, words = test.partition("@")
     file, _, function = file.partition("::")
-    path = str(next(Path("tests").rglob(f"{file}.py"))) + ("::" + function if function else "")
+    found = sorted((ROOT / "tests").glob(f"**/{file}.py"))
+    if len(found) != 1:
+        raise ValueError(f"{test}: {len(found)} files of this name in tests/")
+    path = str(found[0].relative_to(ROOT)) + ("::" + function if function else "")
     return [path, "-k", words.replace("|", " or ").replace("!", "not ")] if words else [path]
 
 
 def entries(m: Mutant, all_tests: bool) -> list[str]:
     """Its tests in the order in which they are tried, "." for all."""
-    return m.tests.split() + (["."] if all_tests else [])
+    return m.tests.split() + (["."] if all_tests or not m.tests else [])
 
 
 def at_load(m: Mutant) -> bool:
@@ -438,7 +601,7 @@ def summary(everything: list[Mutant], results: dict[str, Any]) -> str:
         undecided = [
             m
             for m in run
-            if m not in seen and set(m.tests.split()) - set(results[m.name]["missed by"])
+            if m not in seen and set(entries(m, False)) - set(results[m.name]["missed by"])
         ]
         # What is seen is decided first: a share of the decided alone would be too good.
         share = f" ({100 * len(seen) / len(run):.1f} %)" if run and not undecided else ""
@@ -463,7 +626,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="of --sample (default: 1)")
     parser.add_argument("--only", nargs="+", metavar="K", help="run these, by name or path")
     parser.add_argument("--again", action="store_true", help="forget what missed them, or --only")
-    parser.add_argument("--all-tests", action="store_true", help="then the whole suite")
+    parser.add_argument("--all-tests", action="store_true", help="then all tests that execute it")
+    parser.add_argument(
+        "--minutes", type=float, default=45, help="limit of this last part (default: 45)"
+    )
     parser.add_argument("--no-build", action="store_true", help="the build is there already")
     arguments = parser.parse_args()
     everything = compiled = mutants()
@@ -487,14 +653,17 @@ def main() -> None:
                 results.pop(m.name, None)
     if not arguments.no_build:
         build(compiled)
+        REACH.unlink(missing_ok=True)
     print(f"{len(open_ones)} to run", flush=True)
 
     by_name = {m.name: m for m in open_ones}
 
     def note(name: str, entry: str, where: str, seconds: float) -> None:
         known = results.setdefault(name, {"missed by": []})
-        known["result"] = "seen" if where else "missed"
-        if where:
+        known["result"] = "seen" if where not in ("", "no time") else "missed"
+        if where == "no time":
+            pass  # undecided
+        elif where:
             known["test"] = where
         else:
             known["missed by"].append(entry)
@@ -515,8 +684,21 @@ def main() -> None:
                 groups.setdefault((entry, at_load(m)), []).append(m.name)
         for (entry, loading), names in groups.items():
             known = tests.setdefault(entry, {"always": {}, "seconds": {}, "kills": {}})
+            all_of_it: dict[str, Any] = {"reach": None}
+            limit = float("inf")
+            if entry == ".":
+                all_of_it = reaching(everything, again=False)
+                known["seconds"] |= all_of_it["seconds"]
+                known["always"] |= all_of_it["always"]
+                limit = (
+                    60 * arguments.minutes / sum(len(n) for (e, _), n in groups.items() if e == ".")
+                )
             for some in [[name] for name in ["0", *names]] if loading else [names]:
-                for name, where, seconds in run_tests(some, entry, known, loading):
+                if entry == "." and some == ["0"]:
+                    continue
+                for name, where, seconds in run_tests(
+                    some, entry, known, loading, all_of_it["reach"], limit
+                ):
                     if name != "0":
                         note(name, entry, where, seconds)
     print(summary(everything, results))
