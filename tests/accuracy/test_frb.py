@@ -118,18 +118,6 @@ def test_against_the_exact_step() -> None:
     check("q", names, np.abs(ends[0][1] - ends[1][1]).max(1), "frb.against_exact", unit=unit)
 
 
-def test_one_body_as_in_a_batch() -> None:
-    """Neighbours that need more terms, a longer sequence or the separatrix change no bit."""
-    inertia, m, h = random_states(300)
-    inertia[::17], m[::17] = (1.5, 2.0, 3.0), (0.5, 0.25, -0.5)
-    for method in ("frb", "gauss3"):
-        m_all, q_all = ph.step(inertia, m, START, h, method=method)
-        for i in range(0, 300, 7):
-            m_one, q_one = ph.step(inertia[i], m[i], START, h[i], method=method)
-            np.testing.assert_array_equal(m_one, m_all[i])
-            np.testing.assert_array_equal(q_one, q_all[i])
-
-
 # --- the two routines by their names ---
 
 
@@ -158,12 +146,3 @@ def test_steps_and_outputs_pass_through() -> None:
     assert result[0] is m
     np.testing.assert_array_equal(m, once[0])
     np.testing.assert_array_equal(q, once[1])
-
-
-@pytest.mark.parametrize("method", ["frb", "gauss2"])
-@pytest.mark.parametrize("m", [(0.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.3, 0.5, 0.8)])
-@pytest.mark.parametrize("h", [np.nan, np.inf, -np.inf])
-def test_no_number_for_no_time(method: str, m: tuple[float, ...], h: float) -> None:
-    m_end, q_end = ph.step(GENERIC, m, START, h, method=method)
-    assert np.isnan(m_end).all()
-    assert np.isnan(q_end).all()

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -544,44 +543,6 @@ def test_unknown_method_and_options() -> None:
 # --- threads and processes ---
 
 
-def test_python_threads() -> None:
-    """Eight threads at once, each with two threads, all with the same bits."""
-    arrays = random_batch(5003)
-    expected = ph.step(*arrays, n_steps=3)
-    results: list[Any] = [None] * 8
-
-    def work(i: int) -> None:
-        for _ in range(5):
-            results[i] = ph.step(*arrays, n_steps=3, threads=1 + i % 2)
-
-    workers = [threading.Thread(target=work, args=(i,)) for i in range(8)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    for result in results:
-        assert_same(result, expected)
-
-
-AFTER_FORK = """
-import os, sys, warnings
-import numpy as np
-import polhode as ph
-warnings.simplefilter("ignore", DeprecationWarning)  # of fork in a process with threads
-m = np.random.default_rng(3).normal(size=(20000, 3))
-before = ph.step([1, 2, 3], m, [1, 0, 0, 0], 0.3, threads=2)
-child = os.fork()
-if child == 0:
-    after = ph.step([1, 2, 3], m, [1, 0, 0, 0], 0.3, threads=2)
-    same = all(np.array_equal(a, b) for a, b in zip(before, after))
-    os._exit(0 if same else 1)
-_, status = os.waitpid(child, 0)
-after = ph.step([1, 2, 3], m, [1, 0, 0, 0], 0.3, threads=2)
-assert all(np.array_equal(a, b) for a, b in zip(before, after))
-sys.exit(os.waitstatus_to_exitcode(status))
-"""
-
-
 def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", script],
@@ -591,12 +552,6 @@ def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
         timeout=120,
         check=False,
     )
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
-def test_after_fork() -> None:
-    done = run(AFTER_FORK)
-    assert done.returncode == 0, done.stderr
 
 
 def test_number_of_threads_from_the_environment() -> None:

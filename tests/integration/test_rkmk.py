@@ -257,30 +257,6 @@ def many(n: int) -> tuple[Array, Array, Array]:
     return rng.uniform(1, 2, (n, 3)), rng.standard_normal((n, 3)), q
 
 
-@pytest.mark.parametrize("name", ["heun3", "gauss4", "gauss6", "trapezoid"])
-def test_bodies_do_not_see_each_other(name: str) -> None:
-    inertia, m, q = many(131)
-    h = 1.5  # of some bodies the long way from h = 0
-    method = made(name)
-    m1, q1 = ph.step(inertia, m, q, h, method=method)
-    m2, q2 = ph.step(inertia, m, q, h, method=method, threads=2)
-    top = ph.torques.HeavyTop(u0=UP)
-    options: dict[str, Any] = {"torque": top, "splitting": None, "method": method}
-    traj = ph.integrate(inertia, m, q, 0.3, 5, **options)
-    python = ph.integrate(inertia, m, q, 0.3, 5, **options | {"torque": top.torque})
-    np.testing.assert_array_equal(m1, m2)
-    np.testing.assert_array_equal(q1, q2)
-    for i in (0, 7, 8, 64, 127, 130):
-        alone = ph.step(inertia[i], m[i], q[i], h, method=method)
-        np.testing.assert_array_equal(alone[0], m1[i])
-        np.testing.assert_array_equal(alone[1], q1[i])
-        for torque_, run in ((top, traj), (top.torque, python)):
-            one = ph.integrate(inertia[i], m[i], q[i], 0.3, 5, **options | {"torque": torque_})
-            np.testing.assert_array_equal(one.m, run.m[:, i])
-            np.testing.assert_array_equal(one.q, run.q[:, i])
-    close(python.m, traj.m, atol=1e-13)
-
-
 def test_long_implicit_steps() -> None:
     """The root is the one connected to h = 0; if it does not exist, the body is NaN."""
     inertia, m, q = many(400)

@@ -496,29 +496,6 @@ def test_buss_figure_6(name: str, eps: float, t: float, steps: int) -> None:
     assert buss_error(name, steps, t) <= eps < buss_error(name, steps - 1, t)
 
 
-@pytest.mark.parametrize(
-    ("name", "h", "energy", "energy_after_n"),
-    [
-        ("rotations123", 0.004, 81.9601, None),
-        ("rotations123", 0.008, 82.0779, None),
-        ("rotations123", 0.016, 79.3202, 82.0742),
-        ("rotations123", 0.020, 77.6101, 81.3467),
-        ("rotations231", 0.004, 82.1057, None),
-        ("rotations231", 0.008, 82.1069, None),
-        ("rotations231", 0.016, 82.1083, None),
-        ("rotations231", 0.020, 82.1063, None),
-    ],
-)
-def test_buss_figure_5(name: str, h: float, energy: float, energy_after_n: float | None) -> None:
-    """Erratum: the figure says N steps of h in 4 seconds and shows the energy after N - 1."""
-    n = round(4 / h)
-    before, _ = ph.step(BUSS, BUSS_M, IDENTITY, h, method=name, n_steps=n - 1)
-    close(ph.energy(BUSS, before), energy, atol=5.1e-5)
-    if energy_after_n is not None:
-        after, _ = ph.step(BUSS, BUSS_M, IDENTITY, h, method=name, n_steps=n)
-        close(ph.energy(BUSS, after), energy_after_n, atol=5.1e-5)
-
-
 def test_buss_long_run_stays_in_its_band() -> None:
     """The published energies after 2e8 steps of 0.02 are no drift: the band is as wide at once."""
     for name, low, high in (("123", 75.1238, BUSS_ENERGY), ("231", BUSS_ENERGY, 82.1281)):

@@ -31,7 +31,6 @@ hypothesis.settings.load_profile("ci")
 
 METHODS = {m.name: m for m in ph.methods()}
 EXACT = [name for name, m in METHODS.items() if m.order is None]
-ONE_STEP = [name for name, m in METHODS.items() if not m.history]
 CUBE = [
     np.eye(3)[list(order)] * np.array(signs)[:, None]
     for order in itertools.permutations(range(3))
@@ -201,14 +200,6 @@ def test_composition(name: str, state: tuple[Array, Array, Array, float], share:
     compare("laws.composition", twice, once, unit)
 
 
-@given(st.sampled_from([n for n in ONE_STEP if METHODS[n].symmetric]), states(turn=0.3))
-def test_reversal(name: str, state: tuple[Array, Array, Array, float]) -> None:
-    inertia, m, q, h = state
-    back = step(name, inertia, *step(name, inertia, m, q, h), -h)
-    unit = tol.exact_unit(angle(inertia, m, h), sensitivity(name, *state))
-    compare("laws.reversal", back, (m, q), unit)
-
-
 @given(st.sampled_from(list(METHODS)), states(turn=0.3), st.sampled_from(range(48)))
 def test_signed_permutation(name: str, state: tuple[Array, Array, Array, float], i: int) -> None:
     """Axes turned by S: m -> det(S) S m, q -> (q0, det(S) S qv)."""
@@ -224,35 +215,6 @@ def test_signed_permutation(name: str, state: tuple[Array, Array, Array, float],
     got = step(name, order @ inertia, turn @ m, [q[0], *(turn @ q[1:])], h, **options)
     unit = tol.exact_unit(angle(inertia, m, h), sensitivity(name, *state))
     compare("laws.permutation", got, wanted, unit)
-
-
-@given(
-    st.sampled_from(list(METHODS)),
-    states(turn=0.3),
-    st.floats(0.5, 2.0),
-    st.sampled_from(["m", "inertia"]),
-)
-def test_scaling(name: str, state: tuple[Array, Array, Array, float], c: float, what: str) -> None:
-    """(m, h) -> (c m, h / c) and (inertia, h) -> (c inertia, c h) only change the units."""
-    inertia, m, q, h = state
-    end, q_end = step(name, inertia, m, q, h)
-    if what == "m":
-        got, wanted = step(name, inertia, c * m, q, h / c), (c * end, q_end)
-    else:
-        got, wanted = step(name, c * inertia, m, q, c * h), (end, q_end)
-    unit = tol.exact_unit(angle(inertia, m, h), sensitivity(name, *state))
-    compare("laws.scaling", got, wanted, unit)
-
-
-@given(st.sampled_from(list(METHODS)), st.lists(states(turn=0.3), min_size=2, max_size=4))
-def test_a_body_does_not_feel_its_neighbours(
-    name: str, bodies: list[tuple[Array, Array, Array, float]]
-) -> None:
-    inertia, m, q, h = (np.array(x) for x in zip(*bodies, strict=True))
-    together = step(name, inertia, m, q, h)
-    for i, body in enumerate(bodies):
-        for alone, row in zip(step(name, *body), (x[i] for x in together), strict=True):
-            assert alone.tobytes() == row.tobytes()
 
 
 @given(states(turn=30.0))

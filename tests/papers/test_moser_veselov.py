@@ -582,21 +582,3 @@ def test_no_warning_for_what_was_not_finite() -> None:
         warnings.simplefilter("error")
         end, _ = ph.step(inertia, m, q, h, method="dmv8")
     assert np.isnan(end).all()
-
-
-def test_lanes_do_not_touch_each_other() -> None:
-    """Short and long steps, lost and found roots in one vector: the bits of each body alone."""
-    rng = np.random.default_rng(3)
-    n = 67
-    inertia = rng.uniform(0.3, 1.0, (n, 3))
-    m = rng.normal(size=(n, 3))
-    q = rng.normal(size=(n, 4))
-    h = rng.uniform(-3.5, 3.5, n) * inertia.min(1) / np.linalg.norm(m, axis=1)
-    for name in ("dmv2", "dmv8", "dmv18", "midpoint"):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)
-            together = ph.step(inertia, m, q, h, method=name)
-            for i in range(n):
-                alone = ph.step(inertia[i], m[i], q[i], h[i], method=name)
-                np.testing.assert_array_equal(together[0][i], alone[0])
-                np.testing.assert_array_equal(together[1][i], alone[1])
