@@ -35,6 +35,15 @@ ATTITUDES = (
     (0.1, -0.7, 0.2, 0.4),
 )
 
+#: Methods for tests of bits: each kind of kernel (exact, with constants of its own, in the axes of
+#: the user, implicit, multistep, with a shared loop) and each family.
+LOOPS = [
+    "exact", "frb", "gauss3", "magnus4", "factorization6", "dmv2", "dmv8", "midpoint",
+    "rotations231", "rotations123_4", "symmetric_rotation", "no_squish", "taylor4", "rk4",
+    "abam_rotation", "simo_wong_explicit", "trapm", "imid", "euler_backward", "rkmk4",
+    "rkmk_gauss4",
+]  # fmt: skip
+
 #: Step lengths of the stored end states.
 STORED_HW = (0.04, 0.2, -1.0, 5.0, 30.0)
 

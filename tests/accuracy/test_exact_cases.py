@@ -50,18 +50,6 @@ def test_batch_of_quaternions(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("i", range(len(CASES)), ids=NAMES)
-def test_one_body(method: str, i: int) -> None:
-    """The case alone, to have it by name; the batch must give the same bits."""
-    m, q = ph.step(INERTIA[i], M0[i], Q0[i], H[i], method=method)
-    check(f"{method}, m", [NAMES[i]], [KNOWN[i].error_m(m)], "exact.m", unit=UNIT_M[i])
-    check(f"{method}, q", [NAMES[i]], [KNOWN[i].error_q(q)], "exact.q", unit=UNIT_Q[i])
-    in_batch = ph.step(INERTIA, M0, Q0, H, method=method)
-    np.testing.assert_array_equal(m, in_batch[0][i])
-    np.testing.assert_array_equal(q, in_batch[1][i])
-
-
-@pytest.mark.parametrize("method", METHODS)
 def test_batch_of_matrices(method: str) -> None:
     m, matrix = ph.step(INERTIA, M0, matrices(Q0), H, method=method)
     errors = [known.error_m(x) for known, x in zip(KNOWN, m, strict=True)]

@@ -17,15 +17,14 @@ import reference
 import tolerances as tol
 from compare import close
 from numpy.typing import NDArray
-from states import STATES, batch
+from states import LOOPS, STATES, batch
 
 import polhode as ph
 
 Array = NDArray[np.float64]
 
-METHODS = [method.name for method in ph.methods()]
 HISTORY = {method.name: method.history for method in ph.methods()}
-every_method = pytest.mark.parametrize("name", METHODS)
+every_loop = pytest.mark.parametrize("name", LOOPS)
 
 # Short enough for every method, long enough to differ from lane to lane.
 HW = 0.2
@@ -69,7 +68,7 @@ def assert_same(got: tuple[Array, ...], expected: tuple[Array, ...]) -> None:
 # --- the same bits ---
 
 
-@every_method
+@every_loop
 @pytest.mark.parametrize("attitude", ["quaternion", "matrix"])
 def test_a_body_does_not_depend_on_its_neighbours(name: str, attitude: str) -> None:
     """Alone, in batches of every size up to two packs and more, reversed, shifted."""
@@ -91,7 +90,7 @@ def test_a_body_does_not_depend_on_its_neighbours(name: str, attitude: str) -> N
     assert_same(got, (whole[0][::-1], whole[1][::-1]))
 
 
-@every_method
+@every_loop
 def test_threads_change_nothing(name: str) -> None:
     arrays = hard(20_011)
     plain = ph.step(*arrays, method=name, n_steps=fewest(name))
@@ -99,7 +98,7 @@ def test_threads_change_nothing(name: str) -> None:
         assert_same(ph.step(*arrays, method=name, n_steps=fewest(name), threads=threads), plain)
 
 
-@every_method
+@every_loop
 def test_steps_in_the_core_are_single_steps(name: str) -> None:
     """n_steps = n is n calls, bit for bit, for one-step methods."""
     inertia, m, q, h = hard()
@@ -123,7 +122,7 @@ def test_no_steps_give_the_start() -> None:
     close(q_end, q, atol=tol.EPS)
 
 
-@every_method
+@every_loop
 def test_shared_arguments_give_the_bits_of_their_copies(name: str) -> None:
     """One inertia, one h, one attitude for all bodies: other code paths, the same numbers."""
     _, m, q, _ = random_batch(37)
@@ -376,7 +375,7 @@ def test_no_bodies(shape: tuple[int, ...]) -> None:
 # --- elements that are no numbers ---
 
 
-@every_method
+@every_loop
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("where", ["m", "h", "q"])
 def test_nan_stays_in_its_body(name: str, bad: float, where: str) -> None:

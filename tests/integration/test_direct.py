@@ -461,25 +461,6 @@ def test_units_of_a_body_at_rest() -> None:
         close(ends[1], ends[0], atol=1e-14, rtol=1e-13)
 
 
-def test_units_of_a_body_that_waits() -> None:
-    """At rest, and the torque is zero at first."""
-    for name in [*WITH_FUNCTIONS, *sorted(set(DIRECT) - set(FAMILY))]:
-        ends = []
-        for unit in (1.0, 2.0**-565, 2.0**515):
-
-            def f(t: float, m: Array, q: Array, unit: float = unit) -> Array:
-                return unit * np.array([np.sin(t), 0.5 * np.sin(2 * t), t])
-
-            options: dict[str, Any] = {"method": name, "splitting": None}
-            if "energy_correction" in DIRECT[name].options:
-                options["energy_correction"] = True
-            inertia = unit * INERTIA
-            end = ph.integrate(inertia, [0.0] * 3, Q0, 0.1, 20, torque=f, **options)
-            ends.append(np.concatenate([end.m[-1] / unit, end.q[-1]]))
-        for end in ends[1:]:
-            np.testing.assert_array_equal(end, ends[0])
-
-
 def test_rods_and_spheres() -> None:
     for name in WITH_MODELS:
         for inertia, m in (([0.0, 1.0, 1.0], [0.0, 1.0, 2.0]), ([2.0] * 3, [1.0, 2.0, 3.0])):

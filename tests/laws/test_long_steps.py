@@ -44,15 +44,6 @@ def test_on_the_separatrix(m0: list[float], h: float) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:a step of method .* was too long:RuntimeWarning")
-def test_no_digit_left_is_nan() -> None:
-    m, q = ph.step([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0], [1e14, 1e17, 1e300])
-    assert np.isfinite(m[0]).all()
-    assert np.isfinite(q[0]).all()
-    assert np.isnan(m[1:]).all()
-    assert np.isnan(q[1:]).all()
-
-
-@pytest.mark.filterwarnings("ignore:a step of method .* was too long:RuntimeWarning")
 @pytest.mark.parametrize("method", ["exact", "frb", "motion"])
 @pytest.mark.parametrize("off", [1e-120, 1e-130, 1e-138, 1e-150, 1e-200, 5e-324])
 def test_hardly_off_axis_2(method: str, off: float) -> None:
@@ -75,18 +66,6 @@ def test_hardly_off_axis_2(method: str, off: float) -> None:
     bound = 8 * EPS * (1 + h) + 4 * EPS * np.log(1 / off)
     assert np.abs((m - exact_m[:, 0]) - exact_m[:, 1]).max() <= bound
     assert np.abs((q - exact_q[:, 0]) - exact_q[:, 1]).max() <= bound
-
-
-def test_the_separatrix_ends_at_axis_2() -> None:
-    # Within rounding of the separatrix: m must not come back and stop far from the axis.
-    inertia = [1.1257909969099427, 1.1755357735189735, 2.4517617275515535]
-    m0 = [0.4658627613427078, 2.310363486795888, 0.13573073406713437]
-    motion = ph.TorqueFreeMotion(inertia, m0, [1.0, 0.0, 0.0, 0.0])
-    assert motion.regime == ph.Regime.SEPARATRIX
-    size = np.linalg.norm(m0)
-    for m in motion([1e4, 1e6, -1e5])[0]:
-        assert abs(abs(m[1]) - size) <= 16 * EPS * size
-        assert max(abs(m[0]), abs(m[2])) <= 16 * EPS * size
 
 
 # From one end of axis 2 to the other: moments, m, h, q from q0 = 1.  mpmath in 140 digits: Jacobi
