@@ -190,6 +190,7 @@ def generated(rule: dict[str, Any], taken: dict[str, set[tuple[int, int]]]) -> I
     """
     globs = [rule["path"]] if isinstance(rule["path"], str) else rule["path"]
     places = []
+    keys: set[tuple[str, str]] = set()
     for path in sorted({str(p.relative_to(ROOT)) for g in globs for p in ROOT.glob(g)}):
         text = source(path)
         begin = text.index(rule["begin"]) if "begin" in rule else 0
@@ -202,6 +203,9 @@ def generated(rule: dict[str, Any], taken: dict[str, set[tuple[int, int]]]) -> I
                 continue
             key = f"{line} « {match.group(1)} » {seen.get(match.group(), 0)}"
             seen[match.group()] = seen.get(match.group(), 0) + 1
+            while (path, key) in keys:  # the same piece once more in the line
+                key += "'"
+            keys.add((path, key))
             order = zlib.crc32(f"{rule['seed']} {key}".encode())
             places.append((order, key, path, match.span(1)))
     chosen = 0
