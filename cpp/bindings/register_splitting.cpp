@@ -341,7 +341,7 @@ class Integration {
         constexpr std::ptrdiff_t block = SplittingProblem::block_bodies;
         // polhode.integrate requests as many steps as take a tenth of a second; one step of a
         // million bodies may take longer.
-        if (p.caller != nullptr) {
+        if (p.whole != nullptr) {
             run_calling(n_steps, seconds);
             return;
         }
@@ -387,10 +387,10 @@ class Integration {
                 sum_.push_back(*terms_.back());
                 continue;
             }
-            if (problem_.caller == nullptr) {
-                numbers_ = Doubles(std::max<py::ssize_t>(Caller::numbers * bodies(), 1));
-                caller_.data = numbers_.mutable_data();
-                problem_.caller = &caller_;
+            if (problem_.whole == nullptr) {
+                numbers_ = Doubles(std::max<py::ssize_t>(WholeBatch::numbers * bodies(), 1));
+                whole_.data = numbers_.mutable_data();
+                problem_.whole = &whole_;
             }
             called_.emplace_back(py::reinterpret_borrow<py::object>(term),
                                  closed(m_),
@@ -401,7 +401,7 @@ class Integration {
         }
     }
     /// The work that the driver requests for all bodies between two calls of Python.
-    static void share(void* self, std::ptrdiff_t count, Caller::Work work, const void* context) {
+    static void share(void* self, std::ptrdiff_t count, WholeBatch::Work work, const void* context) {
         auto& integration = *static_cast<Integration*>(self);
         const auto part = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
             work(context, begin, end);
@@ -418,7 +418,7 @@ class Integration {
     std::vector<TorqueTerm> sum_;
     std::ptrdiff_t done_ = 0;
     Doubles numbers_;
-    Caller caller_{share, this, nullptr};
+    WholeBatch whole_{share, this, nullptr};
     SplittingProblem problem_{};
     std::pair<Doubles, Doubles> start_;
     View start_m_ = {}, start_attitude_ = {};  ///< null: they are in the state

@@ -15,8 +15,11 @@ module polhode
   integer(c_int), parameter :: polhode_quaternion = 0, polhode_matrix_rows = 1, &
     polhode_matrix_columns = 2
 
+  integer(c_int), parameter :: polhode_depends_on_m = 1, polhode_independent = 2
+
   abstract interface
     ! Component k of body first + i at x(1 + k * stride + i).  Another result than 0 ends the run.
+    ! A call has all bodies at the same time, with polhode_independent only some.
     function polhode_torque(n, first, stride, t, m, q, torque, user_data) bind(c) result(status)
       import
       integer(c_int) :: status
@@ -133,10 +136,10 @@ module polhode
 
     ! m_saved and q_saved are c_null_ptr or c_loc of arrays.
     function polhode_integrate(splitting, method, bodies, inertia, inertia_stride, h, n_steps, t0, &
-        torque, user_data, depends_on_m, attitude, threads, m, q, save_every, m_saved, q_saved) &
+        torque, user_data, torque_flags, attitude, threads, m, q, save_every, m_saved, q_saved) &
         bind(c)
       import
-      integer(c_int), value :: splitting, method, depends_on_m, attitude, threads
+      integer(c_int), value :: splitting, method, torque_flags, attitude, threads
       integer(c_int64_t), value :: bodies, inertia_stride, n_steps, save_every
       real(c_double), intent(in) :: inertia(*)
       real(c_double), value :: h, t0

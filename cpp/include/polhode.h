@@ -118,7 +118,11 @@ POLHODE_FUNCTION void polhode_motion_free(polhode_motion* motion);
 /* A torque in the body frame, of bodies first ... first + n - 1 at time t.  Component k of body
  * first + i is m[k * stride + i], q[k * stride + i] and torque[k * stride + i]; a matrix has its
  * nine components row by row.  It sets all of torque and returns 0; another value ends the run at
- * once.  It must not throw.  Several threads call it at the same time if there are several. */
+ * once.  It must not throw.
+ *
+ * Each call has the whole batch at the same time: first = 0, n = bodies.  So the torque on a body
+ * may depend on other bodies.  With POLHODE_INDEPENDENT it must not: then a call has a part of the
+ * batch, parts are at different times, and several threads call the function at the same time. */
 typedef int (*polhode_torque)(int64_t n,
                                int64_t first,
                                int64_t stride,
@@ -128,10 +132,15 @@ typedef int (*polhode_torque)(int64_t n,
                                double* torque,
                                void* user_data);
 
+enum polhode_torque_flags {
+    POLHODE_DEPENDS_ON_M = 1, /* the torque depends on m */
+    POLHODE_INDEPENDENT = 2   /* the torque on a body depends only on this body; faster */
+};
+
 /* n_steps steps of a splitting method: free motion by `method`, kicks by `torque` (NULL: none).
  *
- * m and q are the state at time t0 and become that at the end.  A torque that depends on m says so.
- * If m_saved is not NULL, m_saved (saves, bodies, 3) and q_saved (saves, bodies, 4 or 9) get the
+ * m and q are the state at time t0 and become that at the end.  torque_flags is 0 or a sum of
+ * polhode_torque_flags.  If m_saved is not NULL, m_saved (saves, bodies, 3) and q_saved (saves, bodies, 4 or 9) get the
  * start, every save_every-th step and the end: saves = 1 + ceil(n_steps / save_every).  Schemes
  * with a modified potential need derivatives of the torque, which a function does not give.
  * POLHODE_STOPPED: the torque has ended the run; m and q are NaN, and what is saved is of no use. */
@@ -145,7 +154,7 @@ POLHODE_FUNCTION int polhode_integrate(int splitting,
                                        double t0,
                                        polhode_torque torque,
                                        void* user_data,
-                                       int depends_on_m,
+                                       int torque_flags,
                                        int attitude,
                                        int threads,
                                        double* m,

@@ -194,52 +194,113 @@ struct IntegrateOptions {
     Method method = {};  ///< of the torque-free motion between two kicks
     double t0 = 0.0;
     bool depends_on_m = false;  ///< the torque does
-    int threads = 1;            ///< -1: all cores; the torque is then called by several threads
+    int threads = 1;            ///< -1: all cores
 };
 
-/// Integrates bodies in place, n_steps steps of h, by a splitting method.  torque(t, body, m, q)
-/// returns the torque on a body in the body frame as a Vector.  An exception that it throws ends
-/// the run at once and comes out of this function; m and q are then NaN.
+namespace backend {
+
+/// The torque on one body: f(t, body, m, q) returns it.
+template <class Torque>
+concept TorqueOfBody =
+    std::is_invocable_r_v<Vector, Torque&, double, std::size_t, const Vector&, const Attitude&>;
+/// The torque on all bodies: f(t, m, q, torque) sets it.
+template <class Torque>
+concept TorqueOfBatch = std::is_invocable_v<Torque&,
+                                            double,
+                                            std::span<const double>,
+                                            std::span<const double>,
+                                            std::span<double>>;
+
+/// Calls a torque of either form with columns.
+template <class Torque>
+struct Call {
+    Torque& torque;
+    std::vector<double> m{}, q{}, f{};  ///< of all bodies
+    std::atomic<bool> threw{false};
+    std::exception_ptr thrown{};  // the first one; only who sets threw writes it
+
+    void evaluate(std::int64_t n,
+                  std::int64_t first,
+                  std::int64_t stride,
+                  double t,
+                  const double* mc,
+                  const double* qc,
+                  double* fc) {
+        const auto component = [stride](auto* x, std::int64_t i, int k) -> auto& {
+            return x[k * stride + i];
+        };
+        if constexpr (TorqueOfBody<Torque>) {
+            for (std::int64_t i = 0; i < n; ++i) {
+                const Vector x =
+                    torque(t,
+                           static_cast<std::size_t>(first + i),
+                           Vector{component(mc, i, 0), component(mc, i, 1), component(mc, i, 2)},
+                           Attitude{component(qc, i, 0),
+                                    component(qc, i, 1),
+                                    component(qc, i, 2),
+                                    component(qc, i, 3)});
+                for (int k = 0; k < 3; ++k) component(fc, i, k) = x[static_cast<std::size_t>(k)];
+            }
+        } else {
+            const auto bodies = static_cast<std::size_t>(n);
+            m.resize(3 * bodies), q.resize(4 * bodies), f.resize(3 * bodies);
+            const auto rows = [&](const double* from, std::vector<double>& to, int each) {
+                double* x = to.data();
+                for (std::int64_t i = 0; i < n; ++i) {
+                    for (int k = 0; k < each; ++k) *x++ = component(from, i, k);
+                }
+            };
+            rows(mc, m, 3), rows(qc, q, 4);
+            torque(t, std::span<const double>(m), std::span<const double>(q), std::span<double>(f));
+            const double* x = f.data();
+            for (std::int64_t i = 0; i < n; ++i) {
+                for (int k = 0; k < 3; ++k) component(fc, i, k) = *x++;
+            }
+        }
+    }
+    static int all(std::int64_t n,
+                   std::int64_t first,
+                   std::int64_t stride,
+                   double t,
+                   const double* m,
+                   const double* q,
+                   double* torques,
+                   void* self) {
+        auto& call = *static_cast<Call*>(self);
+        try {
+            call.evaluate(n, first, stride, t, m, q, torques);
+            return 0;
+        } catch (...) {
+            if (!call.threw.exchange(true)) call.thrown = std::current_exception();
+            return 1;
+        }
+    }
+};
+
+}  // namespace backend
+
+/// Integrates bodies in place, n_steps steps of h, by a splitting method.  The torque is in the
+/// body frame, in one of two forms:
+///
+///     torque(t, body, m, q) returns a Vector: it depends on no other body.  Several threads call
+///         it at the same time if there are several, and bodies are at different times.
+///     torque(t, m, q, torque) sets the torque of all bodies, which are at the same time t: spans
+///         of three, four and three numbers a body.  The torque may depend on other bodies.
+///
+/// An exception that it throws ends the run at once and comes out of this function; m and q are
+/// then NaN.
 template <class Torque>
 void integrate(std::span<const double> inertia,
                std::span<double> m,
                std::span<double> q,
                double h,
                std::int64_t n_steps,
-               const Torque& torque,
+               Torque&& torque,
                const IntegrateOptions& options = {}) {
-    static_assert(
-        std::is_invocable_r_v<Vector, const Torque&, double, std::size_t, Vector, Attitude>);
-    struct Call {
-        const Torque& torque;
-        std::atomic<bool> threw{false};
-        std::exception_ptr thrown{};  // the first one; only who sets threw writes it
-
-        static int all(std::int64_t n,
-                       std::int64_t first,
-                       std::int64_t stride,
-                       double t,
-                       const double* m,
-                       const double* q,
-                       double* torques,
-                       void* self) {
-            auto& call = *static_cast<Call*>(self);
-            try {
-                for (std::int64_t i = 0; i < n; ++i) {
-                    const Vector f = call.torque(
-                        t,
-                        static_cast<std::size_t>(first + i),
-                        Vector{m[i], m[stride + i], m[2 * stride + i]},
-                        Attitude{q[i], q[stride + i], q[2 * stride + i], q[3 * stride + i]});
-                    torques[i] = f[0], torques[stride + i] = f[1], torques[2 * stride + i] = f[2];
-                }
-                return 0;
-            } catch (...) {
-                if (!call.threw.exchange(true)) call.thrown = std::current_exception();
-                return 1;
-            }
-        }
-    } call{torque};
+    using Function = std::remove_reference_t<Torque>;
+    static_assert(backend::TorqueOfBody<Function> || backend::TorqueOfBatch<Function>,
+                  "a torque is f(t, body, m, q) or f(t, m, q, torque)");
+    backend::Call<Function> call{torque};
     const std::size_t n = backend::bodies(m, q);
     if (!backend::integrate(options.splitting.chosen(),
                             options.method.chosen(),
@@ -249,9 +310,10 @@ void integrate(std::span<const double> inertia,
                             h,
                             n_steps,
                             options.t0,
-                            Call::all,
+                            backend::Call<Function>::all,
                             &call,
-                            options.depends_on_m,
+                            (options.depends_on_m ? POLHODE_DEPENDS_ON_M : 0) |
+                                (backend::TorqueOfBody<Function> ? POLHODE_INDEPENDENT : 0),
                             options.threads,
                             m.data(),
                             q.data())) {
@@ -294,7 +356,7 @@ class RigidBody {
                    std::span<double> q,
                    double h,
                    std::int64_t n_steps,
-                   const Torque& torque,
+                   Torque&& torque,
                    const IntegrateOptions& options = {}) const {
         const std::size_t n = backend::bodies(m, q);
         std::vector<double> mp(m.size()), qp(q.size());
@@ -308,14 +370,30 @@ class RigidBody {
         copy(m.data(), q.data(), mp.data(), qp.data(), [this](const State& s) {
             return State{to_principal(s.m), product(s.q, turn_)};
         });
-        const auto along_axes = [&](double t, std::size_t i, const Vector& x, const Attitude& y) {
-            const State s = from_principal(State{x, y});
-            return to_principal(torque(t, i, s.m, s.q));
-        };
-        POLHODE_WAY::integrate(moments_, mp, qp, h, n_steps, along_axes, options);
-        copy(mp.data(), qp.data(), m.data(), q.data(), [this](const State& s) {
-            return from_principal(s);
-        });
+        const auto in_own_axes = [this](const State& s) { return from_principal(s); };
+        if constexpr (backend::TorqueOfBody<std::remove_reference_t<Torque>>) {
+            const auto along_axes =
+                [&](double t, std::size_t i, const Vector& x, const Attitude& y) {
+                    const State s = from_principal(State{x, y});
+                    return to_principal(torque(t, i, s.m, s.q));
+                };
+            POLHODE_WAY::integrate(moments_, mp, qp, h, n_steps, along_axes, options);
+        } else {
+            std::vector<double> ms(m.size()), qs(q.size());
+            const auto along_axes = [&](double t,
+                                        std::span<const double> x,
+                                        std::span<const double> y,
+                                        std::span<double> f) {
+                copy(x.data(), y.data(), ms.data(), qs.data(), in_own_axes);
+                torque(t, std::span<const double>(ms), std::span<const double>(qs), f);
+                for (std::size_t i = 0; i < 3 * n; i += 3) {
+                    const Vector p = to_principal({f[i], f[i + 1], f[i + 2]});
+                    std::copy_n(p.data(), 3, f.data() + i);
+                }
+            };
+            POLHODE_WAY::integrate(moments_, mp, qp, h, n_steps, along_axes, options);
+        }
+        copy(mp.data(), qp.data(), m.data(), q.data(), in_own_axes);
     }
 
   private:

@@ -316,7 +316,7 @@ struct Integration {
     double t0;
     polhode_torque torque;
     void* user_data;
-    bool depends_on_m;
+    int torque_flags;
     int attitude;
     int threads;
     double* m;
@@ -376,7 +376,10 @@ inline void integrate(const Looks& look,
         require(stage.modified == 0,
                 "a scheme with a modified potential needs derivatives of the torque");
     }
-    require(!(x.depends_on_m && attitude_only),
+    require((x.torque_flags & ~(POLHODE_DEPENDS_ON_M | POLHODE_INDEPENDENT)) == 0,
+            "torque_flags must be a sum of constants of enum polhode_torque_flags");
+    const bool depends_on_m = (x.torque_flags & POLHODE_DEPENDS_ON_M) != 0;
+    require(!(depends_on_m && attitude_only),
             "this scheme needs a torque that does not depend on m");
     std::vector<std::uint8_t> by_torque(static_cast<std::size_t>(x.bodies));
     static_assert(sizeof(bool) == 1);
@@ -398,7 +401,7 @@ inline void integrate(const Looks& look,
     StoppingTorque torque{x.torque, x.user_data};
     TorqueTerm term{};
     if (x.torque != nullptr) {
-        term.model = x.depends_on_m ? driver.compiled_of_m : driver.compiled;
+        term.model = depends_on_m ? driver.compiled_of_m : driver.compiled;
         term.extra.function = StoppingTorque::call;
         term.extra.user_data = &torque;
         p.terms = &term;
@@ -419,6 +422,22 @@ inline void integrate(const Looks& look,
     p.save_every = save_every;
     p.by_torque = reinterpret_cast<bool*>(by_torque.data());
     const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) { driver.run(p, begin, end); };
+    // One block has all bodies in any case.
+    constexpr std::ptrdiff_t block = SplittingProblem::block_bodies;
+    const auto share =
+        [](void* self, std::ptrdiff_t count, WholeBatch::Work part, const void* context) {
+            in_threads(
+                count,
+                *static_cast<const int*>(self),
+                whole_packs,
+                1,
+                [&](std::ptrdiff_t begin, std::ptrdiff_t end) { part(context, begin, end); });
+        };
+    int flow_threads = threads;
+    WholeBatch whole{share, &flow_threads, nullptr};
+    if (x.torque != nullptr && (x.torque_flags & POLHODE_INDEPENDENT) == 0 && x.bodies > block) {
+        p.whole = &whole;
+    }
     struct Transposed {  // and back, also after an exception
         double* q;
         std::ptrdiff_t count;
@@ -429,11 +448,12 @@ inline void integrate(const Looks& look,
         const Transposed transposed(x.q, columns ? x.bodies : 0);
         for (const std::ptrdiff_t steps : {std::ptrdiff_t{0}, std::ptrdiff_t{x.n_steps}}) {
             p.n_steps = steps;
-            in_threads(x.bodies,
-                       threads,
-                       SplittingProblem::block_bodies,
-                       steps * std::max<std::ptrdiff_t>(p.stage_count, 1),
-                       work);
+            if (p.whole != nullptr) {
+                work(0, x.bodies);
+                continue;
+            }
+            in_threads(
+                x.bodies, threads, block, steps * std::max<std::ptrdiff_t>(p.stage_count, 1), work);
         }
     } catch (...) {
         constexpr double nan = std::numeric_limits<double>::quiet_NaN();

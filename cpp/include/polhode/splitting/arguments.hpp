@@ -48,8 +48,8 @@ struct TorqueTerm {
     TorqueExtra extra = {};
 };
 
-/// Who calls an integration whose torque calls back: it is stepped as one block, in its own arrays.
-struct Caller {
+/// The whole batch is one block: its torque may depend on the state of all bodies.
+struct WholeBatch {
     static constexpr int most_derivatives = 5;  ///< of the momentum
     static constexpr int numbers = 4 * 3 + 1 + 3 * most_derivatives;
 
@@ -57,7 +57,9 @@ struct Caller {
     /// Calls work(context, begin, end) on shares of 0 ... count - 1.
     void (*share)(void* self, std::ptrdiff_t count, Work work, const void* context);
     void* self;
-    double* data;  ///< `numbers` for each body, which stay from call to call, as does what follows
+    /// `numbers` for each body: the block then works in the arrays of the problem.  These numbers
+    /// and the next two are preserved from call to call.  Null: it works on copies, as all blocks.
+    double* data;
     bool torque_is_current = false;
     double torque_time = 0;
 };
@@ -93,7 +95,7 @@ struct SplittingProblem {
     MutableView work = {};      ///< its columns
     /// By body: set where m is finite and the torque is not.
     bool* by_torque = nullptr;
-    Caller* caller = nullptr;  ///< null: no term calls back
+    WholeBatch* whole = nullptr;  ///< null: no body's torque depends on another body
 };
 
 }  // namespace polhode

@@ -5,7 +5,8 @@
 ///
 /// Method and torque are functions on blocks, never template arguments of each other.  A block of
 /// bodies lies component by component in first-level cache; all steps between two saves run on it
-/// before the next is loaded.  No body's result depends on the others of its block.
+/// before the next is loaded.  If the torque on a body may depend on other bodies, the whole batch
+/// is one block.
 
 #include <algorithm>
 #include <atomic>
@@ -25,26 +26,30 @@ namespace splitting {
 
 namespace detail {
 
-inline constexpr std::ptrdiff_t block_bodies = SplittingProblem::block_bodies;
-/// The distance from one column to the next is a block plus a cache line.  Then the distance of two
-/// columns is never a multiple of 4096 bytes, and a load never waits for a store to another column.
-inline constexpr std::ptrdiff_t column = block_bodies + 8;
-
-/// The most columns that a direct integrator may have.
-inline constexpr int most_columns = 96;
-
-/// The memory in which a block works.
+/// The memory of a block of at most `bodies` bodies.
 template <class T = batch_real>
-struct alignas(64) Room {
-    double data[Caller::numbers + 3 + 3 + 9 + most_columns][column];
-    Inertia<T> bodies[block_bodies / lanes_v<T>];
+struct Scratch {
+    /// From one column to the next: whole cache lines, and one more.  Then the distance of two
+    /// columns is never a multiple of 4096 bytes, and a load never waits for a store to another
+    /// column.
+    std::ptrdiff_t length;
+    std::unique_ptr<double[]> data;
+    std::unique_ptr<Inertia<T>[]> bodies;
+
+    Scratch(const SplittingProblem& problem, std::ptrdiff_t count)
+        : length((count + 63) / 64 * 64 + 8) {
+        const int own = problem.direct != nullptr ? problem.direct->columns : 0;
+        const auto columns = static_cast<std::size_t>(WholeBatch::numbers + 3 + 3 + 9 + own);
+        data.reset(new double[columns * static_cast<std::size_t>(length)]);
+        bodies.reset(new Inertia<T>[static_cast<std::size_t>(length / lanes_v<T>)]);
+    }
 };
 
 /// The integration of one block.
 ///
-/// @tparam Whole  the block is the whole batch, since its torque calls back.  It works directly on
-///                the arrays of the problem, body by body.  Other blocks are copied into a `Room`,
-///                component by component
+/// @tparam Whole  the block is the whole batch and works in the arrays of the problem, body by
+/// body.
+///                Other blocks are copied to a `Scratch`, component by component
 template <bool Whole, class T = batch_real>
 class Block {
   public:
@@ -52,23 +57,24 @@ class Block {
           std::ptrdiff_t begin,
           std::ptrdiff_t end,
           double* numbers,
-          Inertia<T>* bodies)
+          Inertia<T>* bodies,
+          std::ptrdiff_t length)
         : problem_(problem),
           begin_(begin),
           count_(end - begin),
           padded_(count_),
           next_(numbers),
-          length_(Whole ? count_ : column) {
+          length_(length) {
         torque_ = vector(), work_ = vector(), derivative_ = vector(), before_ = vector();
         gain_ = columns(1);
-        derivatives_ = columns(3 * Caller::most_derivatives);
+        derivatives_ = columns(3 * WholeBatch::most_derivatives);
         compensated_ = problem.lost.data != nullptr;
         const bool shared = problem.inertia.body == 0;
         if constexpr (Whole) {
             m_ = problem.m, attitude_ = problem.attitude;
             lost_ = problem.lost, own_ = problem.work;
-            torque_is_current_ = problem.caller->torque_is_current;
-            torque_time_ = problem.caller->torque_time;
+            torque_is_current_ = problem.whole->torque_is_current;
+            torque_time_ = problem.whole->torque_time;
             bodies_ = nullptr;
             if (shared) {
                 shared_ = Inertia<T>::of(batch::load_vec3<T>(problem.inertia, 0, 1));
@@ -76,13 +82,13 @@ class Block {
             }
         } else {
             m_ = columns(3), lost_ = columns(3), attitude_ = columns(9);
-            own_ = columns(most_columns);
+            if (problem.direct != nullptr) own_ = columns(problem.direct->columns);
             // Whole packs: lanes after the last body repeat it.
             padded_ = (count_ + lanes_v<T> - 1) / lanes_v<T> * lanes_v<T>;
             const auto take = [this](const View& from, const MutableView& to, int components) {
                 batch::copy(from, to, components, count_);
                 for (int k = 0; k < components; ++k) {
-                    double* x = to.data + k * column;
+                    double* x = to.data + k * length_;
                     for (std::ptrdiff_t i = count_; i < padded_; ++i) x[i] = x[count_ - 1];
                 }
             };
@@ -161,8 +167,8 @@ class Block {
             }
         }
         if constexpr (Whole) {
-            p.caller->torque_is_current = torque_is_current_;
-            p.caller->torque_time = torque_time_;
+            p.whole->torque_is_current = torque_is_current_;
+            p.whole->torque_time = torque_time_;
         } else {
             const auto give_back = [this](const MutableView& to, const View& from, int components) {
                 batch::copy(from, to, components, count_);
@@ -242,11 +248,10 @@ class Block {
     /// work(begin, end) of all bodies of the block.
     template <class Work>
     void share(const Work& work) {
-        if constexpr (Whole) {
-            const Caller& caller = *problem_.caller;
-            caller.share(
-                caller.self,
-                count_,
+        if (const WholeBatch* whole = problem_.whole) {
+            whole->share(
+                whole->self,
+                padded_,
                 [](const void* x, std::ptrdiff_t begin, std::ptrdiff_t end) {
                     (*static_cast<const Work*>(x))(begin, end);
                 },
@@ -256,7 +261,7 @@ class Block {
         }
     }
 
-    // For a torque that calls back, no fused multiply-add: the results stay bit for bit those of
+    // In the arrays of the problem, no fused multiply-add: the results stay bit for bit those of
     // NumPy's sums, with two roundings per product.
 
     /// a + s b.
@@ -632,19 +637,23 @@ class Block {
 }  // namespace detail
 
 /// Runs bodies begin <= i < end, begin a multiple of `block_bodies`, through all steps of
-/// `problem`; where the torque calls back, all bodies.
+/// `problem`; if it has a `whole` batch, all bodies.
 template <class T = batch_real>
 void run(const SplittingProblem& problem, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    if (problem.caller != nullptr) {
-        detail::Block<true, T>(problem, begin, end, problem.caller->data, nullptr).run();
+    const std::ptrdiff_t count = end - begin;
+    if (problem.whole != nullptr && problem.whole->data != nullptr) {
+        detail::Block<true, T>(problem, begin, end, problem.whole->data, nullptr, count).run();
         return;
     }
-    // A quarter of a megabyte, which a thread's stack may not have.
-    const std::unique_ptr<detail::Room<T>> room(new detail::Room<T>);
-    for (std::ptrdiff_t i = begin; i < end; i += detail::block_bodies) {
-        const std::ptrdiff_t next = i + detail::block_bodies;
-        const std::ptrdiff_t last = next < end ? next : end;
-        detail::Block<false, T>(problem, i, last, room->data[0], room->bodies).run();
+    constexpr std::ptrdiff_t usual = SplittingProblem::block_bodies;
+    const std::ptrdiff_t block = problem.whole != nullptr ? count : usual;
+    // A block of memory may be larger than a thread's stack.
+    const detail::Scratch<T> scratch(problem, std::min(count, block));
+    for (std::ptrdiff_t i = begin; i < end; i += block) {
+        const std::ptrdiff_t last = std::min(i + block, end);
+        detail::Block<false, T>(
+            problem, i, last, scratch.data.get(), scratch.bodies.get(), scratch.length)
+            .run();
     }
 }
 

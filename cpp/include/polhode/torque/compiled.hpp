@@ -1,5 +1,7 @@
 #pragma once
 
+#include <memory>
+
 #include "polhode/batch/views.hpp"
 #include "polhode/quaternion.hpp"
 #include "polhode/torque/arguments.hpp"
@@ -20,9 +22,6 @@ inline constexpr int parameters = 13;
 inline constexpr TorqueInfo info{"compiled", parameters, true, false, false, false};
 inline constexpr TorqueInfo info_of_m{"compiled_of_m", parameters, true, true, false, false};
 
-inline constexpr std::ptrdiff_t chunk = 128;
-inline constexpr std::ptrdiff_t column = chunk + 8;
-
 /// C components of n bodies from one layout to another.
 template <int C>
 void copy(
@@ -34,72 +33,78 @@ void copy(
     }
 }
 
-/// Columns of up to `chunk` bodies.
-struct Scratch {
-    alignas(64) double m[3][column], attitude[9][column], torque[3][column];
+/// The state of n bodies in columns, as the function gets it.
+struct Columns {
+    std::ptrdiff_t stride;
+    std::unique_ptr<double[]> data;
 
-    static MutableView view(double (*columns)[column]) {
-        return {columns[0], 1, column, 3 * column};
-    }
+    explicit Columns(std::ptrdiff_t n)
+        : stride((n + 63) / 64 * 64 + 8),
+          data(new double[static_cast<std::size_t>(15 * stride)]) {}
+    double* m() const { return data.get(); }
+    double* torque() const { return data.get() + 3 * stride; }
+    double* attitude() const { return data.get() + 6 * stride; }
+    MutableView view(double* first) const { return {first, 1, stride, 3 * stride}; }
+
     /// Momentum and attitude of body b from the axes of the integration to those of the function.
-    void to_function(std::ptrdiff_t b, bool matrix, const double (&p)[parameters]) {
-        const auto turn = [&](double (*v)[column]) {
-            const Vec3<double> x{v[0][b], v[1][b], v[2][b]};
+    void to_function(std::ptrdiff_t b, bool matrix, const double (&p)[parameters]) const {
+        const auto rotate = [&](double* v) {
+            const Vec3<double> x{v[b], v[stride + b], v[2 * stride + b]};
             for (int k = 0; k < 3; ++k) {
-                v[k][b] = dot({p[3 * k], p[3 * k + 1], p[3 * k + 2]}, x);
+                v[k * stride + b] = dot({p[3 * k], p[3 * k + 1], p[3 * k + 2]}, x);
             }
         };
-        turn(m);
+        rotate(m());
+        double* const a = attitude();
         if (matrix) {
             // A row of Q A^T is A times the row.
-            for (int k = 0; k < 9; k += 3) turn(attitude + k);
+            for (int k = 0; k < 9; k += 3) rotate(a + k * stride);
         } else {
+            const auto component = [&](int k) -> double& { return a[k * stride + b]; };
             const Quaternion<double> q =
-                Quaternion<double>{attitude[0][b], attitude[1][b], attitude[2][b], attitude[3][b]} *
+                Quaternion<double>{component(0), component(1), component(2), component(3)} *
                 conjugate(Quaternion<double>{p[9], p[10], p[11], p[12]});
-            attitude[0][b] = q.w, attitude[1][b] = q.x, attitude[2][b] = q.y, attitude[3][b] = q.z;
+            component(0) = q.w, component(1) = q.x, component(2) = q.y, component(3) = q.z;
         }
     }
-    /// Copies the torque of body b back.
-    void from_function(std::ptrdiff_t b, const double (&p)[parameters]) {
-        const Vec3<double> f{torque[0][b], torque[1][b], torque[2][b]};
-        for (int k = 0; k < 3; ++k) torque[k][b] = dot({p[k], p[3 + k], p[6 + k]}, f);
+    /// Rotates the torque of body b back.
+    void from_function(std::ptrdiff_t b, const double (&p)[parameters]) const {
+        double* const f = torque() + b;
+        const Vec3<double> x{f[0], f[stride], f[2 * stride]};
+        for (int k = 0; k < 3; ++k) f[k * stride] = dot({p[k], p[3 + k], p[6 + k]}, x);
     }
 };
 
-/// Bodies of arrays with any layout, one chunk after another.
+/// Bodies of arrays with any layout, in one call.
 inline void torque_through_columns(const TorqueArguments& a,
                                    std::ptrdiff_t begin,
                                    std::ptrdiff_t end) {
-    Scratch s;
-    const bool turned = a.parameters.data != nullptr;
-    for (std::ptrdiff_t i = begin; i < end; i += chunk) {
-        const std::ptrdiff_t n = end - i < chunk ? end - i : chunk;
-        copy<3>(a.m, i, Scratch::view(s.m), 0, n);
-        if (a.matrix) {
-            copy<9>(a.attitude, i, Scratch::view(s.attitude), 0, n);
-        } else {
-            copy<4>(a.attitude, i, Scratch::view(s.attitude), 0, n);
-        }
-        double p[parameters];
-        for (std::ptrdiff_t b = 0; turned && b < n; ++b) {
-            batch::load(a.parameters, i + b, 1, p);
-            s.to_function(b, a.matrix, p);
-        }
-        a.extra.function(
-            n, a.first + i, column, a.t, s.m[0], s.attitude[0], s.torque[0], a.extra.user_data);
-        for (std::ptrdiff_t b = 0; turned && b < n; ++b) {
-            batch::load(a.parameters, i + b, 1, p);
-            s.from_function(b, p);
-        }
-        if (a.add) {
-            for (int k = 0; k < 3; ++k) {
-                const double* y = a.out.data + i * a.out.body + k * a.out.component;
-                for (std::ptrdiff_t b = 0; b < n; ++b) s.torque[k][b] += y[b * a.out.body];
-            }
-        }
-        copy<3>(Scratch::view(s.torque), 0, a.out, i, n);
+    const std::ptrdiff_t n = end - begin;
+    const Columns s(n);
+    copy<3>(a.m, begin, s.view(s.m()), 0, n);
+    if (a.matrix) {
+        copy<9>(a.attitude, begin, s.view(s.attitude()), 0, n);
+    } else {
+        copy<4>(a.attitude, begin, s.view(s.attitude()), 0, n);
     }
+    const bool rotated = a.parameters.data != nullptr;
+    double p[parameters];
+    for (std::ptrdiff_t b = 0; rotated && b < n; ++b) {
+        batch::load(a.parameters, begin + b, 1, p);
+        s.to_function(b, a.matrix, p);
+    }
+    a.extra.function(
+        n, a.first + begin, s.stride, a.t, s.m(), s.attitude(), s.torque(), a.extra.user_data);
+    for (std::ptrdiff_t b = 0; rotated && b < n; ++b) {
+        batch::load(a.parameters, begin + b, 1, p);
+        s.from_function(b, p);
+    }
+    for (int k = 0; a.add && k < 3; ++k) {
+        const double* y = a.out.data + begin * a.out.body + k * a.out.component;
+        double* f = s.torque() + k * s.stride;
+        for (std::ptrdiff_t b = 0; b < n; ++b) f[b] += y[b * a.out.body];
+    }
+    copy<3>(s.view(s.torque()), 0, a.out, begin, n);
 }
 
 /// @tparam T  the number type of the kicks
