@@ -1,4 +1,4 @@
-// Rigid molecules that interact: 216 rods with a direction each, in a periodic box.
+// Rigid molecules that interact: 216 bodies with a direction each, in a periodic box.
 //
 //     c++ -std=c++20 -O2 molecules.cpp $(python -m polhode --includes --libs) -o molecules &&
 //     ./molecules

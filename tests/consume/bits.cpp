@@ -54,6 +54,19 @@ void top(const char* name, int n, const IntegrateOptions& options) {
     print(name, b.m, b.q);
 }
 
+/// The same torque of the whole batch.
+void top_of_batch(const char* name, int n, const IntegrateOptions& options) {
+    Bodies b = some_bodies(n);
+    const auto torque = [](double t, auto m, auto q, std::span<double> f) {
+        for (std::size_t i = 0; i < m.size() / 3; ++i) {
+            const Vector x = Top{}(t, i, {}, {q[4 * i], q[4 * i + 1], q[4 * i + 2], q[4 * i + 3]});
+            for (std::size_t k = 0; k < 3; ++k) f[3 * i + k] = x[k];
+        }
+    };
+    integrate(b.inertia, b.m, b.q, 0.05, 20, torque, options);
+    print(name, b.m, b.q);
+}
+
 template <class Work>
 void refused(const Work& work) {
     try {
@@ -124,6 +137,7 @@ int main() {
     print("times", mt, qt);
     top("strang", 1, {});
     top("rkn", 130, {.splitting = "rkn6_14", .t0 = 1.0, .threads = 2});
+    top_of_batch("rkn", 130, {.splitting = "rkn6_14", .t0 = 1.0, .threads = 2});
     top("own", 7, {.splitting = {{0.5, 0.5}, {1.0}}, .method = method<"magnus4">});
     top("of m", 7, {.depends_on_m = true});
     const RigidBody body({2.0, 0.3, 0.0, 0.3, 1.5, 0.1, 0.0, 0.1, 1.2});

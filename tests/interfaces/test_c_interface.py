@@ -149,6 +149,8 @@ def integrate(
     torque: Any,
     every: int,
     by: str | int = "exact",
+    flags: int = 0,
+    threads: int = 1,
 ) -> tuple[Any, Any, Any, Any]:
     m, q = m.copy(), q.copy()
     if isinstance(scheme, str):
@@ -158,7 +160,7 @@ def integrate(
     status = LIBRARY.polhode_integrate(
         scheme, method(by) if isinstance(by, str) else by, INT64(len(m)),
         pointer(inertia), INT64(0), ctypes.c_double(0.1), INT64(n_steps), ctypes.c_double(0.0),
-        torque, None, 0, kind, 1, pointer(m), pointer(q), INT64(every), *map(pointer, saved),
+        torque, None, flags, kind, threads, pointer(m), pointer(q), INT64(every), *map(pointer, saved),
     )  # fmt: skip
     if status:
         raise ValueError(LIBRARY.polhode_error().decode())
@@ -197,6 +199,59 @@ def test_splitting_with_a_torque_of_the_caller(kind: int, scheme: str) -> None:
         close(a, b, atol=1e-13)
     same(got[0], got[2][-1])
     same(got[1], got[3][-1])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("scheme", ["strang", "rkn6_14"])
+def test_a_torque_of_interacting_bodies_gets_the_whole_batch(scheme: str, threads: int) -> None:
+    """In a mean field, beside the same function in Python, with more bodies than a block has."""
+    inertia, n = np.array([1.0, 1.7, 2.3]), 400
+
+    def mean_field(Q: Any) -> Any:
+        e = Q[:, :, 2].mean(0)
+        u = np.einsum("nij,i->nj", Q, e)
+        return np.stack([-u[:, 1], u[:, 0], np.zeros(len(u))], -1)
+
+    def columns(first: Any, size: int, stride: int, count: int) -> Any:
+        return np.ctypeslib.as_array(first, (size, stride))[:, :count]
+
+    calls = []
+
+    @TORQUE
+    def whole(count: int, first: int, stride: int, t: float, m: Any, q: Any, f: Any, _: Any) -> int:
+        calls.append((count, first))
+        Q = columns(q, 9, stride, count).T.reshape(count, 3, 3)
+        columns(f, 3, stride, count)[...] = mean_field(Q).T
+        return 0
+
+    _, m, q = batch(n, ROWS)
+    got = integrate(scheme, inertia, m, q, ROWS, 20, whole, 7, threads=threads)
+    want = ph.integrate(
+        inertia, m, q, 0.1, 20, save_every=7, splitting=scheme,
+        torque=ph.torques.Function(lambda t, m, Q: mean_field(Q), depends_on_m=False),
+    )  # fmt: skip
+    assert set(calls) == {(n, 0)}
+    close(got[2], want.m, atol=1e-12)
+    close(got[3], want.q, atol=1e-12)
+
+
+def test_a_torque_of_independent_bodies_gets_blocks_and_the_same_bits() -> None:
+    _, m, q = batch(300, ROWS)
+    inertia = np.array([1.0, 1.7, 2.3])
+    counts = []
+
+    @TORQUE
+    def counted(n: int, *arguments: Any) -> int:
+        counts.append(n)
+        return weight(n, *arguments)
+
+    some = integrate("strang", inertia, m, q, ROWS, 5, counted, 2, flags=2)
+    assert max(counts) < 300
+    whole = integrate("strang", inertia, m, q, ROWS, 5, heavy_top, 2)
+    for a, b in zip(some, whole, strict=True):
+        same(a, b)
+    with pytest.raises(ValueError, match="torque_flags must be"):
+        integrate("strang", inertia, m, q, ROWS, 5, heavy_top, 2, flags=4)
 
 
 def test_a_splitting_without_torque_is_the_free_motion() -> None:

@@ -120,6 +120,16 @@ def test_the_tour_in_cpp(tmp_path: Path, compiler: str) -> None:
     check_tour(printed(tmp_path, compiler, *WARNINGS, EXAMPLES / "cpp/tour.cpp", *LINKED))
 
 
+@pytest.mark.parametrize("way", [LINKED, HEADER_ONLY])
+def test_the_molecules_in_cpp(tmp_path: Path, way: list[Any]) -> None:
+    """Strang conserves the energy to second order: h = 0.02."""
+    if way is HEADER_ONLY and not HAS_FMA:
+        pytest.skip("for a processor with AVX2")
+    lines = printed(tmp_path, "g++", *WARNINGS, EXAMPLES / "cpp/molecules.cpp", *way)
+    for kind, before, after in lines:
+        close(float(after), float(before), rtol=1e-4, what=kind)
+
+
 def test_the_tour_by_clang_without_the_library(tmp_path: Path) -> None:
     """By GCC it is made below with CMake."""
     if not HAS_FMA:
@@ -155,6 +165,8 @@ def test_both_ways_have_the_same_bits_and_errors(tmp_path: Path) -> None:
     m, q = ph.step([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0], 2.0)
     assert [float.fromhex(x) for x in linked[6][1:]] == [*m, *q]
     assert ["accepted"] not in linked
+    of_body, of_batch = (line for line in linked if line[0] == "rkn")
+    assert of_body == of_batch
     assert own == linked
 
 
