@@ -23,7 +23,6 @@ Array = NDArray[np.float64]
 Number = Any  # an mpmath number; mpmath has no types
 EPS = 2.0**-52
 DATA = json.loads((Path(__file__).parents[1] / "data" / "torques.json").read_text())
-KRYSL = json.loads((Path(__file__).parents[1] / "data" / "krysl.json").read_text())["states"]
 INERTIA = np.array([1.0, 1.5, 2.2])
 M0 = np.array([0.3, 0.5, 0.8])
 Q0 = np.array([0.9, 0.3, -0.2, 0.1]) / np.sqrt(0.95)
@@ -218,98 +217,13 @@ def test_derivative_of_a_given_torque(name: str) -> None:
     close(model.derivative(t, v, Q0), expected, atol=4 * EPS)
 
 
-# Published problems -----------------------------------------------------------------------------
-
-
-def krysl(name: str, torque: Any, n: int, m0: Any, q0: Any) -> float:
-    """Largest difference from the reference of momentum and matrix."""
-    case = KRYSL[name]
-    inertia = np.array(case["I"], float)
-    traj = ph.integrate(
-        inertia, m0, q0, float(case["t"]) / n, n, torque=torque, splitting="rkn6_14", save_every=n
-    )
-    assert abs(traj.energy()[0] - float(case["H0"])) < 8 * EPS * float(case["H0"])
-    R = np.array(case["R"], float)
-    errors = [
-        np.abs(traj.m[-1] - np.array(case["Pi_body"], float)).max(),
-        np.abs(ph.so3.to_matrix(traj.q[-1]) - R).max(),
-    ]
-    return float(max(errors))
-
-
-# Rounding: n steps of 30 flows and kicks, eps each on numbers up to |m|, which the motion
-# multiplies by up to some 1e3; a wrong sign or factor is off by order 1.
-
-
-def test_slow_top_of_krysl() -> None:
-    q0 = ph.so3.exp([0.05, 0.0, 0.0])
-    assert krysl("krysl_slow_top_t20", torques.LagrangeTop(), 1500, [0, 0, 5], q0) < 2e-10
-
-
-def test_fast_top_of_krysl() -> None:
-    q0 = ph.so3.exp([0.3, 0.0, 0.0])
-    assert krysl("krysl_fast_top_t20", torques.LagrangeTop(), 2500, [0, 0, 50], q0) < 2e-10
-
-
-@pytest.mark.parametrize("reading", ["printed", "physical"])
-def test_both_readings_of_the_wall(reading: str) -> None:
-    other = "physical" if reading == "printed" else "printed"
-    for t, n in ((5, 1000), (20, 8000)):
-        case = f"krysl_wall_{reading}_sign_t{t}"
-        error = krysl(case, torques.SoftWall(reading), n, [2, 2, 2], [1, 0, 0, 0])
-        assert error < 2e-9
-    with pytest.raises(AssertionError):
-        krysl(case, torques.SoftWall(other), 100, [2, 2, 2], [1, 0, 0, 0])
+# The vessel -------------------------------------------------------------------------------------
 
 
 def vessel(**changes: Any) -> Any:
     v = DATA["vessel"]
     arguments = {"mass": v["mv"], "gm_l": v["GML"], "gm_t": v["GMT"], "gravity": v["g"]}
     return torques.Vessel(**{**arguments, **changes})
-
-
-def table3(n: int, method: str, torque: Any, splitting: Any = "strang") -> tuple[float, float]:
-    v = DATA["vessel"]
-    (end,) = (p for p in v["damped"] if p["t"] == 15)
-    m, q = (np.array(end[k], float) for k in "mq")
-    traj = ph.integrate(
-        v["T"], v["m0"], v["q0"], 15 / n, n, torque=torque, method=method, save_every=n,
-        splitting=splitting,
-    )  # fmt: skip
-    return (
-        float(np.linalg.norm(traj.m[-1] - m) / np.linalg.norm(m)),
-        float(np.linalg.norm(traj.q[-1] - q)),
-    )
-
-
-@pytest.mark.parametrize("method", ["magnus2", "magnus8"])
-def test_table_3_of_gustafsson(method: str) -> None:
-    ship = vessel(damping=[1e9, 1e9, 1e9])
-    for n, expected in zip((150, 300, 600, 1200), DATA["vessel"]["table3"][method], strict=True):
-        close(table3(n, method, ship), expected, rtol=2e-4)
-
-
-def test_table_3_tells_readings_apart() -> None:
-    expected = DATA["vessel"]["table3"]["magnus8"][0]
-    damping = [1e9, 1e9, 1e9]
-    readings = [
-        table3(150, "magnus8", vessel(damping=damping, gravity=-9.81)),  # g_r the other way
-        table3(150, "magnus8", vessel(damping=damping), ([0.5, 0.5], [1.0])),  # S1 S2 S1
-        table3(150, "magnus8", vessel(damping=[2e9] * 3)),  # E_K over h
-    ]
-    for found in readings:
-        assert abs(found[0] / expected[0] - 1) > 0.1
-
-
-def test_vessel_comes_to_rest_at_a_yaw_of_its_own() -> None:
-    # Not at q = (-1, 0, 0, 0), as printed: yaw is neutral.
-    v = DATA["vessel"]
-    traj = ph.integrate(
-        v["T"], v["m0"], v["q0"], 0.02, 15000, torque=vessel(damping=[1e9] * 3),
-        save_every=15000, splitting=([0.5, 0.5], [0.0, 1.0, 0.0]),
-    )  # fmt: skip
-    limit = [-0.990103150974, 0, 0, -0.140341549198]
-    assert np.abs(traj.q[-1] - limit).max() < 1e-3
 
 
 def test_undamped_vessel() -> None:

@@ -136,7 +136,7 @@ def work():
     while go_on:
         check()
 def forks():
-    for _ in range(5):
+    for _ in range(2):
         child = os.fork()
         if child == 0:
             try:

@@ -477,25 +477,6 @@ def test_erratum_231_is_of_order_2() -> None:
     close(rate, 4, atol=0.1)
 
 
-@pytest.mark.parametrize(
-    ("name", "eps", "t", "steps"),
-    [
-        ("rotations123", 1e-3, 0.4, 514),
-        ("rotations231", 1e-3, 0.4, 39),
-        ("rotations231_4", 1e-3, 0.4, 26),
-        # Printed 16250: the error of the reference there.
-        ("rotations123", 1e-6, 0.4, 16251),
-        ("rotations231", 1e-6, 0.4, 1192),
-        ("rotations231_4", 1e-6, 0.4, 135),
-        ("rotations231", 1e-3, 4.0, 1191),
-        ("rotations231_4", 1e-3, 4.0, 431),
-    ],
-)
-def test_buss_figure_6(name: str, eps: float, t: float, steps: int) -> None:
-    """The least number of steps for an accuracy, as published, to the step."""
-    assert buss_error(name, steps, t) <= eps < buss_error(name, steps - 1, t)
-
-
 def test_buss_long_run_stays_in_its_band() -> None:
     """The published energies after 2e8 steps of 0.02 are no drift: the band is as wide at once."""
     for name, low, high in (("123", 75.1238, BUSS_ENERGY), ("231", BUSS_ENERGY, 82.1281)):

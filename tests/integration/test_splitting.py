@@ -328,22 +328,6 @@ def final_in_34_digits(name: str, n: int) -> list[Any]:
         return [mpf(x) + mpf(y) for end in ends for x, y in end]
 
 
-def error_in_34_digits(name: str, n: int) -> float:
-    with mpmath.workdps(DIGITS):
-        # Its own error is 9e-31: it falls from 9e-19 at n = 25 by 2^10 at each doubling of n.
-        reference = final_in_34_digits("sofroniou10_35", 400)
-        found = final_in_34_digits(name, n)
-        return float(max(abs(x - y) for x, y in zip(found, reference, strict=True)))
-
-
-@pytest.mark.parametrize("scheme", ph.splittings(), ids=NAMES)
-def test_observed_order_in_34_digits(scheme: ph.Splitting) -> None:
-    assert scheme.order is not None
-    e0, e1 = (error_in_34_digits(scheme.name, n) for n in (50, 100))
-    assert e1 > 1e-27
-    assert abs(np.log2(e0 / e1) - scheme.order) < tol.ORDER_SLACK
-
-
 @pytest.mark.parametrize("scheme", ph.splittings(), ids=NAMES)
 def test_driver_against_34_digits(scheme: ph.Splitting) -> None:
     n = 20

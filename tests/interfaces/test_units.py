@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -60,8 +61,13 @@ def astropy_quantity(value: Any) -> Any:
     return np.array(value) * units.kg
 
 
+@functools.cache
+def pint_units() -> Any:
+    return pytest.importorskip("pint").UnitRegistry()
+
+
 def pint_quantity(value: Any) -> Any:
-    return pytest.importorskip("pint").UnitRegistry().Quantity(np.array(value), "kg")
+    return pint_units().Quantity(np.array(value), "kg")
 
 
 QUANTITIES = {

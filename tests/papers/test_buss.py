@@ -82,21 +82,6 @@ def test_energies_of_figures_4_and_5(row: dict[str, Any]) -> None:
         assert fits != misprinted
 
 
-@pytest.mark.parametrize(
-    "row",
-    DATA["steps"],
-    ids=lambda r: f"{r['method']}-{'energy' if r['energy'] else 'plain'}-{r['T']:g}-{r['eps']:g}",
-)
-def test_steps_of_figure_6(row: dict[str, Any]) -> None:
-    """N steps are the fewest that reach the error, with the energy corrected as in the paper."""
-    options: dict[str, Any] = dict(START.get(row["method"], {}))
-    if row["energy"]:
-        options["energy_correction"] = "buss"
-    enough = error(row["method"], row["n"], row["T"], **options)
-    fewer = error(row["method"], row["n"] - 1, row["T"], **options)
-    assert enough <= row["eps"] < fewer
-
-
 # --- errata: formulas ---
 
 
