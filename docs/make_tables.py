@@ -235,6 +235,38 @@ def which(results: Committed) -> str | None:
     return f"Measured on {where(results, 'which_method')}.\n\n{table(head, lines)}"
 
 
+def tops(results: Committed) -> str | None:
+    """The heavy top by other programs: their times over that of polhode; None without results."""
+    found = rows(results, "rivals-heavy-top")
+    if not found:
+        return None
+    lines: dict[tuple[int, float], dict[str, str]] = {}
+    for row in found:
+        program, at = str(row.labels["program"]), str(row.labels["at"])
+        time, ratio = row.times["time"].median, row.ratios.get("over polhode")
+        if time is None or not at.startswith("error") or program.startswith("polhode"):
+            continue
+        bodies, error = int(row.labels["bodies"]), float(at.removeprefix("error = "))
+        line = lines.setdefault((bodies, -error), {})
+        if ratio is not None and ratio.median is not None:
+            line[program] = f"{ratio.median:.3g}"
+        elif ratio is None:  # More accurate than the error, at the coarsest setting.
+            ours = [
+                other.times["time"].median or np.inf
+                for other in found
+                if str(other.labels["program"]).startswith("polhode")
+                and (other.labels["bodies"], other.labels["at"]) == (bodies, at)
+            ]
+            line[program] = f"≤ {time / min(ours):.3g}"
+    programs = dict.fromkeys(name for line in lines.values() for name in line)
+    head = ["tops", "error", *programs]
+    cells = [
+        [f"{n:,}", f"{-error:.0e}", *(line.get(x, "–") for x in programs)]
+        for (n, error), line in sorted(lines.items())
+    ]
+    return f"Measured on {where(results, 'rivals-heavy-top')}.\n\n{table(head, cells)}"
+
+
 def domains(_: Committed) -> str:
     """What the groups of bounds apply to."""
     lines = [
@@ -261,7 +293,7 @@ TABLES: dict[str, dict[str, Callable[[Committed], str | None]]] = {
         "layouts": layouts,
         "threads": threads,
     },
-    "choosing.md": {"which": which},
+    "choosing.md": {"which": which, "tops": tops},
     "methods.md": {"methods": methods, "options": options},
     "splitting.md": {"splittings": splittings},
 }

@@ -62,7 +62,7 @@ assert error < 1e-14
 #
 # The program runs in another process, which is killed as soon as it has reported two thirds of its
 # steps. ``ph.Trajectory.load`` reads what it has saved, ``ph.resume`` computes the rest. A run
-# records its progress five times a second, so that a killed run loses some of its last steps.
+# records its progress from time to time, so that a killed run loses some of its last steps.
 
 work = tempfile.TemporaryDirectory()
 killed, whole = Path(work.name) / "killed", Path(work.name) / "whole"
@@ -124,6 +124,8 @@ counts = np.stack([(captured & up).sum(1), (captured & ~up).sum(1), (~captured).
 print(f"after {orbits[-1]:.0f} orbits: {counts[0, -1]} up, {counts[1, -1]} down, ", end="")
 print(f"{counts[2, -1]} not captured")
 print(f"half of them are captured after {orbits[counts[2] < N_SATELLITES / 2][0]:.1f} orbits")
+if captured[-1].all():
+    print(f"the last one is captured after {orbits[captured.all(axis=1)][0]:.1f} orbits")
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(13.0, 6.0))
 boom = np.degrees(np.arccos(np.clip(vertical[..., 2], -1, 1)))
