@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import html
 import io
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from benchmarks.papers._registry import Cell, Item, Result, Value, counts
 HEADINGS = (
     "value",
     "published",
+    "bound chosen here",
     "recomputed",
     "should be",
     "with the slip",
@@ -37,7 +39,7 @@ class Done:
 
 
 def shown(value: Value | None) -> str:
-    """A value for people."""
+    """The value as text."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -68,22 +70,40 @@ def _tolerance(cell: Cell) -> str:
     return f"{cell.tolerance:.2g}" + (" relative" if cell.kind == "relative" else "")
 
 
-def _should_be(cell: Cell) -> Value | None:
-    return cell.right if cell.check is None else cell.check
+def _should_be(cell: Cell) -> str:
+    """The value that should have been printed, rounded to its tolerance."""
+    value, near = cell.should_be, cell.right_tolerance
+    if not isinstance(value, float) or value == 0:
+        return shown(value)
+    if near is None:
+        near = cell.tolerance * (abs(value) if cell.kind == "relative" else 1.0)
+    if near == 0:
+        return shown(value)
+    digits = math.floor(math.log10(abs(value))) - math.floor(math.log10(near)) + 1
+    return f"{value:#.{max(digits, 1)}g}".rstrip(".") + f" ± {near:.1g}"
 
 
 def row(cell: Cell) -> list[str]:
     """The cell under HEADINGS."""
+    expected = cell.printed or shown(cell.published)
     return [
         cell.label,
-        cell.printed or shown(cell.published),
+        "" if cell.chosen else expected,
+        expected if cell.chosen else "",
         _as_printed(cell.recomputed, cell.printed),
-        _as_printed(_should_be(cell), cell.printed),
+        _should_be(cell),
         _as_printed(cell.slipped, cell.printed),
         cell.unit,
         _tolerance(cell),
         cell.verdict,
     ]
+
+
+def rows(cells: Sequence[Cell]) -> list[list[str]]:
+    """Headings and cells of a table, without its empty columns."""
+    lines = [list(HEADINGS), *map(row, cells)]
+    kept = [i for i in range(len(HEADINGS)) if any(line[i] for line in lines[1:])]
+    return [[line[i] for i in kept] for line in lines]
 
 
 def summary(result: Result) -> str:
@@ -93,11 +113,12 @@ def summary(result: Result) -> str:
     return f"{result.verdict} ({parts})"
 
 
-def verdicts(rows: Iterable[tuple[Item, str]]) -> str:
+def verdicts(items: Iterable[tuple[Item, str]]) -> str:
     """Items with their verdicts, as a table in Markdown."""
     lines = [("item", "where", "shows", "verdict")]
     lines += [
-        (f"`{item.name}`", f"{item.paper}, {item.where}", item.shows, text) for item, text in rows
+        (f"`{item.name}`", f"{item.paper}, {item.where}", item.shows, text)
+        for item, text in items
     ]
     return _markdown_table(lines)
 
@@ -132,7 +153,7 @@ def markdown(done: Done, *, picture: bool) -> str:
     parts += [f"{note}\n" for note in result.notes]
     for table in result.tables:
         parts.append(f"## {table.title}\n")
-        parts.append(_markdown_table([HEADINGS, *map(row, table.cells)]))
+        parts.append(_markdown_table(rows(table.cells)))
         if table.tolerance:
             parts.append(f"Tolerance: {table.tolerance}\n")
         parts += [f"- {text}" for text in _explanations(table.cells)]
@@ -147,14 +168,13 @@ def comma_separated(done: Done) -> str:
     writer.writerow(["item", "table", *HEADINGS, "explanation"])
     for table in done.result.tables:
         for cell in table.cells:
-            # All digits, in place of those for people.
-            numbers = [
+            numbers = [  # with all digits
                 repr(x) if isinstance(x, float) else shown(x)
-                for x in (cell.recomputed, _should_be(cell), cell.slipped)
+                for x in (cell.recomputed, cell.should_be, cell.slipped)
             ]
-            label, published, _, _, _, *rest = row(cell)
+            head, rest = row(cell)[:3], row(cell)[6:]
             writer.writerow(
-                [done.item.name, table.title, label, published, *numbers, *rest, cell.explanation]
+                [done.item.name, table.title, *head, *numbers, *rest, cell.explanation]
             )
     return text.getvalue()
 
@@ -171,7 +191,8 @@ def _provenance(done: Done) -> str:
 CLASSES = {
     "matches": "matches",
     "slip explained": "slip",
-    "cause not known": "unknown",
+    "not comparable": "none",
+    "unexplained": "unknown",
     "differs": "differs",
 }
 
@@ -194,7 +215,7 @@ def section(done: Done) -> str:
     parts += [_page.prose(note) for note in done.result.notes]
     for table in done.result.tables:
         parts.append(f"<h3>{html.escape(table.title)}</h3>")
-        parts.append(_html_table([HEADINGS, *map(row, table.cells)]))
+        parts.append(_html_table(rows(table.cells)))
         if table.tolerance:
             parts.append(f"<p>Tolerance: {html.escape(table.tolerance)}</p>")
         texts = _explanations(table.cells)

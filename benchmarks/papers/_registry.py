@@ -1,4 +1,4 @@
-"""What an item is: a published table or figure, and the numbers in it beside those of this run."""
+"""The items: published tables and figures, with the published numbers beside those of this run."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: A number, a word or a truth, or the bounds that a text gives a number.
+#: A number, a word or a truth, or bounds of a number.
 Value = float | str | bool | tuple[float, float]
-Verdict = Literal["matches", "slip explained", "cause not known", "differs"]
+Verdict = Literal["matches", "slip explained", "not comparable", "unexplained", "differs"]
 
 #: From the best to the worst.
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -29,6 +29,7 @@ class Cell:
     """One published value beside the recomputed one."""
 
     label: str
+    #: A printed value; with `chosen`, a bound that is not in the paper.
     published: Value
     recomputed: Value
     #: Largest difference with which numbers agree: absolute, relative to the published number, or
@@ -36,23 +37,32 @@ class Cell:
     tolerance: float = 0.0
     kind: Literal["absolute", "relative", "factor"] = "absolute"
     unit: str = ""
-    #: Of a published value that is a slip: what should have been printed, derived in the run from
-    #: other published values or by a formula, without the library's result, ...
+    #: For a slip: the value that should have been printed, derived in the run from other published
+    #: values or by a formula, without the library's result, ...
     check: Value | None = None
-    #: ... or what this run computes if it makes the slip on purpose, ...
+    #: ... or the result of this run with the slip made on purpose, ...
     slipped: Value | None = None
-    #: ... or only what this library has found earlier, which explains nothing.
+    #: ... or only an earlier result of this library, which explains nothing.
     right: Value | None = None
-    #: What the slip is.  Of a value that differs without a slip: what is known.
+    #: The slip, or what is known of a difference without a slip.
     explanation: str = ""
-    #: Largest absolute difference of the recomputed value from `check` or `right`, if not that
-    #: from the published one.
+    #: Largest absolute difference of the recomputed value from `check` or `right`; by default that
+    #: of `tolerance`.
     right_tolerance: float | None = None
     #: The published value as printed, where its digits matter.
     printed: str = ""
+    #: Whether `published` is a bound that is chosen here: the paper has no number.
+    chosen: bool = False
+    #: Whether the two values measure the same quantity.
+    comparable: bool = True
+
+    @property
+    def should_be(self) -> Value | None:
+        """The value that should have been printed, if known."""
+        return self.right if self.check is None else self.check
 
     def agree(self, ours: Value, published: Value, absolute: float | None = None) -> bool:
-        """Whether two values agree within the tolerance, or within an absolute one."""
+        """Whether two values agree within the tolerance, or within the given absolute one."""
         if isinstance(published, str | bool) or isinstance(ours, str | bool | tuple):
             return type(ours) is type(published) and ours == published
         if not math.isfinite(ours):
@@ -67,12 +77,9 @@ class Cell:
 
     @property
     def verdict(self) -> Verdict:
-        """`matches`, or `slip explained` if the explanation holds in this run, or what remains.
-
-        An explanation holds if ours is the value that should have been printed and that was derived
-        without it, or if the slip made on purpose gives what was printed. A value that this library
-        has found before is its own: `cause not known`.
-        """
+        """The verdict; `docs/reproduction.md` defines the five."""
+        if not self.comparable:
+            return "not comparable"
         if self.agree(self.recomputed, self.published):
             return "matches"
         near = self.right_tolerance
@@ -81,7 +88,7 @@ class Cell:
         if self.slipped is not None and self.agree(self.slipped, self.published):
             return "slip explained"
         if self.right is not None and self.agree(self.recomputed, self.right, near):
-            return "cause not known"
+            return "unexplained"
         return "differs"
 
 
@@ -97,12 +104,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Result:
-    """What a run of an item gives."""
+    """The result of a run of an item."""
 
     tables: list[Table]
     #: Draws the picture, with Matplotlib; None for a table without one.
     figure: Callable[[], Figure] | None = None
-    #: What a reader of the numbers must know: choices that the paper leaves open, how it was run.
+    #: Choices that the paper leaves open, and how the item was run.
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -132,11 +139,11 @@ Recompute = Callable[[dict[str, Any], Run], Result]
 
 @dataclass(frozen=True)
 class Item:
-    """A published table or figure, or what a text claims."""
+    """A published table or figure, or claims of a text."""
 
     #: Such as `gustafsson-table-1`.
     name: str
-    #: What `published.toml` has of it: paper, where, place, shows, and the published values.
+    #: Its section of `published.toml`: paper, where, place, shows, and the published values.
     published: dict[str, Any]
     run: Recompute
     #: Takes more than a few seconds, so that a list of all items does not run it.
@@ -145,7 +152,7 @@ class Item:
     @property
     def paper(self) -> str:
         """Author and year."""
-        return str(published()["papers"][self.published["paper"]])
+        return str(papers()[self.published["paper"]]["name"])
 
     @property
     def where(self) -> str:
@@ -154,7 +161,7 @@ class Item:
 
     @property
     def shows(self) -> str:
-        """What it shows, one line."""
+        """Its content, one line."""
         return str(self.published["shows"])
 
     def __call__(self, run: Run) -> Result:
@@ -170,6 +177,12 @@ def published() -> dict[str, Any]:
     """All published values, `published.toml`."""
     text = (resources.files(__package__) / "published.toml").read_text(encoding="utf-8")
     return tomllib.loads(text)
+
+
+def papers() -> dict[str, dict[str, str]]:
+    """Name, reference and left-out parts of each paper."""
+    found: dict[str, dict[str, str]] = published()["papers"]
+    return found
 
 
 def item(name: str, *, slow: bool = False) -> Callable[[Recompute], Recompute]:
@@ -204,6 +217,13 @@ def printed_cell(
     # The rounding of the decimal numbers themselves must not decide.
     tolerance = places * last_place(printed) * (1 + 1e-9)
     return Cell(label, float(printed), recomputed, tolerance, printed=printed, **others)
+
+
+def bounded(
+    label: str, recomputed: float, low: float = -math.inf, high: float = math.inf, **others: Any
+) -> Cell:
+    """Cell of a number for which the paper prints none; the bounds are chosen here."""
+    return Cell(label, (low, high), float(recomputed), chosen=True, **others)
 
 
 def counts(cells: Iterable[Cell]) -> dict[str, int]:
