@@ -117,8 +117,7 @@ def verdicts(items: Iterable[tuple[Item, str]]) -> str:
     """Items with their verdicts, as a table in Markdown."""
     lines = [("item", "where", "shows", "verdict")]
     lines += [
-        (f"`{item.name}`", f"{item.paper}, {item.where}", item.shows, text)
-        for item, text in items
+        (f"`{item.name}`", f"{item.paper}, {item.where}", item.shows, text) for item, text in items
     ]
     return _markdown_table(lines)
 
@@ -173,9 +172,7 @@ def comma_separated(done: Done) -> str:
                 for x in (cell.recomputed, cell.should_be, cell.slipped)
             ]
             head, rest = row(cell)[:3], row(cell)[6:]
-            writer.writerow(
-                [done.item.name, table.title, *head, *numbers, *rest, cell.explanation]
-            )
+            writer.writerow([done.item.name, table.title, *head, *numbers, *rest, cell.explanation])
     return text.getvalue()
 
 

@@ -20,8 +20,10 @@ Verdict = Literal["matches", "slip explained", "not comparable", "unexplained", 
 #: From the best to the worst.
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
-#: The modules that hold items, one for each paper.
-MODULES = ("report", "gustafsson", "vilmart", "buss", "krysl")
+#: The modules that hold items.
+MODULES = (
+    "report", "cost", "listings", "gustafsson", "vessel", "vilmart", "buss", "buss_steps", "krysl",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -198,8 +200,7 @@ def item(name: str, *, slow: bool = False) -> Callable[[Recompute], Recompute]:
 def items() -> dict[str, Item]:
     """All items, in the order of `published.toml`."""
     for module in MODULES:
-        if (resources.files(__package__) / f"{module}.py").is_file():
-            import_module(f"{__package__}.{module}")
+        import_module(f"{__package__}.{module}")
     return {name: _ITEMS[name] for name in published() if name in _ITEMS}
 
 

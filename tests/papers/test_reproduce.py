@@ -19,19 +19,19 @@ from benchmarks.papers import Cell, Result, Run, items
 VERDICTS = {
     "report-figure-7": "slip explained",
     "report-accuracy": "matches",
-    "report-cost": "differs",
+    "report-cost": "not comparable",
     "gustafsson-table-1": "matches",
     "gustafsson-table-2": "matches",
-    "gustafsson-figure-2": "differs",
+    "gustafsson-figure-2": "matches",
     "gustafsson-figure-1": "matches",
     "gustafsson-figure-3": "matches",
-    "gustafsson-table-3": "cause not known",
-    "gustafsson-figure-4": "cause not known",
+    "gustafsson-table-3": "unexplained",
+    "gustafsson-figure-4": "unexplained",
     "vilmart-figure-1": "matches",
     "vilmart-table-2": "matches",
-    "buss-figure-3": "cause not known",
+    "buss-figure-3": "unexplained",
     "buss-figure-5": "slip explained",
-    "krysl-figure-1": "cause not known",
+    "krysl-figure-1": "unexplained",
     "krysl-figure-2": "matches",
 }
 
@@ -87,7 +87,7 @@ def test_verdict_of_a_cell() -> None:
     assert replace(cell, recomputed=2.3, check=3.4).verdict == "differs"
     assert replace(cell, recomputed=2.3, check=2.4, right_tolerance=0.05).verdict == "differs"
     # What this library has found before explains nothing.
-    assert replace(cell, recomputed=2.3, right=2.4).verdict == "cause not known"
+    assert replace(cell, recomputed=2.3, right=2.4).verdict == "unexplained"
     assert replace(cell, recomputed=2.3, right=2.4, right_tolerance=0.05).verdict == "differs"
     assert replace(cell, recomputed=2.3, right=3.4).verdict == "differs"
     assert replace(cell, recomputed=2.3, slipped=2.1).verdict == "slip explained"

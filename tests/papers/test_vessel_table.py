@@ -10,12 +10,7 @@ from compare import close
 from numpy.typing import NDArray
 
 import polhode as ph
-from benchmarks.papers.gustafsson import (
-    VESSEL_MOMENTS,
-    VESSEL_T_END,
-    vessel_errors,
-    vessel_reference,
-)
+from benchmarks.papers.vessel import MOMENTS, T_END, vessel_errors, vessel_reference
 
 Array = NDArray[np.float64]
 RESTORING = 6.3622e6 * 9.81 * np.array([103.628, 2.1444, 0.0])  # m_v g (GM_L, GM_T, 0)
@@ -30,7 +25,7 @@ REFERENCE = (
 def vessel(t: float, m: Array, q: Array) -> Array:
     """-Q^T g_r - D I^-1 m."""
     up = ph.so3.rotate(ph.so3.conjugate(q), [0.0, 0.0, 1.0])
-    restoring: Array = np.cross(RESTORING * up, up) + DAMPING * m / VESSEL_MOMENTS
+    restoring: Array = np.cross(RESTORING * up, up) + DAMPING * m / MOMENTS
     return -restoring
 
 
@@ -44,7 +39,7 @@ def errors(m: Array, q: Array) -> tuple[float, float]:
 
 def kick(m: Array, q: Array, s: float) -> Array:
     """m' = vessel at standing attitude, solved: [Gus10] after eq. (45)."""
-    k = DAMPING / VESSEL_MOMENTS
+    k = DAMPING / MOMENTS
     standing = vessel(0.0, np.zeros(3), q)
     result: Array = m * np.exp(-k * s) - np.expm1(-k * s) / k * standing
     return result
@@ -60,11 +55,11 @@ def test_reference_of_the_table() -> None:
 def test_scheme_by_hand(method: str, row: int) -> None:
     """The published formulas, word by word, give the errors of the recomputed table."""
     n = 150 * 2**row
-    h = VESSEL_T_END / n
-    m, q = VESSEL_MOMENTS, np.array([1.0, 0.0, 0.0, 0.0])
+    h = T_END / n
+    m, q = MOMENTS, np.array([1.0, 0.0, 0.0, 0.0])
     for _ in range(n):
         m = kick(m, q, h / 2)
-        m, q = ph.step(VESSEL_MOMENTS, m, q, h, method=method)
+        m, q = ph.step(MOMENTS, m, q, h, method=method)
         m = kick(m, q, h / 2)
     # The reference of the table is good to 1e-12, the least error 7e-6.
     close(errors(m, q), vessel_errors(method, h, REFERENCE), rtol=1e-6)
@@ -74,10 +69,10 @@ def test_scheme_by_hand(method: str, row: int) -> None:
 @pytest.mark.parametrize("method", ["magnus2", "magnus8"])
 def test_table_3_with_a_torque_of_ones_own(method: str, row: int) -> None:
     n = 150 * 2**row
-    h = VESSEL_T_END / n
+    h = T_END / n
     torque: Any = ph.torques.Function(vessel, depends_on_m=True)
     traj = ph.integrate(
-        VESSEL_MOMENTS, VESSEL_MOMENTS, [1.0, 0.0, 0.0, 0.0], h, n, torque=torque, method=method,
+        MOMENTS, MOMENTS, [1.0, 0.0, 0.0, 0.0], h, n, torque=torque, method=method,
         save_every=n,
     )  # fmt: skip
     # Its kick is a Runge-Kutta step in place of the solution: 2e-4 of the error at h = 0.1.
