@@ -110,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name in bar:
             bar.set_description(name)
             table = cases[name].run(replace(run, tables=tables))
-            images[name], fault = _report.pictures(cases[name], table)
+            images[name], fault = _report.pictures(cases[name], table, options.quick)
             if fault:
                 table = replace(table, fault="; ".join(x for x in (table.fault, fault) if x))
             tables[name] = table

@@ -45,6 +45,15 @@ def logarithmic(axis: Axis, low: float, high: float) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def remark(made: Figure, text: str) -> None:
+    """Write a remark at the top left of a figure, above everything else."""
+    engine = made.get_layout_engine()
+    if text and engine is not None:
+        engine.set(rect=(0, 0, 1, 1 - 0.3 / made.get_figheight()))
+        top = 1 - 0.05 / made.get_figheight()
+        made.text(0.01, top, text, va="top", fontsize=12, color="#a33000")
+
+
 def style(index: int) -> dict[str, Any]:
     """Colour, marker and line of a curve."""
     return {

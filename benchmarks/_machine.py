@@ -79,7 +79,7 @@ def machine() -> dict[str, Any]:
         "processor": processor(),
         "cores": os.cpu_count(),
         "level": info["isa"],
-        "levels of this build": _core.build["isa_supported"],
+        "levels of this processor": _core.build["isa_supported"],
         "compiler": info["compiler"],
         "system": " ".join((platform.system(), version, platform.machine())),
         "python": platform.python_version(),

@@ -1,4 +1,4 @@
-"""The page of a report, of this suite and of `benchmarks.papers`: HTML that needs no network."""
+"""The page of a report, of the suite and of the papers: HTML that needs no network."""
 
 from __future__ import annotations
 
@@ -60,3 +60,10 @@ def contents(entries: Iterable[tuple[str, str]]) -> str:
     """Links to the headings with these names, by their texts."""
     links = (f'<li><a href="#{name}">{html.escape(text)}</a></li>' for name, text in entries)
     return f"<nav><ul>{''.join(links)}</ul></nav>"
+
+
+def shown(value: object) -> str:
+    """A value of the table of the machine as text."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {one}" for name, one in value.items())
+    return "not known" if value is None else str(value)

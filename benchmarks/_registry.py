@@ -87,7 +87,9 @@ class Case:
         try:
             with warnings.catch_warnings():
                 # Steps that are too long are part of some cases; a row tells of them.
-                warnings.filterwarnings("ignore", "method .* (found no root|did not converge)", RuntimeWarning)
+                warnings.filterwarnings(
+                    "ignore", "method .* (found no root|did not converge)", RuntimeWarning
+                )
                 for row in self.work(run):
                     rows.append(_finite(row))
         except Exception as error:

@@ -6,7 +6,7 @@ import html
 import io
 from collections.abc import Iterable
 
-from benchmarks import _page
+from benchmarks import _drawing, _page
 from benchmarks._registry import Case
 from benchmarks._results import Results, Row, Table, Value
 from benchmarks._timing import Ratio, Times
@@ -132,8 +132,17 @@ def _html_table(table: Table) -> Iterable[str]:
         yield "</details>"
 
 
-def pictures(case: Case, table: Table) -> tuple[list[bytes], str]:
-    """The pictures of a table as PNG, and why there are not all of them.
+def _remark(table: Table, quick: bool) -> str:
+    """A remark on the picture if points of it are missing."""
+    texts = ["quick run: few steps and few bodies"] if quick else []
+    lost = [t.reason for row in table.rows for t in row.times.values() if t.reason]
+    if dropped := sum(reason.startswith(("loaded", "spread")) for reason in lost):
+        texts.append(f"runs without a valid time, not shown: {dropped}")
+    return "; ".join(texts)
+
+
+def pictures(case: Case, table: Table, quick: bool = False) -> tuple[list[bytes], str]:
+    """The pictures of a table as PNG, and why some are missing.
 
     There are none without Matplotlib or without rows.
     """
@@ -147,7 +156,9 @@ def pictures(case: Case, table: Table) -> tuple[list[bytes], str]:
     for draw in case.pictures:
         buffer = io.BytesIO()
         try:
-            draw(table).savefig(buffer, format="png", dpi=110)
+            made_figure = draw(table)
+            _drawing.remark(made_figure, _remark(table, quick))
+            made_figure.savefig(buffer, format="png", dpi=110)
         except Exception as error:
             faults.append(f"picture: {type(error).__name__}: {error}")
             continue
@@ -165,11 +176,8 @@ def report(results: Results, images: dict[str, list[bytes]]) -> str:
         "headings.</p><div class='wide'><table class='words'>",
     ]
     for name, value in results.machine.items():
-        shown = (
-            ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
-        )
-        shown = "not known" if shown is None else shown
-        lines.append(f"<tr><th>{html.escape(name)}</th><td>{html.escape(str(shown))}</td></tr>")
+        shown = html.escape(_page.shown(value))
+        lines.append(f"<tr><th>{html.escape(name)}</th><td>{shown}</td></tr>")
     lines.append("</table></div>")
     lines.append(_page.contents((table.name, table.title) for table in results.tables.values()))
     for table in results.tables.values():

@@ -318,8 +318,9 @@ def _fronts(table: Table, label: str) -> Figure:
     handles, labels = axes[0].get_legend_handles_labels()
     if handles:
         made.legend(
-            handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=15
-        )
+            handles, labels, loc="outside lower center", ncols=4, frameon=False, fontsize=15,
+            title="lower envelope of each family: its fastest runs", title_fontsize=15,
+        )  # fmt: skip
     return made
 
 

@@ -24,7 +24,7 @@ from benchmarks.papers._registry import Cell, Item, Result, Run, Table, items
 
 __all__ = ["Cell", "Item", "Result", "Run", "Table", "items", "main"]
 
-#: What runs into one directory have found, and the same as a table for people.
+#: Results of all runs in a directory, and their table.
 RESULTS, VERDICTS = "results.json", "verdicts.md"
 
 
@@ -38,9 +38,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--list",
         action="store_true",
-        help="list the items with their verdicts: those that take a moment are recomputed now in "
-        "the quick form, as by --quick, the others have the verdict of the last run in the "
-        "directory of --out",
+        help="list the items with their verdicts: quick ones are recomputed with --quick, for the "
+        "others the last verdict in the directory of --out is shown",
     )
     parser.add_argument(
         "--out",
@@ -71,21 +70,15 @@ def _read_results(out: Path) -> dict[str, dict[str, str]]:
     return results
 
 
-def _done(item: Item, quick: bool) -> _output.Done:
-    begun = time.perf_counter()
-    result = item(Run(quick=quick))
-    return _output.Done(item, result, time.perf_counter() - begun, quick)
-
-
 def _failure(item: Item, error: Exception) -> str:
-    """One line for an item that has ended with an exception; the rest goes to standard error."""
+    """Print the exception of an item; return one line about it."""
     traceback.print_exception(error)
     print(f"polhode: {item.name} failed", file=sys.stderr)
     return f"failed: {type(error).__name__}: {error}"
 
 
 def _list(selected: Sequence[Item], out: Path) -> bool:
-    """Print the items with their verdicts; whether one has failed."""
+    """Print the items with their verdicts; return whether one has failed."""
     kept = _read_results(out)
     width = max(len(item.name) for item in selected)
     failed = False
@@ -110,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        The arguments after ``reproduce``; by default those of this process.
+        The arguments of the command; by default those of this process.
 
     Returns
     -------
@@ -128,7 +121,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.list:
             return int(_list(selected, options.out))
         options.out.mkdir(parents=True, exist_ok=True)
-        return int(_reproduce(selected, options.out, options.quick))
+        command = "python -m benchmarks.papers" + " --quick" * options.quick
+        command += "".join(f" {name}" for name in options.name)
+        return int(_reproduce(selected, options.out, options.quick, command))
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -137,34 +132,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _recompute(item: Item, out: Path, quick: bool) -> dict[str, str]:
-    """Run the item and write its files; what is stored of it."""
-    provenance = {
-        "date": time.strftime("%Y-%m-%d", time.gmtime()),
-        "version": ph.__version__,
-    }
+    """Run the item and write its files; return the stored facts."""
+    provenance = {"date": time.strftime("%Y-%m-%d", time.gmtime()), "version": ph.__version__}
+    begun = time.perf_counter()
     try:
-        done = _done(item, quick)
-    except Exception as error:
-        return {"summary": _failure(item, error), "verdict": "failed", **provenance}
-    try:
+        result = item(Run(quick=quick))
+        done = _output.Done(item, result, time.perf_counter() - begun, quick)
         picture = _output.write(done, out)
-    except OSError:  # such as a full disk, of which the other items die as well
+    except OSError:  # such as a full disk, which ends the other items as well
         raise
     except Exception as error:
         return {"summary": _failure(item, error), "verdict": "failed", **provenance}
-    summary = _output.summary(done.result)
+    summary = _output.summary(result)
     tqdm.write(f"{item.name}  {summary}, {done.seconds:.1f} s")
     return {
         "summary": summary + (" with --quick" if quick else ""),
-        "verdict": done.result.verdict,
+        "verdict": result.verdict,
         "picture": "yes" if picture is not None else "no",
         "section": _output.section(done),
         **provenance,
     }
 
 
-def _reproduce(selected: Sequence[Item], out: Path, quick: bool) -> bool:
-    """Run the items and write the files; whether one has failed."""
+def _reproduce(selected: Sequence[Item], out: Path, quick: bool, command: str) -> bool:
+    """Run the items and write the files; return whether one has failed."""
     kept, failed = _read_results(out), False
     with tqdm(total=len(selected), desc="reproduce", disable=None, leave=False) as bar:
         for item in selected:
@@ -177,6 +168,6 @@ def _reproduce(selected: Sequence[Item], out: Path, quick: bool) -> bool:
     stored = [(item, kept[name]) for name, item in items().items() if name in kept]
     rows = [(item, of_item["summary"]) for item, of_item in stored]
     (out / VERDICTS).write_text(_output.verdicts(rows), encoding="utf-8")
-    (out / "report.html").write_text(_output.report(stored, out), encoding="utf-8")
+    (out / "report.html").write_text(_output.report(stored, out, command), encoding="utf-8")
     print(f"tables, pictures, {VERDICTS} and report.html in {out}")
     return failed

@@ -24,8 +24,8 @@ def new_figure(width: float = 9.0, height: float = 6.0) -> Figure:
     return NewFigure(figsize=(width, height), layout="constrained")
 
 
-def save(draw: Callable[[], Figure], path: Path) -> list[Path]:
-    """Draw the picture in this style and write it as PNG and as SVG; their paths.
+def save(draw: Callable[[], Figure], path: Path, remark: str = "") -> list[Path]:
+    """Draw the picture in this style and write it as PNG and as SVG; return their paths.
 
     Raises
     ------
@@ -39,6 +39,7 @@ def save(draw: Callable[[], Figure], path: Path) -> list[Path]:
     paths = [path.with_suffix(".png"), path.with_suffix(".svg")]
     with rc_context({"svg.hashsalt": "polhode", "savefig.dpi": 110}, _plot.STYLE):
         figure = draw()
+        _drawing.remark(figure, remark)
         figure.savefig(paths[0])
         figure.savefig(paths[1], metadata={"Date": None})
     return paths

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polhode as ph
-from benchmarks import _page
+from benchmarks import _machine, _page
 from benchmarks.papers import _drawing
-from benchmarks.papers._registry import Cell, Item, Result, Value, counts
+from benchmarks.papers._registry import Cell, Item, Result, Value, counts, papers
 
 HEADINGS = (
     "value",
@@ -184,6 +184,17 @@ def _provenance(done: Done) -> str:
     )
 
 
+#: The meaning of the verdicts.
+MEANINGS = {
+    "matches": "the two values agree within the tolerance, or the value is within the bound",
+    "slip explained": "they do not agree, and this run checked the explanation: the recomputed "
+    "value is the one that should have been printed, derived from other published numbers or by a "
+    "formula and not by the library, or the slip made on purpose gives the printed value",
+    "not comparable": "the two values are different quantities, such as operations and times",
+    "unexplained": "the library always gives the same value, it is not the printed one, and we "
+    "found no reason",
+    "differs": "they do not agree, and no slip explains it; the table says what is known",
+}
 #: Classes of the verdicts in the style sheet.
 CLASSES = {
     "matches": "matches",
@@ -222,7 +233,34 @@ def section(done: Done) -> str:
     return "\n".join(parts)
 
 
-def report(stored: Sequence[tuple[Item, dict[str, str]]], out: Path) -> str:
+def _about(command: str) -> Iterable[str]:
+    """How to read the report, and how it was made."""
+    meanings = "".join(
+        f"<li><b>{name}</b>: {html.escape(text)}.</li>" for name, text in MEANINGS.items()
+    )
+    yield (
+        "<p>Each cell of the tables has the published value beside the recomputed one. A bound "
+        "chosen here stands where the paper has no number. The verdict of an item is the worst of "
+        f"its cells.</p><ul>{meanings}</ul>"
+    )
+    about = {"command": command, **_machine.machine()}
+    about = {name: value for name, value in about.items() if not name.startswith("load")}
+    lines = [("run", ""), *((name, _page.shown(value)) for name, value in about.items())]
+    yield _html_table(lines, "words")
+
+
+def _bibliography() -> str:
+    """References of the papers, and their parts that no item recomputes."""
+    entries = []
+    for paper in papers().values():
+        text = f"{paper['name']}: {paper['reference']}."
+        if "left_out" in paper:
+            text += f" Left out: {paper['left_out']}."
+        entries.append(f"<li>{html.escape(text)}</li>")
+    return f"<h2>Papers</h2><ul>{''.join(entries)}</ul>"
+
+
+def report(stored: Sequence[tuple[Item, dict[str, str]]], out: Path, command: str) -> str:
     """One HTML page of the stored results of a directory, pictures inside."""
     rows = [("item", "paper", "table or figure", "shows", "verdict")]
     rows += [
@@ -233,7 +271,7 @@ def report(stored: Sequence[tuple[Item, dict[str, str]]], out: Path) -> str:
     for item, _ in stored:
         link = f'<a href="#{item.name}">{item.name}</a>'
         overview = overview.replace(f"<td>{item.name}</td>", f"<td>{link}</td>")
-    parts = [overview]
+    parts = [*_about(command), overview]
     for item, kept in stored:
         parts.append(f'<h2 id="{item.name}">{html.escape(item.name)}</h2>')
         parts.append(f"<p>{html.escape(f'{item.paper}, {item.where}: {item.shows}.')}</p>")
@@ -242,6 +280,7 @@ def report(stored: Sequence[tuple[Item, dict[str, str]]], out: Path) -> str:
             parts.append(_page.picture(picture.read_bytes(), item.shows))
         words = "{summary}, run of {date} by polhode {version}".format(**kept)
         parts.append(kept.get("section") or f"<p>{html.escape(words)}</p>")
+    parts.append(_bibliography())
     return _page.page("Published tables and figures, recomputed", parts)
 
 
@@ -250,7 +289,8 @@ def write(done: Done, out: Path) -> Path | None:
     picture = None
     if done.result.figure is not None:
         try:
-            picture = _drawing.save(done.result.figure, out / done.item.name)[0]
+            remark = "quick run: fewer points than the paper" if done.quick else ""
+            picture = _drawing.save(done.result.figure, out / done.item.name, remark)[0]
         except ImportError as error:
             done.result.notes.append(f"No picture: {error}.")
     text = markdown(done, picture=picture is not None)
