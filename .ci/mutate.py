@@ -193,8 +193,10 @@ def generated(rule: dict[str, Any], taken: dict[str, set[tuple[int, int]]]) -> I
     keys: set[tuple[str, str]] = set()
     for path in sorted({str(p.relative_to(ROOT)) for g in globs for p in ROOT.glob(g)}):
         text = source(path)
+        if "begin" in rule and rule["begin"] not in text:
+            continue
         begin = text.index(rule["begin"]) if "begin" in rule else 0
-        end = text.index(rule["end"], begin) if "end" in rule else len(text)
+        end = text.find(rule["end"], begin) if "end" in rule else len(text)
         seen: dict[str, int] = {}
         for match in re.compile(rule["pattern"], re.MULTILINE).finditer(text, begin, end):
             line_begin = text.rfind("\n", 0, match.start()) + 1
@@ -237,6 +239,25 @@ def reasons() -> dict[str, str]:
     return dict(listed().get("equivalent", {}))
 
 
+def fits(m: Mutant) -> bool:
+    """Whether the source still has the text of an entry, once."""
+    try:
+        m.span(source(m.path))
+    except (ValueError, FileNotFoundError):
+        return False
+    return True
+
+
+def stale() -> list[str]:
+    """Entries whose source has been rewritten; they are left out until they are mended."""
+    return [
+        f"{file['path']}: {entry['old']}"
+        for file in listed()["file"]
+        for entry in file["mutants"]
+        if not fits(Mutant(path=file["path"], **{"tests": "", **entry}))
+    ]
+
+
 def mutants() -> list[Mutant]:
     """The list: those of the files one by one, then the generated ones."""
     content = listed()
@@ -244,7 +265,9 @@ def mutants() -> list[Mutant]:
     for file in content["file"]:
         for entry in file["mutants"]:
             fields = {"tests": file["tests"], **entry}
-            result.append(Mutant(path=file["path"], **fields))
+            m = Mutant(path=file["path"], **fields)
+            if fits(m):
+                result.append(m)
     taken: dict[str, set[tuple[int, int]]] = {}
     for m in result:
         taken.setdefault(m.path, set()).add(m.span(source(m.path)))
@@ -625,6 +648,7 @@ def described(m: Mutant) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--list", action="store_true", help="print the changes and their results")
+    parser.add_argument("--stale", action="store_true", help="print entries that fit no source")
     parser.add_argument("--summary", action="store_true", help="print the share seen so far")
     parser.add_argument("--sample", type=int, metavar="N", help="so many of them, a seeded choice")
     parser.add_argument("--seed", type=int, default=1, help="of --sample (default: 1)")
@@ -636,6 +660,9 @@ def main() -> None:
     )
     parser.add_argument("--no-build", action="store_true", help="the build is there already")
     arguments = parser.parse_args()
+    if arguments.stale:
+        print("\n".join(stale()))
+        return
     everything = compiled = mutants()
     if arguments.sample:
         everything = sample(everything, arguments.sample, arguments.seed)

@@ -8,9 +8,6 @@ from __future__ import annotations
 import csv
 import importlib.util
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -619,42 +616,3 @@ def test_ufuncs_are_ufuncs_and_documented() -> None:
         assert isinstance(function, np.ufunc)
         assert "eps" in (function.__doc__ or "")
     assert ph.elliptic is elliptic
-
-
-# --- levels ---
-
-PROBE = """
-import json, sys
-import numpy as np
-sys.path.insert(0, sys.argv[1])
-import test_elliptic as t
-result = {}
-for function, inputs in t.UFUNCS:
-    values = t.as_tuple(function(*t.samples(inputs, 200)))
-    result[getattr(function, "__name__")] = [[x.hex() for x in v.tolist()] for v in values]
-for name in t.OWN:
-    t.test_own_table(name)
-t.test_own_jacobi_table()
-print(json.dumps(result))
-"""
-
-
-def run_at(level: str) -> dict[str, list[list[str]]]:
-    done = subprocess.run(
-        [sys.executable, "-c", PROBE, str(Path(__file__).parents[1])],
-        env={**os.environ, "POLHODE_ISA": level},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    result: dict[str, list[list[str]]] = json.loads(done.stdout)
-    return result
-
-
-def test_levels_agree() -> None:
-    """Every level agrees with the tables; levels with fused multiply-add give the same bits."""
-    results = {level: run_at(level) for level in ph.build_info()["isa_supported"]}
-    fused = [level for level in results if level != "v2"]
-    for level in fused[1:]:
-        assert results[level] == results[fused[0]], level

@@ -251,26 +251,6 @@ def test_product_of_quaternions_is_product_of_matrices() -> None:
     np.testing.assert_array_equal(so3.rotate(one, p[:, 1:]), p[:, 1:])
 
 
-def test_results_do_not_depend_on_the_batch() -> None:
-    q = quaternions(7)
-    v = np.ascontiguousarray(q[:, 1:])
-    for function, arguments in [
-        (so3.to_matrix, (q,)),
-        (so3.to_quaternion, (so3.to_matrix(q),)),
-        (so3.multiply, (q, q[::-1])),
-        (so3.conjugate, (q,)),
-        (so3.rotate, (q, v)),
-        (so3.exp, (v,)),
-        (so3.log, (q,)),
-    ]:
-        whole = function(*arguments)
-        for i in range(len(q)):
-            alone = function(*(a[i] for a in arguments))
-            assert alone.tobytes() == whole[i].tobytes()
-        part = function(*(a[3:8] for a in arguments))
-        assert part.tobytes() == whole[3:8].tobytes()
-
-
 def test_arrays_of_any_kind() -> None:
     rng = np.random.default_rng(2)
     q = rng.standard_normal((5, 1, 4))

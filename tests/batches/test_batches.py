@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import subprocess
@@ -606,65 +605,6 @@ def test_every_level_of_the_processor_is_offered() -> None:
     assert not missing, f"the processor has {expected}, offered are {offered_levels()}"
     if "v3" in expected:
         assert "scalar" in offered_levels()
-
-
-AT_A_LEVEL = """
-import json, sys
-import numpy as np
-import polhode as ph
-assert ph.build_info()["isa"] == sys.argv[1], ph.build_info()
-cases = json.load(open(sys.argv[2]))["cases"]
-arrays = [np.array([c[k] for c in cases], float) for k in ("inertia", "m0", "q0", "h")]
-rows = {}
-for method in ("exact", "frb"):
-    m, q = ph.step(*arrays, method=method)
-    alone = [ph.step(*(a[i] for a in arrays), method=method) for i in range(len(cases))]
-    assert all(np.array_equal(x[0], y) for x, y in zip(alone, m)), "alone and in a batch differ"
-    assert all(np.array_equal(x[1], y) for x, y in zip(alone, q)), "alone and in a batch differ"
-    rows[method] = [[x.hex() for x in np.concatenate([a, b])] for a, b in zip(m, q)]
-print(json.dumps(rows))
-"""
-
-
-def at_level(level: str) -> dict[str, Array]:
-    done = subprocess.run(
-        [sys.executable, "-c", AT_A_LEVEL, level, str(reference.DATA / "free_cases.json")],
-        env={**os.environ, "POLHODE_ISA": level},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    rows = json.loads(done.stdout)
-    return {
-        method: np.array([[float.fromhex(x) for x in row] for row in ends])
-        for method, ends in rows.items()
-    }
-
-
-def test_every_level_reaches_the_accuracy_and_those_with_fma_the_same_bits() -> None:
-    cases = reference.load_cases()
-    names = [case["name"] for case in cases]
-    known = [reference.stored(case) for case in cases]
-    inertia, m0, h = (np.array([c[k] for c in cases], float) for k in ("inertia", "m0", "h"))
-    angle = reference.angle(inertia, m0, h)
-    limits = tol.exact_bound(angle[:, None], np.array([k.sensitivity for k in known]))
-    with_fma: dict[str, Array] | None = None
-    for level in offered_levels():
-        ends = at_level(level)
-        for method, rows in ends.items():
-            errors = [k.error_m(row[:3]) for k, row in zip(known, rows, strict=True)]
-            what = f"{method} at level {level}"
-            tol.check(f"{what}, m", names, errors, limits[:, 0])
-            errors = [k.error_q(row[3:]) for k, row in zip(known, rows, strict=True)]
-            tol.check(f"{what}, q", names, errors, limits[:, 1])
-        if level == "v2":
-            continue  # without fused multiply-add the last bits may differ
-        if with_fma is None:
-            with_fma = ends
-        for method in ends:
-            np.testing.assert_array_equal(ends[method], with_fma[method], err_msg=level)
 
 
 @pytest.mark.parametrize("method", ["abam_rotation", "simo_wong_explicit"])

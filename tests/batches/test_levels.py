@@ -16,7 +16,7 @@ import polhode as ph
 FUSED = [level for level in ph.build_info()["isa_supported"] if level != "v2"]
 
 # Bodies of all kinds, steps of a quarter radian and of several turns; every method and the closed
-# form.  NaN where a method has no root.
+# form; the elliptic functions.  NaN where a method does not converge.
 PROBE = """
 import sys, warnings
 import numpy as np
@@ -38,6 +38,10 @@ for h in (0.1, -0.7, 9.0):
         )
     motion = ph.TorqueFreeMotion(inertia, m, q)
     ends[f"TorqueFreeMotion {h}"] = np.concatenate(motion(40 * t), axis=1)
+for name, inputs in {"rf": 3, "rc": 2, "rd": 3, "rj": 4, "agm": 2, "jacobi": 2, "ellip_f": 2,
+                     "ellip_k": 1, "ellip_pi": 3, "ellip_pi_complete": 2}.items():
+    x = rng.choice([1.0, 1.0, -1.0], (inputs, n)) * 10 ** rng.uniform(-3, 1.5, (inputs, n))
+    ends[name] = np.array(getattr(ph.elliptic, name)(*x))
 np.savez(sys.argv[1], **ends)
 """
 
@@ -57,7 +61,7 @@ def test_all_methods_agree_bit_for_bit(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         ends[level] = np.load(file)
     first = ends[FUSED[0]]
-    assert len(first.files) == 3 * (len(ph.methods()) + 1)
+    assert len(first.files) == 3 * (len(ph.methods()) + 1) + 10
     for level in FUSED[1:]:
         for name in first.files:
             same(ends[level][name], first[name])

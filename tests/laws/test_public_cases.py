@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from tolerances import EPS, check
 
 import polhode as ph
-from polhode import so3
 
 Array = NDArray[np.float64]
 
@@ -23,7 +22,6 @@ CASES: dict[str, dict[str, Any]] = {
     for case in json.loads((reference.DATA / "public_cases.json").read_text())["cases"]
 }
 IDENTITY = [1.0, 0.0, 0.0, 0.0]
-Q1234 = np.array([1.0, 2.0, 3.0, 4.0]) / np.sqrt(30.0)
 
 
 def numbers(decimals: list[str]) -> Array:
@@ -140,44 +138,6 @@ def test_i01_rod_that_breaks_the_triangle_inequality_by_rounding() -> None:
 
 
 # --- quaternions ---
-
-
-def test_q01_scalar_first() -> None:
-    given, answer = CASES["Q01"]["input"], CASES["Q01"]["answer"]
-    for key, q in (("if_wxyz", given["q"]), ("if_xyzw", np.roll(given["q"], 1))):
-        turned = so3.rotate(np.array(q) / np.linalg.norm(q), given["v"])
-        close(turned, numbers(answer[key]), atol=1e-7)
-
-
-def test_q03_rates_in_body_and_space() -> None:
-    given, answer = CASES["Q03"]["input"], CASES["Q03"]["answer"]
-    omega = np.array(given["omega_body"])
-    space = so3.rotate(Q1234, omega)
-    close(space, numbers(answer["omega_space"]), atol=2 * EPS)
-    expected = numbers(answer["qdot"])
-    from_body = so3.multiply(Q1234, [0.0, *omega]) / 2
-    from_space = so3.multiply([0.0, *space], Q1234) / 2
-    close(from_body, expected, atol=EPS)
-    close(from_space, expected, atol=EPS)
-    # And the flow has this derivative: a sphere of moment 1, a small step each way.
-    h = 1e-5
-    (_, ahead), (_, behind) = (ph.step([1, 1, 1], omega, Q1234, s) for s in (h, -h))
-    close((ahead - behind) / (2 * h), expected, atol=1e-10)
-
-
-def test_q11_frames_of_omega_and_m() -> None:
-    given, answer = CASES["Q11"]["input"], CASES["Q11"]["answer"]
-    omega = so3.rotate(so3.conjugate(Q1234), given["omega_space"])
-    close(omega, numbers(answer["omega_body"]), atol=2 * EPS)
-    m = ph.momentum(given["I"], omega)
-    close(m, numbers(answer["m_body"]), atol=4 * EPS)
-    space = ph.momentum_spatial(m, Q1234)
-    close(space, numbers(answer["m_space"]), atol=4 * EPS)
-    close(ph.omega(given["I"], m), omega, rtol=2 * EPS)
-    assert abs(ph.energy(given["I"], m) - float(answer["energy"])) <= 4 * EPS
-    got = ph.step(given["I"], m, Q1234, given["t"])
-    end = {"m": answer["m_t"], "q": answer["q_t"]}
-    assert_state("Q11", got, end, float(tol.exact_bound(1.5, 1e-15)))
 
 
 # --- arrays ---

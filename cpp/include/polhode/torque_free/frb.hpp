@@ -20,7 +20,7 @@
 ///
 /// Where the printed text is wrong it is mended: [CZ08] eq. (16) has the wrong sign of f and no
 /// case (ii), case (iii) has the wrong sign of m3, eq. (17) tan(a_n), the permutation of Sec. 3.1
-/// the wrong sign for odd ones (cpp/REFERENCES.md; tests/integration/test_frames.py shows each).
+/// the wrong sign for odd ones (cpp/REFERENCES.md; tests/papers/test_frames.py shows each).
 
 #include "polhode/elliptic/agm.hpp"
 #include "polhode/elliptic/carlson.hpp"
