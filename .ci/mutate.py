@@ -89,6 +89,7 @@ extern "C" __attribute__((visibility("default"))) unsigned char* polhode_reached
     return polhode_mutation::reached;
 }
 """
+FUTURE = "from __future__ import annotations\n"
 PYTHON_SELECTION = (
     "import os as _os\n"
     "MUT = int(_os.environ.get('POLHODE_MUTANT', '0'), 16).__eq__\n"
@@ -194,6 +195,8 @@ def generated(rule: dict[str, Any], taken: dict[str, set[tuple[int, int]]]) -> I
     for path in sorted({str(p.relative_to(ROOT)) for g in globs for p in ROOT.glob(g)}):
         text = source(path)
         if "begin" in rule and rule["begin"] not in text:
+            continue
+        if path.endswith(".py") and text.count(FUTURE) != 1:  # nowhere to put the selection
             continue
         begin = text.index(rule["begin"]) if "begin" in rule else 0
         end = text.find(rule["end"], begin) if "end" in rule else len(text)
@@ -312,9 +315,7 @@ def apply(everything: list[Mutant]) -> Path:
             text = text[:begin] + m.changed(text[begin:end]) + text[end:]
             last = begin
         if path.endswith(".py"):
-            future = "from __future__ import annotations\n"
-            assert text.count(future) == 1
-            text = text.replace(future, future + PYTHON_SELECTION)
+            text = text.replace(FUTURE, FUTURE + PYTHON_SELECTION)
         texts[path] = text
     for change in listed()["tree"]:  # tables that a change can reach
         text, count = re.subn(change["pattern"], change["new"], texts[change["path"]])

@@ -17,7 +17,7 @@ EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 CONSUME = Path(__file__).resolve().parent / "consume"
 
 
-def told(option: str, compiler: str) -> list[str]:
+def from_polhode(option: str, compiler: str) -> list[str]:
     """The words that `python -m polhode` prints for this option."""
     run = [sys.executable, "-m", "polhode", option]
     environment = os.environ | {"CXX": compiler}
@@ -31,7 +31,9 @@ def printed(folder: Path, compiler: str, *arguments: Any) -> list[list[str]]:
     found = shutil.which(compiler)
     if not found:
         pytest.skip(f"no {compiler}")
-    words = [y for x in arguments for y in (told(x, found) if str(x).startswith("--") else [x])]
+    words = [
+        y for x in arguments for y in (from_polhode(x, found) if str(x).startswith("--") else [x])
+    ]
     program = folder / "program"
     subprocess.run([found, "-Wall", "-Werror", *words, "-o", program], check=True, cwd=folder)
     return lines_of(program)

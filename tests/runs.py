@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import polhode as ph
-from polhode.integration import loop as _carry_out
+from polhode.integration import loop
 from polhode.run_directory import files as _store
 
 Array = NDArray[np.float64]
@@ -172,7 +172,7 @@ def endless_function_torque() -> None:
 
 def kill_often() -> None:
     """So that a run is killed in and between many commits."""
-    _store.COMMIT_AFTER, _store.COMMIT_SHARE, _carry_out.SLICE = 0.01, 0.0, 0.004
+    _store.COMMIT_AFTER, _store.COMMIT_SHARE, loop.SLICE = 0.01, 0.0, 0.004
 
 
 def main(name: str, path: str | None = None) -> None:

@@ -59,7 +59,7 @@ def test_every_function_of_numbers_has_its_text_in_elliptic_and_in_quad() -> Non
         assert f"polhode.elliptic.{name}" in getattr(quad, name).__doc__
 
 
-def test_functions_of_quad_can_be_pickled_and_say_how_they_are_called() -> None:
+def test_functions_of_quad_can_be_pickled_and_show_their_signature() -> None:
     quad = pytest.importorskip("polhode.quad")
     for name in elliptic.__all__:
         function = getattr(quad, name)

@@ -221,7 +221,7 @@ def test_out_with_strides() -> None:
 
 
 @pytest.mark.parametrize(
-    "spoil",
+    "change",
     [
         lambda m, q: (m[:-1], q),
         lambda m, q: (m, q[:, :3]),
@@ -231,11 +231,11 @@ def test_out_with_strides() -> None:
     ],
     ids=["too few", "too narrow", "float32", "big-endian", "too many axes"],
 )
-def test_out_of_another_shape_or_type(spoil: Callable[[Array, Array], tuple[Any, Any]]) -> None:
+def test_out_of_another_shape_or_type(change: Callable[[Array, Array], tuple[Any, Any]]) -> None:
     inertia, m, q, h = random_batch(10)
     kept = m.copy()
     with pytest.raises((ValueError, TypeError), match="out"):
-        ph.step(inertia, m, q, h, out=spoil(np.empty_like(m), np.empty_like(q)))
+        ph.step(inertia, m, q, h, out=change(np.empty_like(m), np.empty_like(q)))
     np.testing.assert_array_equal(m, kept)
 
 

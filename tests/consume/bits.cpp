@@ -77,7 +77,7 @@ void refused(const Work& work) {
     }
 }
 
-/// A torque that throws, in one thread and in two, and tensors that are none.
+/// A torque that throws, in one thread and in two, and invalid tensors.
 void exceptions() {
     for (const int threads : {1, 2}) {
         std::vector<double> m(60000, 0.5), q(80000, 0.5);

@@ -28,7 +28,7 @@ import polhode as ph
 Array = NDArray[Any]
 Function = Callable[..., Any]
 
-#: How often numbers are spoiled or shapes made not to fit: often enough to meet every check.
+#: How often numbers are made invalid or shapes do not fit: often enough to meet every check.
 SPOILED, MISFIT = 0.1, 0.03
 TYPES = ("f8", ">f8", "f4", ">f4", "f2", "g", "i8", "i4", ">i2", "i1", "u8", "u2", "u1", "?")
 #: Refused: complex, text, times, objects that are no numbers.

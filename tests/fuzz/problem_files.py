@@ -233,7 +233,7 @@ def check(driver: str, data: bytes) -> None:
         file.write(data)
         file.flush()
         path = Path(file.name)
-        told = f"{driver} of\n{data[:2000].decode(errors='replace')}\n"
+        context = f"{driver} of\n{data[:2000].decode(errors='replace')}\n"
         begun = time.process_time()
         problem = fault = None
         try:
@@ -247,23 +247,23 @@ def check(driver: str, data: bytes) -> None:
             code = _cli.main([driver, str(path)])
         seconds = time.process_time() - begun
         if seconds > LIMIT:
-            raise AssertionError(f"{told}took {seconds:.1f} s of processor time")
+            raise AssertionError(f"{context}took {seconds:.1f} s of processor time")
         line = err.getvalue()
         if fault is not None:
             if code != 2 or out.getvalue():
-                raise AssertionError(f"{told}exit code {code}, {out.getvalue()!r}: {fault}")
+                raise AssertionError(f"{context}exit code {code}, {out.getvalue()!r}: {fault}")
             # How deep brackets may be depends on how deep the caller is in its own calls.
             deep = f"polhode: {path}: brackets are nested too deeply\n"
             allowed = {f"polhode: {fault}\n"} | (
                 {deep} if max(map(data.count, (b"{", b"["))) > 200 else set()
             )
             if line not in allowed or not fault.startswith(str(path)):
-                raise AssertionError(f"{told}says {line!r}")
+                raise AssertionError(f"{context}says {line!r}")
             if len(fault.splitlines()) != 1 or len(fault) > LINE:
-                raise AssertionError(f"{told}says {len(fault)} characters, {fault[:3000]!r}")
+                raise AssertionError(f"{context}says {len(fault)} characters, {fault[:3000]!r}")
             return
         if code != 0 or expected(driver, problem) not in out.getvalue().splitlines():
-            raise AssertionError(f"{told}exit code {code}, {out.getvalue()}{line}")
+            raise AssertionError(f"{context}exit code {code}, {out.getvalue()}{line}")
 
 
 def case(rng: Generator) -> None:

@@ -153,15 +153,15 @@ def test_an_exception_among_many_steps_keeps_those_before(
 def test_a_function_that_becomes_slow_does_not_hold_up_the_progress(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from polhode.integration import loop as _carry_out
+    from polhode.integration import loop
 
     seen: list[int] = []
 
-    class Bar(_carry_out._NoBar):
+    class Bar(loop._NoBar):
         def update(self, n: int) -> None:
             seen.append(n)
 
-    monkeypatch.setattr(_carry_out, "_bar", lambda *_: Bar())
+    monkeypatch.setattr(loop, "_bar", lambda *_: Bar())
 
     def torque(t: float, m: Array, q: Array) -> Array:
         time.sleep(0.0 if t < 50 else 0.03)

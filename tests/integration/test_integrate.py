@@ -235,12 +235,12 @@ def test_callback(torque: Any) -> None:
 
 
 def test_a_callback_cannot_write_to_the_trajectory() -> None:
-    def spoil(step: int, t: float, m: Any, attitude: Any) -> None:
+    def overwrite(step: int, t: float, m: Any, attitude: Any) -> None:
         for array in (m, attitude):
             with pytest.raises(ValueError, match="read-only"):
                 array[...] = 0
 
-    traj = integrate(callback=spoil)
+    traj = integrate(callback=overwrite)
     np.testing.assert_array_equal(traj.m, integrate().m)
     traj.m[...] = 0  # the trajectory itself belongs to the user
 

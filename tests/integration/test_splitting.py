@@ -564,8 +564,8 @@ def test_nan_stays_in_its_body() -> None:
     clean = run(bodies)
     bodies["m0"][7, 1] = np.nan
     bodies["q0"][30, 2] = np.inf
-    spoilt = run(bodies)
+    damaged = run(bodies)
     others = [i for i in range(40) if i not in (7, 30)]
-    np.testing.assert_array_equal(spoilt.m[:, others], clean.m[:, others])
-    assert np.isnan(spoilt.m[1:, [7, 30]]).all()
-    assert np.isnan(spoilt.q[1:, [7, 30]]).all()
+    np.testing.assert_array_equal(damaged.m[:, others], clean.m[:, others])
+    assert np.isnan(damaged.m[1:, [7, 30]]).all()
+    assert np.isnan(damaged.q[1:, [7, 30]]).all()

@@ -69,7 +69,7 @@ def test_joined_kicks_are_those_of_single_steps(splitting: Any, torque: Any) -> 
     [("exact", "strang"), ("dmv8", "rkn6_14"), ("frb", "strang"), ("rk4_rotation", None)],
 )
 def test_one_body_alone_has_the_bits_of_a_batch(method: str, splitting: Any, torque: Any) -> None:
-    # One body runs at the scalar level, where that is another.
+    # One body runs at the scalar level, which may differ from the level of a batch.
     m, q = start(9)
     options: dict[str, Any] = {"method": method, "splitting": splitting}
     if callable(torque):

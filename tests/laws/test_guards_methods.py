@@ -246,7 +246,7 @@ def test_what_is_wrong_with_a_matrix_is_told_of_the_right_body() -> None:
     n = 5000
     matrices = np.tile(np.eye(3, dtype=np.float32), (n, 1, 1))
     momenta = np.ones((n, 3))
-    for body, bad, told in ((4500, -np.eye(3), "determinant is -1"), (4400, 2 * np.eye(3), "1e-5")):
+    for body, bad, text in ((4500, -np.eye(3), "determinant is -1"), (4400, 2 * np.eye(3), "1e-5")):
         matrices[body] = bad
-        with pytest.raises(ValueError, match=rf"\[{body}\] = .*no rotation matrix.*{told}"):
+        with pytest.raises(ValueError, match=rf"\[{body}\] = .*no rotation matrix.*{text}"):
             ph.step([1.0, 2.0, 3.0], momenta, matrices, 0.1)

@@ -383,7 +383,7 @@ def test_under_torque_results_are_continuous_in_the_step(method: str, strength: 
 
 
 def test_a_root_that_frozen_torques_do_not_lead_to() -> None:
-    """Right: from a continuation of the whole equation; there is another with a turn of 3.7 rad."""
+    """Right: from a continuation of the whole equation; a second solution turns by 3.7 rad."""
     end = ph.integrate(
         [1.1055690215072447, 1.0, 1.1808892542302387],
         [-0.020950141356882758, -0.17909054048847559, 0.9836095108754653],

@@ -542,7 +542,7 @@ def test_warning_in_place_and_converted() -> None:
         ph.integrate(inertia, m[1::2], q[1::2], 2.0, 3, method="dmv4")
 
 
-def test_the_warning_names_the_line_that_called() -> None:
+def test_the_warning_names_the_line_of_the_call() -> None:
     m, q = [0.6, 0.0, 0.8], [1.0, 0.0, 0.0, 0.0]
     body = ph.RigidBody.from_moments(BOOK)
     calls: list[Callable[[], object]] = [
