@@ -2,8 +2,8 @@
 The two periods of a tumbling asteroid
 ======================================
 
-The light curve of an asteroid that does not rotate about a principal axis has two periods: that of
-the rotation about the long axis and that of the precession of the long axis about the angular
+The light curve of an asteroid that does not rotate about a principal axis has two periods: one of
+the rotation about the long axis, one of the precession of the long axis about the angular
 momentum. This script finds the motion of a body with the two periods of (4179) Toutatis, computes
 its light curve in closed form, and recovers both periods from the spectrum of the light curve.
 """

@@ -120,10 +120,10 @@ axes.set(xlabel="time (s)", ylabel="error of the attitude (rad)")
 figure.legend(loc="outside lower center", ncols=2)
 
 # %%
-# The error of order 2 is a drift at a constant rate, which is known: in axes that turn with the
-# vibration every step is the same rotation. Its angle, less that of the axes, is the drift per
-# step. With noise, the method of order 6 is as good as the sensor: what remains is the random walk
-# of the three integrated rates.
+# The error of order 2 is a drift at a constant, known rate. Seen from axes that turn with the
+# vibration, all steps are equal. The drift per step is the angle of one step minus the turn of
+# these axes. With noise, the error of order 6 is the error of the sensor: the random walk of the
+# three integrated rates.
 
 step = ph.so3.exp(h * rate(0.0))
 turn = ph.so3.exp([0.0, 0.0, h * CONING])

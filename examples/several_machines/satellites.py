@@ -4,7 +4,7 @@
 
 integrates part number PART of PARTS, counted from 0, and prints how far its conserved quantity
 drifted. The trajectories are in FOLDER, one directory per part. After a part was killed, the same
-command goes on where it was; if the part is finished, the command only reads it.
+command continues it; if the part is finished, the command only reads it.
 """
 
 import argparse
