@@ -47,9 +47,9 @@ def logarithmic(axis: Axis, low: float, high: float) -> None:
 
 def remark(made: Figure, text: str) -> None:
     """Write a remark at the top left of a figure, above everything else."""
-    engine = made.get_layout_engine()
-    if text and engine is not None:
-        engine.set(rect=(0, 0, 1, 1 - 0.3 / made.get_figheight()))
+    if text:
+        rect = (0, 0, 1, 1 - 0.3 / made.get_figheight())
+        made.set_layout_engine("constrained", rect=rect)
         top = 1 - 0.05 / made.get_figheight()
         made.text(0.01, top, text, va="top", fontsize=12, color="#a33000")
 

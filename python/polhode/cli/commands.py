@@ -322,7 +322,10 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m polhode",
         description="Without arguments: the heavy top of Celledoni and Zanna beside its reference "
         f"values, then one exact step of {BODIES:,} bodies.",
-        epilog="drivers: " + "; ".join(f"{name}, {text}" for name, text in DRIVERS.items()) + ".",
+        epilog="drivers: "
+        + "; ".join(f"{name}, {text}" for name, text in DRIVERS.items())
+        + ". In a checkout, python -m benchmarks and python -m benchmarks.papers time the library "
+        "and recompute tables of the papers.",
     )
     parser.add_argument(
         "driver", nargs="?", choices=list(DRIVERS), help="one of the report's drivers"
