@@ -42,6 +42,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 ROOT = Path(__file__).resolve().parents[1]
 LIST = ROOT / ".ci" / "mutants.toml"
 WORK = ROOT / "build" / "mutation"
@@ -82,13 +84,15 @@ inline bool chosen(unsigned number) {
 #: Chooses another change while the program runs, and tells which have been executed.
 SETTER = """
 #include "polhode/config.hpp"
-extern "C" __attribute__((visibility("default"))) void polhode_mutate(unsigned number) {
+extern "C" __attribute__((visibility("default"))) void polhode_mutate_PART(unsigned number) {
     polhode_mutation::active = number;
 }
-extern "C" __attribute__((visibility("default"))) unsigned char* polhode_reached() {
+extern "C" __attribute__((visibility("default"))) unsigned char* polhode_reached_PART() {
     return polhode_mutation::reached;
 }
 """
+#: The module and the library each have their own copy of the selection.
+PARTS = {"library": "cpp/host/dispatch.cpp", "module": "cpp/bindings/module.cpp"}
 FUTURE = "from __future__ import annotations\n"
 PYTHON_SELECTION = (
     "import os as _os\n"
@@ -324,7 +328,8 @@ def apply(everything: list[Mutant]) -> Path:
         texts[change["path"]] = text
     config = "cpp/include/polhode/config.hpp"
     texts[config] = "#include <cstdlib>\n" + texts[config] + SELECTION
-    texts["cpp/host/dispatch.cpp"] += SETTER
+    for part, path in PARTS.items():
+        texts[path] += SETTER.replace("PART", part)
     for path, text in texts.items():
         target = tree / path
         if not target.exists() or target.read_text(encoding="utf-8") != text:
@@ -456,7 +461,9 @@ def select(name: str) -> None:
     number = int(name, 16)
     import polhode._core
 
-    ctypes.CDLL(polhode._core.__file__).polhode_mutate(ctypes.c_uint(number))
+    core = ctypes.CDLL(polhode._core.__file__)
+    for part in PARTS:
+        getattr(core, f"polhode_mutate_{part}")(ctypes.c_uint(number))
     for module_name, module in sys.modules.items():
         if module_name.split(".")[0] == "polhode" and hasattr(module, "MUT"):
             module.MUT = number.__eq__
@@ -473,9 +480,12 @@ class Reach:
         """Makes the changes in Python report, and finds those of the module."""
         import polhode._core
 
-        module = ctypes.CDLL(polhode._core.__file__)
-        module.polhode_reached.restype = ctypes.POINTER(ctypes.c_ubyte * 65536)
-        self.cells = module.polhode_reached().contents
+        core = ctypes.CDLL(polhode._core.__file__)
+        self.cells = []
+        for part in PARTS:
+            reached = getattr(core, f"polhode_reached_{part}")
+            reached.restype = ctypes.POINTER(ctypes.c_ubyte * 65536)
+            self.cells.append(reached().contents)
 
         def reported(number: int) -> bool:
             self.python.add(number & 65535)
@@ -488,14 +498,15 @@ class Reach:
     def pytest_runtest_logreport(self, report: Any) -> None:
         """Adds what setup, call or teardown of a test has executed."""
         seconds, there, failed = self.tests.get(report.nodeid, (0.0, [], False))
-        cells = bytes(self.cells)
-        found = {i for i in range(65536) if cells[i]} | self.python | set(there)
+        found = {i for cells in self.cells for i in np.flatnonzero(cells).tolist()}
+        found |= self.python | set(there)
         self.tests[report.nodeid] = (
             seconds + report.duration,
             sorted(found),
             failed or report.failed,
         )
-        ctypes.memset(self.cells, 0, 65536)
+        for cells in self.cells:
+            ctypes.memset(cells, 0, 65536)
         self.python.clear()
 
 
