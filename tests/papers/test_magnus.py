@@ -128,34 +128,6 @@ def test_order_with_any_rate(order: int) -> None:
     assert order < 8 or errors[-1] < 64 * EPS
 
 
-@pytest.mark.parametrize("name", FREE)
-@pytest.mark.parametrize("form", ["quaternion", "matrix"])
-def test_order_of_free_steps_in_34_digits(name: str, form: str) -> None:
-    """Down to errors that double cannot show; quaternions and matrices."""
-    quad = pytest.importorskip("polhode._quad", reason="the compiler has no 34-digit type")
-    inertia, m, q = (1.0, 1.5, 2.2), (0.48, -0.6, 0.64), (1.0, 0.0, 0.0, 0.0)
-    end = reference.torque_free(inertia, m, q, 1.0)
-
-    def pairs(values: Any) -> Array:
-        a = np.asarray(values, float)
-        return np.stack([a, np.zeros_like(a)], -1)
-
-    start = pairs(np.eye(3) if form == "matrix" else q)
-    errors = []
-    with mpmath.workdps(reference.DIGITS):
-        target = np.array(reference.to_matrix(end.q) if form == "matrix" else list(end.q)).ravel()
-        for n in (32, 64):
-            m_end, a_end = quad.step(name, pairs(inertia), pairs(m), start, 1.0 / n, n_steps=n)
-            got = np.asarray(a_end).reshape(-1, 2)
-            turned = [mpmath.mpf(x) + mpmath.mpf(y) for x, y in got]
-            errors.append(float(max(abs(a - b) for a, b in zip(turned, target, strict=True))))
-            momentum = [mpmath.mpf(x) + mpmath.mpf(y) for x, y in m_end]
-            off = max(abs(x - e) for x, e in zip(momentum, end.m, strict=True))
-            assert off < 1e-31  # the momentum is exact at any order
-    order = int(name[-1])
-    assert abs(math.log2(errors[0] / errors[1]) - order) < 0.1, errors
-
-
 # --- the published schemes, word by word ---
 
 
