@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -232,7 +232,14 @@ class TorqueFreeMotion:
             return Regime(int(numbers))
         return np.array([None, *Regime], dtype=object)[numbers]
 
-    def plot(self, t: ArrayLike | None = None, body: int | tuple[int, ...] = 0) -> Figure:
+    def plot(
+        self,
+        t: ArrayLike | None = None,
+        body: int | tuple[int, ...] = 0,
+        *,
+        panels: Sequence[str] | None = None,
+        time_unit: str | None = None,
+    ) -> Figure:
         """Picture of one body: its momentum on the sphere, its attitude, its angular velocity.
 
         Parameters
@@ -242,11 +249,15 @@ class TorqueFreeMotion:
             the time of four turns at the rate of the start.
         body : int or tuple of int, optional
             Which body of a batch.
+        panels : sequence of str, optional
+            As for `Trajectory.plot`; by default "momentum", "axes", "attitude" and "omega".
+        time_unit : str, optional
+            Unit of time for the labels, such as "s".
 
         Returns
         -------
         matplotlib.figure.Figure
-            Four axes: three as those of `Trajectory.plot`, and omega in the body frame.
+            One axes object per panel.
 
         Raises
         ------
@@ -255,11 +266,11 @@ class TorqueFreeMotion:
         IndexError
             If there is no such body.
         ValueError
-            If `t` does not have the shape (n,).
+            If `t` does not have the shape (n,), or a panel is unknown.
         """
         from polhode.display.plot import plot_motion
 
-        return plot_motion(self, t, body)
+        return plot_motion(self, t, body, panels, time_unit)
 
     def animate(
         self,
@@ -267,6 +278,7 @@ class TorqueFreeMotion:
         body: int | tuple[int, ...] = 0,
         *,
         interval: float = 40.0,
+        time_unit: str | None = None,
     ) -> FuncAnimation:
         """Moving picture of the attitude of one body, as a box.
 
@@ -278,6 +290,8 @@ class TorqueFreeMotion:
             Which body of a batch.
         interval : float, optional
             Milliseconds between two pictures.
+        time_unit : str, optional
+            Unit of time for the title, such as "s".
 
         Returns
         -------
@@ -292,7 +306,7 @@ class TorqueFreeMotion:
         from polhode.display.animate import animate
         from polhode.display.plot import states_at
 
-        return animate(states_at(self, t, body, 200), interval)
+        return animate(states_at(self, t, body, 200), interval, time_unit)
 
     def _of_body(self, at: tuple[int, ...]) -> TorqueFreeMotion:
         """The motion of one body of the batch."""

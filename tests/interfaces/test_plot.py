@@ -146,6 +146,24 @@ def test_matplotlib_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
         traj.plot()
 
 
+@pytest.mark.parametrize("kind", ["trajectory", "motion"])
+def test_panels_and_units_are_chosen(kind: str) -> None:
+    traj = integrate()
+    one = traj if kind == "trajectory" else ph.TorqueFreeMotion(traj.inertia, traj.m[0], traj.q[0])
+    figure = one.plot(panels=["omega", "momentum", "invariants"], time_unit="s")
+    omega, sphere, invariants = figure.axes
+    assert (omega.get_xlabel(), omega.get_ylabel()) == ("t (s)", "rad/s")
+    assert invariants.get_xlabel() == "t (s)"
+    assert not sphere.axison
+    figure.canvas.draw()
+    # No legend on the curves.
+    for axes in (omega, invariants):
+        assert axes.get_legend().get_window_extent().y1 < axes.bbox.y0
+    assert len(one.plot(panels=["attitude"]).axes) == 1
+    with pytest.raises(ValueError, match=r"panels: 'phase' is not one of momentum, axes"):
+        one.plot(panels=["phase"])
+
+
 def drawn_omega(figure: Any) -> Any:
     curves = lines(figure.axes[3])
     return np.transpose([curves[rf"$\omega_{k}$"].get_ydata() for k in (1, 2, 3)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
@@ -102,11 +103,18 @@ class BodyMotion:
         """How m moves: an array of `Regime`, one `Regime` for a single body."""
         return self._principal.regime
 
-    def plot(self, t: ArrayLike | None = None, body: int | tuple[int, ...] = 0) -> Figure:
+    def plot(
+        self,
+        t: ArrayLike | None = None,
+        body: int | tuple[int, ...] = 0,
+        *,
+        panels: Sequence[str] | None = None,
+        time_unit: str | None = None,
+    ) -> Figure:
         """Picture of one body in its user's axes, see `polhode.TorqueFreeMotion.plot`."""
         from polhode.display.plot import plot_motion
 
-        return plot_motion(self, t, body)
+        return plot_motion(self, t, body, panels, time_unit)
 
     def animate(
         self,
@@ -114,12 +122,13 @@ class BodyMotion:
         body: int | tuple[int, ...] = 0,
         *,
         interval: float = 40.0,
+        time_unit: str | None = None,
     ) -> FuncAnimation:
         """Moving picture of the attitude, see `polhode.TorqueFreeMotion.animate`."""
         from polhode.display.animate import animate
         from polhode.display.plot import states_at
 
-        return animate(states_at(self, t, body, 200), interval)
+        return animate(states_at(self, t, body, 200), interval, time_unit)
 
     def _repr_html_(self) -> str:
         return self._principal._repr_html_().replace("TorqueFreeMotion", "BodyMotion")

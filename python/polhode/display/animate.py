@@ -28,13 +28,13 @@ def box(moments: Array) -> Array:
     return np.asarray(np.maximum(sides, THINNEST) / 2)
 
 
-def animate(one: One, interval: float) -> FuncAnimation:
+def animate(one: One, interval: float, time_unit: str | None = None) -> FuncAnimation:
     """See `Trajectory.animate`."""
     pyplot = matplotlib_pyplot()
     from matplotlib.animation import FuncAnimation
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
-    figure = pyplot.figure(figsize=(5.0, 5.0))
+    figure = pyplot.figure(figsize=(5.0, 5.4))
     axes: Any = figure.add_subplot(projection="3d")
     corners = (CORNERS * box(one.moments)) @ one.axes.T
     colors = [color for color in COLORS for _ in range(2)]
@@ -49,7 +49,8 @@ def animate(one: One, interval: float) -> FuncAnimation:
     axes.set(xlabel="space axis 1", ylabel="space axis 2", zlabel="space axis 3")
     axes.set(xticks=[], yticks=[], zticks=[])
     axes.set_box_aspect((1, 1, 1))
-    axes.legend(loc="upper left")
+    figure.subplots_adjust(left=0, right=1, bottom=0.1, top=0.92)
+    figure.legend(loc="lower center", ncols=4)
     spatial = np.einsum("tij,tj->ti", one.Q, one.m)
     size = np.linalg.norm(spatial, axis=-1, keepdims=True)
     direction = np.divide(spatial, size, out=np.zeros_like(spatial), where=size > 0)
@@ -59,7 +60,7 @@ def animate(one: One, interval: float) -> FuncAnimation:
         for line, axis in zip(lines, one.Q[k].T, strict=True):
             line.set_data_3d(*np.outer(axis, [0.0, 0.8]))
         momentum.set_data_3d(*np.outer(direction[k], [0.0, 1.0]))
-        axes.set_title(f"t = {one.t[k]:.4g}")
+        axes.set_title(f"t = {one.t[k]:.4g} {time_unit or ''}".rstrip())
         return [faces, *lines, momentum]
 
     show(0)

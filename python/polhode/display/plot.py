@@ -1,9 +1,13 @@
-"""Plots of trajectories and of free motions, with Matplotlib."""
+"""Plots of trajectories and of free motions, with Matplotlib.
+
+The classes call these functions, so this module imports none of them.
+"""
 
 from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +18,6 @@ from numpy.typing import ArrayLike
 from polhode import _arrays, _core, so3
 from polhode._arrays import Array
 from polhode._axes import BodyAxes
-from polhode.bodies.motion import BodyMotion
-from polhode.integration.trajectory import Trajectory
-from polhode.motion import TorqueFreeMotion
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,30 +32,62 @@ CURVES = 5
 POINTS = 200
 
 
-def plot(trajectory: Trajectory, body: int | tuple[int, ...]) -> Figure:
+def plot(
+    trajectory: Any,
+    body: int | tuple[int, ...],
+    panels: Sequence[str] | None,
+    time_unit: str | None,
+) -> Figure:
     """See `Trajectory.plot`."""
     one = saved_states(trajectory, body)
-    figure = _figure(one)
-    _invariants(figure.add_subplot(2, 2, 4), one, *_energy(trajectory, one))
-    return figure
+    names = panels or ("momentum", "axes", "attitude", "invariants")
+    return _figure(one, names, time_unit, lambda: _energy(trajectory, one))
 
 
 def plot_motion(
-    motion: TorqueFreeMotion | BodyMotion, t: ArrayLike | None, body: int | tuple[int, ...]
+    motion: Any,
+    t: ArrayLike | None,
+    body: int | tuple[int, ...],
+    panels: Sequence[str] | None,
+    time_unit: str | None,
 ) -> Figure:
     """See `TorqueFreeMotion.plot`."""
     one = states_at(motion, t, body)
-    figure = _figure(one)
-    _omega(figure.add_subplot(2, 2, 4), one)
-    return figure
+    names = panels or ("momentum", "axes", "attitude", "omega")
+    return _figure(one, names, time_unit, lambda: (_kinetic(one), True))
 
 
-def _figure(one: One) -> Figure:
-    """The three axes of every plot."""
-    figure: Figure = matplotlib_pyplot().figure(figsize=(10.0, 9.0), layout="constrained")
-    _momentum(figure.add_subplot(2, 2, 1, projection="3d"), one)
-    _axes(figure.add_subplot(2, 2, 2, projection="3d"), one)
-    _attitude(figure.add_subplot(2, 2, 3), one)
+def _figure(
+    one: One,
+    names: Sequence[str],
+    time_unit: str | None,
+    energy: Callable[[], tuple[Array, bool]],
+) -> Figure:
+    """The panels of these names, two in a row; times are in `time_unit`."""
+    rate = f"rad/{time_unit}" if time_unit else "rad per unit of time"
+    panels: dict[str, Callable[[Any], None]] = {
+        "momentum": lambda axes: _momentum(axes, one),
+        "axes": lambda axes: _axes(axes, one),
+        "attitude": lambda axes: _attitude(axes, one),
+        "omega": lambda axes: _omega(axes, one, rate),
+        "invariants": lambda axes: _invariants(axes, one, *energy()),
+    }
+    for name in names:
+        if name not in panels:
+            raise ValueError(f"panels: {name!r} is not one of {', '.join(panels)}")
+    columns = min(len(names), 2)
+    rows = -(-len(names) // 2)
+    figure: Figure = matplotlib_pyplot().figure(
+        figsize=(5.0 * columns, 4.7 * rows), layout="constrained"
+    )
+    for number, name in enumerate(names, 1):
+        space = {"projection": "3d"} if name in ("momentum", "axes") else {}
+        axes = figure.add_subplot(rows, columns, number, **space)
+        panels[name](axes)
+        if not space:
+            axes.set_xlabel(f"t ({time_unit})" if time_unit else "t")
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0 if space else -0.14), ncols=4)
     return figure
 
 
@@ -95,9 +128,7 @@ class One:
         return np.asarray(_core.omega(self.moments, self.m @ self.axes)) @ self.axes.T
 
 
-def saved_states(
-    trajectory: Trajectory, body: int | tuple[int, ...], most: int = MOST_SAVES
-) -> One:
+def saved_states(trajectory: Any, body: int | tuple[int, ...], most: int = MOST_SAVES) -> One:
     """One body of a trajectory, with at most so many of its states."""
     if len(trajectory) == 0:
         raise ValueError("the trajectory is empty")
@@ -119,7 +150,7 @@ def saved_states(
 
 
 def states_at(
-    motion: TorqueFreeMotion | BodyMotion,
+    motion: Any,
     t: ArrayLike | None,
     body: int | tuple[int, ...],
     count: int = 400,
@@ -128,7 +159,7 @@ def states_at(
     shape = motion.shape
     at = _index(body, shape)
     columns = np.eye(3)
-    if isinstance(motion, BodyMotion):
+    if hasattr(motion, "_principal"):  # a BodyMotion
         columns = np.broadcast_to(motion._body.axes, (*shape, 3, 3))[at]
         motion = motion._principal
     alone = motion._of_body(at)
@@ -153,9 +184,13 @@ def _span(period: float, omega: Array) -> float:
     return 8 * np.pi / rate if rate > 0 else 1.0
 
 
-def _energy(trajectory: Trajectory, one: One) -> tuple[Array, bool]:
+def _kinetic(one: One) -> Array:
+    return np.asarray(_core.energy(one.moments, one.m @ one.axes))
+
+
+def _energy(trajectory: Any, one: One) -> tuple[Array, bool]:
     """Energy of the body at the states; whether it has all potentials."""
-    energy = np.asarray(_core.energy(one.moments, one.m @ one.axes))
+    energy = _kinetic(one)
     shape = trajectory.m.shape[1:-1]
     for term in trajectory.torque:
         if not term.has_potential:
@@ -249,7 +284,7 @@ def _ball(axes: Any, title: str) -> None:
 
 
 def _momentum(axes: Any, one: One) -> None:
-    _ball(axes, "direction of m in the body, curves of constant energy")
+    _ball(axes, "direction of m, body frame,\nand curves of constant energy")
     curves, separatrix = polhodes(one.moments)
     for curve in curves:
         axes.plot(*(curve @ one.axes.T).T, color="0.6", linewidth=0.6)
@@ -266,28 +301,23 @@ def _momentum(axes: Any, one: One) -> None:
 
 
 def _axes(axes: Any, one: One) -> None:
-    _ball(axes, "body axes in space")
+    _ball(axes, "tips of the body axes, space frame")
     for k in range(3):
         axes.plot(*one.Q[:, :, k].T, color=f"C{k}", linewidth=0.9, label=f"axis {k + 1}")
         axes.plot(*one.Q[:1, :, k].T, color=f"C{k}", marker="o", markersize=4)
-    axes.legend(loc="lower right")
 
 
 def _attitude(axes: Any, one: One) -> None:
     for k, name in enumerate(("w", "x", "y", "z")):
         axes.plot(one.t, one.q[:, k], linewidth=0.9, label=f"$q_{name}$")
-    axes.set_xlabel("t")
     axes.set_title("attitude")
-    axes.legend(loc="upper right", ncols=4)
 
 
-def _omega(axes: Any, one: One) -> None:
+def _omega(axes: Any, one: One, unit: str) -> None:
     for k, rate in enumerate(one.omega().T):
         axes.plot(one.t, rate, linewidth=0.9, label=rf"$\omega_{k + 1}$")
-    axes.set_xlabel("t")
-    axes.set_ylabel("radians per unit of time")
+    axes.set_ylabel(unit)
     axes.set_title("angular velocity, body frame")
-    axes.legend(loc="upper right", ncols=3)
 
 
 def _invariants(axes: Any, one: One, energy: Array, is_whole: bool) -> None:
@@ -300,9 +330,7 @@ def _invariants(axes: Any, one: One, energy: Array, is_whole: bool) -> None:
     for name, change in lines.items():
         axes.plot(one.t, np.where(change > 0, change, np.nan), ".", markersize=3, label=name)
     axes.set_yscale("log")
-    axes.set_xlabel("t")
     axes.set_title("relative change")
-    axes.legend(loc="lower right")
 
 
 def _change(values: Array) -> Array:

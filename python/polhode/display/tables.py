@@ -12,14 +12,13 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from polhode.integration.trajectory import Trajectory
 
 #: Numbers of body axes and of space axes, names of the components of a quaternion.
 AXES = [1, 2, 3]
 COMPONENTS = ["w", "x", "y", "z"]
 
 
-def to_xarray(trajectory: Trajectory) -> xarray.Dataset:
+def to_xarray(trajectory: Any) -> xarray.Dataset:
     """See `Trajectory.to_xarray`."""
     try:
         import xarray
@@ -56,7 +55,7 @@ def to_xarray(trajectory: Trajectory) -> xarray.Dataset:
     return xarray.Dataset(variables, coordinates, facts)
 
 
-def to_pandas(trajectory: Trajectory) -> pandas.DataFrame:
+def to_pandas(trajectory: Any) -> pandas.DataFrame:
     """See `Trajectory.to_pandas`."""
     try:
         import pandas

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -186,23 +186,38 @@ class Trajectory:
         rotate = _core.so3_rotate if self.q.shape[-1] == 4 else _core.so3_rotate_by_matrix
         return np.asarray(rotate(np.asarray(self.q), np.asarray(self.m)))
 
-    def plot(self, body: int | tuple[int, ...] = 0) -> Figure:
+    def plot(
+        self,
+        body: int | tuple[int, ...] = 0,
+        *,
+        panels: Sequence[str] | None = None,
+        time_unit: str | None = None,
+    ) -> Figure:
         """Picture of one body: its momentum on the sphere, its attitude, its invariants.
 
         Parameters
         ----------
         body : int or tuple of int, optional
             Which body of a batch.
+        panels : sequence of str, optional
+            Panels in their order; by default the first three and the last of these:
+
+            - "momentum": m on the sphere |m| = const, with the curves of constant energy
+              (polhodes; the separatrix is dashed) on which it would move without torque.
+            - "axes": the tips of the body axes on the unit sphere of the space frame.
+            - "attitude": the components of the quaternion.
+            - "omega": the angular velocity in the body frame.
+            - "invariants": the relative change of energy, |m| and the momentum in space. Under a
+              torque only of the energy, or of the kinetic energy if a torque has no potential. It
+              is no error where the motion does not conserve it, as with a torque that depends on
+              time.
+        time_unit : str, optional
+            Unit of time for the labels, such as "s".
 
         Returns
         -------
         matplotlib.figure.Figure
-            Four axes: m on the sphere |m| = const with the curves of constant energy on which it
-            would move without torque (polhodes; the separatrix is dashed); the attitude, as the
-            components of its quaternion; the tips of the body axes in space, seen from above; and
-            the relative change of energy, |m| and the momentum in space. Under a torque it is that
-            of the energy, of the kinetic energy if a torque has no potential. It is no error where
-            the motion does not conserve it, as with a torque that depends on time.
+            One axes object per panel.
 
         Raises
         ------
@@ -210,12 +225,20 @@ class Trajectory:
             If Matplotlib is missing: ``pip install "polhode[plot]"``.
         IndexError
             If there is no such body.
+        ValueError
+            If a panel is unknown, or the trajectory is empty.
         """
         from polhode.display.plot import plot
 
-        return plot(self, body)
+        return plot(self, body, panels, time_unit)
 
-    def animate(self, body: int | tuple[int, ...] = 0, *, interval: float = 40.0) -> FuncAnimation:
+    def animate(
+        self,
+        body: int | tuple[int, ...] = 0,
+        *,
+        interval: float = 40.0,
+        time_unit: str | None = None,
+    ) -> FuncAnimation:
         """Moving picture of the attitude of one body, as a box.
 
         Parameters
@@ -224,6 +247,8 @@ class Trajectory:
             Which body of a batch.
         interval : float, optional
             Milliseconds between two pictures.
+        time_unit : str, optional
+            Unit of time for the title, such as "s".
 
         Returns
         -------
@@ -251,7 +276,7 @@ class Trajectory:
         from polhode.display.animate import animate
         from polhode.display.plot import saved_states
 
-        return animate(saved_states(self, body, most=1000), interval)
+        return animate(saved_states(self, body, most=1000), interval, time_unit)
 
     def to_xarray(self) -> xarray.Dataset:
         """The states as a dataset of xarray.
