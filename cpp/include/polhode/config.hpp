@@ -20,6 +20,11 @@
         _Pragma("clang diagnostic ignored \"-Wunknown-warning-option\"") \
             _Pragma("clang diagnostic ignored \"-Wbitwise-instead-of-logical\"")
 #define POLHODE_LOUD _Pragma("clang diagnostic pop")
+// The rules of IEEE 754 whatever the options of the program: Clang has no macro that shows all of
+// the options that break them (-fassociative-math).  GCC has one: see real.hpp.
+#define POLHODE_EXACT \
+    _Pragma("float_control(precise, on, push)") _Pragma("clang fp contract(off)")
+#define POLHODE_AS_BEFORE _Pragma("float_control(pop)")
 #elif defined(__GNUC__)
 #define POLHODE_QUIET _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wpsabi\"")
 #define POLHODE_LOUD _Pragma("GCC diagnostic pop")
@@ -27,14 +32,20 @@
 #define POLHODE_QUIET
 #define POLHODE_LOUD
 #endif
+#if !defined(POLHODE_EXACT)
+#define POLHODE_EXACT
+#define POLHODE_AS_BEFORE
+#endif
 
 #define POLHODE_NAMESPACE_BEGIN \
     POLHODE_QUIET               \
+    POLHODE_EXACT               \
     namespace polhode {         \
     inline namespace POLHODE_LEVEL {
 #define POLHODE_NAMESPACE_END \
     }                         \
     }                         \
+    POLHODE_AS_BEFORE         \
     POLHODE_LOUD
 
 #if defined(__GNUC__) || defined(__clang__)

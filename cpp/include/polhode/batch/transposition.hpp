@@ -25,7 +25,18 @@ POLHODE_INLINE void store_vector(double* p, real_vector<W> r) {
     __builtin_memcpy(p, &r, sizeof r);
 }
 
+#if defined(__clang__) || __GNUC__ >= 12
 #define POLHODE_SHUFFLE __builtin_shufflevector
+#else
+/// __builtin_shufflevector for GCC 11.
+template <int... Index, class V>
+POLHODE_INLINE real_vector<sizeof...(Index)> shuffled(V a, V b) {
+    constexpr int width = sizeof(V) / sizeof(double);
+    return real_vector<sizeof...(Index)>{
+        (Index < width ? a[Index % width] : b[Index % width])...};
+}
+#define POLHODE_SHUFFLE(a, b, ...) shuffled<__VA_ARGS__>(a, b)
+#endif
 
 /// W bodies of three doubles one after another -> three components, and back.
 POLHODE_INLINE void split3(const double* p, real_vector<8> (&c)[3]) {
