@@ -39,6 +39,7 @@ PYBIND11_MODULE(_core, module) {
     info["compiler"] = POLHODE_COMPILER;
     info["isa"] = polhode::dispatch::level().name;
     info["isa_supported"] = polhode::dispatch::supported_levels();
+    info["isa_processor"] = polhode::dispatch::processor_level();
     module.attr("build") = info;
     module.attr("most_threads") = polhode::most_threads;
     module.def("thread_count", &polhode::thread_count, py::arg("requested"));

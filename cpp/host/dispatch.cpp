@@ -1,15 +1,16 @@
 /// @file
 /// Chooses the instruction-set level once, at import.
 
-#include <cstdint>
+#include <cstddef>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
 
+#include "built_levels.hpp"
 #include "levels.hpp"
 
 #if defined(POLHODE_HAS_X86_LEVELS)
-#include <cpuid.h>
+#include "x86_levels.hpp"
 #endif
 
 namespace polhode::dispatch {
@@ -23,23 +24,9 @@ namespace polhode::dispatch {
     extern const MotionTable motion_##name;          \
     extern const SplittingTable splitting_##name;    \
     extern const DirectTable direct_##name;
-
-#if defined(POLHODE_HAS_X86_LEVELS)
-POLHODE_DECLARE_LEVEL(v2)
-POLHODE_DECLARE_LEVEL(v3)
-POLHODE_DECLARE_LEVEL(v4)
-POLHODE_DECLARE_LEVEL(scalar)
-#else
-POLHODE_DECLARE_LEVEL(generic)
-#endif
+POLHODE_EACH_LEVEL(POLHODE_DECLARE_LEVEL)
 
 namespace {
-
-struct Candidate {
-    Level level;
-    bool supported;
-    bool automatic;  // may be chosen without POLHODE_ISA
-};
 
 #define POLHODE_LEVEL_ROW(level)          \
     {.name = #level,                      \
@@ -50,85 +37,39 @@ struct Candidate {
      .torque_free = &torque_free_##level, \
      .motion = &motion_##level,           \
      .splitting = &splitting_##level,     \
-     .direct = &direct_##level}
+     .direct = &direct_##level},
+/// The levels of this build, the best first.
+constexpr Level levels[] = {POLHODE_EACH_LEVEL(POLHODE_LEVEL_ROW)};
 
+bool is_supported([[maybe_unused]] const std::string& level) {
 #if defined(POLHODE_HAS_X86_LEVELS)
-/// Register ecx of a CPUID leaf, or 0 if the processor does not have the leaf.
-std::uint32_t ecx_of_leaf(unsigned leaf) {
-    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
-    return __get_cpuid(leaf, &eax, &ebx, &ecx, &edx) != 0 ? ecx : 0;
-}
-
-/// True if the processor has all extensions of x86-64-v2, -v3 or -v4 (x86-64 psABI, table 3.1).
-/// __builtin_cpu_supports checks the extensions with new registers, and whether the operating
-/// system saves these registers; not every compiler knows the names of the other extensions.
-struct X86Levels {
-    bool v2, v3, v4;
-
-    X86Levels() {
-        __builtin_cpu_init();
-        constexpr auto bit = [](int n) { return std::uint32_t{1} << n; };
-        const std::uint32_t features = ecx_of_leaf(1), extended = ecx_of_leaf(0x80000001U);
-        const auto has = [](std::uint32_t word, std::uint32_t bits) {
-            return (word & bits) == bits;
-        };
-        // SSE3, SSSE3, CMPXCHG16B, SSE4.1, SSE4.2, POPCNT; LAHF.
-        v2 = has(features, bit(0) | bit(9) | bit(13) | bit(19) | bit(20) | bit(23)) &&
-             has(extended, bit(0));
-        // FMA, MOVBE, OSXSAVE, AVX, F16C; LZCNT.
-        v3 = v2 && has(features, bit(12) | bit(22) | bit(27) | bit(28) | bit(29)) &&
-             has(extended, bit(5)) && __builtin_cpu_supports("avx2") &&
-             __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-             __builtin_cpu_supports("bmi2");
-        v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-             __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-             __builtin_cpu_supports("avx512vl");
-    }
-};
-#endif
-
-/// The levels, the best first.
-template <class Visit>
-void for_each_candidate(Visit visit) {
-#if defined(POLHODE_HAS_X86_LEVELS)
-    const X86Levels has;
-    visit(Candidate{POLHODE_LEVEL_ROW(v4), has.v4, true});
-    visit(Candidate{POLHODE_LEVEL_ROW(v3), has.v3, true});
-    visit(Candidate{POLHODE_LEVEL_ROW(v2), has.v2, true});
-    visit(Candidate{POLHODE_LEVEL_ROW(scalar), has.v3, false});
+    static const X86Levels has;
+    return level == "v4" ? has.v4 : level == "v2" ? has.v2 : has.v3;
 #else
-    visit(Candidate{POLHODE_LEVEL_ROW(generic), true, true});
+    return true;
 #endif
 }
 
-Level choose() {
-    const char* wanted = std::getenv("POLHODE_ISA");
-    Level chosen{};
-    std::string known;
-    bool unsupported = false;
-    for_each_candidate([&](const Candidate& c) {
-        known += known.empty() ? c.level.name : std::string(", ") + c.level.name;
-        if (wanted != nullptr && *wanted != '\0') {
-            if (std::string(wanted) != c.level.name) return;
-            unsupported = !c.supported;
-            chosen = c.level;
-        } else if (chosen.name == nullptr && c.supported && c.automatic) {
-            chosen = c.level;
+const Level& choose() {
+    const char* variable = std::getenv("POLHODE_ISA");
+    const std::string wanted = variable != nullptr ? variable : "";
+    std::string names;
+    for (const Level& level : levels) {
+        if (wanted.empty() ? is_supported(level.name) : wanted == level.name) {
+            if (is_supported(level.name)) return level;
+            throw std::runtime_error("POLHODE_ISA=" + wanted +
+                                     ": this processor lacks instruction-set level " + wanted);
         }
-    });
-    if (unsupported) {
-        throw std::runtime_error("POLHODE_ISA=" + std::string(wanted) +
-                                 ": this processor lacks instruction-set level " + wanted);
+        names += (names.empty() ? "" : ", ") + std::string(level.name);
     }
-    if (chosen.name == nullptr) {
-        if (wanted != nullptr && *wanted != '\0') {
-            throw std::runtime_error("POLHODE_ISA=" + std::string(wanted) +
-                                     ": no such instruction-set level; there are " + known);
-        }
-        throw std::runtime_error("this processor lacks every instruction-set level that polhode " +
-                                 ("was built for: " + known));
+    if (!wanted.empty()) {
+        throw std::runtime_error("POLHODE_ISA=" + wanted +
+                                 ": no such instruction-set level; this build has " + names);
     }
-    return chosen;
+    throw std::runtime_error(
+        "this processor lacks every instruction-set level of this build of "
+        "polhode, " +
+        names + "; build it on this machine, or with POLHODE_LEVELS=all");
 }
 
 }  // namespace
@@ -138,26 +79,37 @@ Level choose() {
 #pragma GCC visibility push(default)
 #endif
 const Level& level() {
-    static const Level chosen = choose();
+    static const Level& chosen = choose();
     return chosen;
 }
 
-const Level& level_for([[maybe_unused]] std::ptrdiff_t bodies) {
-#if defined(POLHODE_HAS_X86_LEVELS)
-    static const Level scalar = POLHODE_LEVEL_ROW(scalar);
-    static const std::string chosen = level().name;
-    static const bool same_bits = chosen == "v3" || chosen == "v4";
-    if (bodies == 1 && same_bits) return scalar;
-#endif
-    return level();
+const Level& level_for(std::ptrdiff_t bodies) {
+    static const Level& one = []() -> const Level& {
+        const std::string chosen = level().name;
+        if (chosen == "v3" || chosen == "v4") {
+            for (const Level& level : levels) {
+                if (std::string(level.name) == "scalar") return level;
+            }
+        }
+        return level();
+    }();
+    return bodies == 1 ? one : level();
 }
 
 std::string supported_levels() {
     std::string names;
-    for_each_candidate([&](const Candidate& c) {
-        if (c.supported) names += names.empty() ? c.level.name : std::string(" ") + c.level.name;
-    });
+    for (const Level& level : levels) {
+        if (is_supported(level.name)) names += (names.empty() ? "" : " ") + std::string(level.name);
+    }
     return names;
+}
+
+const char* processor_level() {
+#if defined(POLHODE_HAS_X86_LEVELS)
+    return X86Levels().best();
+#else
+    return "";
+#endif
 }
 #if defined(__GNUC__)
 #pragma GCC visibility pop

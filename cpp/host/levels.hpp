@@ -88,6 +88,9 @@ const Level& level_for(std::ptrdiff_t bodies);
 /// Names of the levels that this processor can run, best first, separated by spaces.
 std::string supported_levels();
 
+/// The best level of this processor, whether this build has it or not; "" if that is not known.
+const char* processor_level();
+
 }  // namespace polhode::dispatch
 
 // Name of a level's table: POLHODE_TABLE(elliptic) is elliptic_v3 in the objects of level v3.

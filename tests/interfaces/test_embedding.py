@@ -200,6 +200,62 @@ def test_an_older_standard_is_refused_in_the_first_error(header: str) -> None:
     assert "polhode needs C++20" in next(x for x in run.stderr.splitlines() if "error" in x)
 
 
+FAST = [
+    "-ffast-math",
+    "-Ofast",
+    "-ffinite-math-only",
+    "-funsafe-math-optimizations",
+    "-fno-signed-zeros",
+    "-freciprocal-math",
+    "-fassociative-math -fno-signed-zeros -fno-trapping-math",
+]
+
+
+def compiled(compiler: str, folder: Path, *words: Any) -> str:
+    """The messages of a compiler for a function that calls a kernel, with these options."""
+    if not shutil.which(compiler):
+        pytest.skip(f"no {compiler}")
+    source = folder / "agm.cpp"
+    source.write_text(
+        '#include "polhode.hpp"\n'
+        "double mean(double a, double b) { return polhode::elliptic::agm(a, b); }\n"
+    )
+    given = ("-std=c++20", "-O1", "-DPOLHODE_HEADER_ONLY", f"-I{ph.get_include()}", *words)
+    run = [compiler, source, *given, "-o", folder / "output"]
+    return subprocess.run(run, capture_output=True, text=True, check=False).stderr
+
+
+@pytest.mark.parametrize("options", FAST)
+def test_gcc_refuses_options_that_break_the_arithmetic(tmp_path: Path, options: str) -> None:
+    error = compiled("g++", tmp_path, *options.split(), "-fsyntax-only")
+    assert "polhode's headers need IEEE 754 arithmetic" in error.partition("error: ")[2][:60]
+
+
+@pytest.mark.parametrize("options", FAST)
+def test_clang_refuses_them_or_compiles_the_headers_without(tmp_path: Path, options: str) -> None:
+    """It has no macro for most of them, and a pragma that turns them off for a namespace."""
+    if options in FAST[:3]:
+        assert "IEEE 754" in compiled("clang++-16", tmp_path, *options.split(), "-fsyntax-only")
+        return
+    assert compiled("clang++-16", tmp_path, *options.split(), "-S", "-emit-llvm") == ""
+    changed = re.compile(r"= f(?:add|sub|mul|div|cmp) (?:nnan|ninf|nsz|arcp|contract|afn|reassoc)")
+    assert not changed.search((tmp_path / "output").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("way", [LINKED, HEADER_ONLY])
+def test_fast_math_of_the_rest_of_a_program(tmp_path: Path, way: list[str]) -> None:
+    """Before the options of the headers, or in a program that is linked, it changes nothing."""
+    (line,) = printed(tmp_path, "g++", *WARNINGS, "-Ofast", EXAMPLES / "cpp/one_step.cpp", *way)
+    m, q = ph.step([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0], 2.0)
+    assert line == ["m", *(f"{x:f}" for x in m), "q", *(f"{x:f}" for x in q)]
+
+
+def test_older_versions_of_gcc_and_clang(tmp_path: Path) -> None:
+    for compiler in ("g++-11", "clang++-14"):
+        if shutil.which(compiler):
+            assert compiled(compiler, tmp_path, "-fsyntax-only", "-Wall") == ""
+
+
 # A project that lists polhode among what it needs to be built -------------------------------------
 
 

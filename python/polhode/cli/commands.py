@@ -281,6 +281,7 @@ _KERNEL_OPTIONS = [
     "-std=c++20",
     "-O3",
     "-pthread",
+    "-fno-fast-math",
     "-fno-math-errno",
     "-ffp-contract=off",
 ]
