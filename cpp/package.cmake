@@ -6,7 +6,11 @@
 
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
-option(POLHODE_INSTALL "Install the library, its headers and its CMake package" ${PROJECT_IS_TOP_LEVEL})
+option(
+  POLHODE_INSTALL
+  "Install the library, its headers and its CMake package"
+  ${PROJECT_IS_TOP_LEVEL}
+)
 set(POLHODE_LIBRARY_FOLDER ${CMAKE_INSTALL_LIBDIR})
 if(SKBUILD)
   set(POLHODE_LIBRARY_FOLDER lib)
