@@ -28,7 +28,9 @@ def configure(folder: str, level: str) -> list[dict[str, str]]:
     settings = {
         "CMAKE_BUILD_TYPE": "Release",
         "CMAKE_EXPORT_COMPILE_COMMANDS": "ON",
+        "POLHODE_LEVELS": "all",
         "POLHODE_ONE_LEVEL": level,
+        "POLHODE_PYTHON": "ON",
         "Python_EXECUTABLE": sys.executable,
         "pybind11_DIR": pybind11,
     }

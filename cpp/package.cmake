@@ -71,6 +71,7 @@ install(
   DESTINATION share/cmake/polhode
 )
 if(NOT SKBUILD)
+  file(RELATIVE_PATH POLHODE_PREFIX /${POLHODE_LIBRARY_FOLDER}/pkgconfig /)
   configure_file(packaging/polhode.pc.in polhode.pc @ONLY)
   install(
     FILES ${CMAKE_CURRENT_BINARY_DIR}/polhode.pc

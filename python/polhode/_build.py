@@ -96,7 +96,9 @@ def build_info() -> dict[str, object]:
         - ``version``: of polhode.
         - ``compiler``: the compiler that built the core.
         - ``isa``: the instruction-set level in use.
-        - ``isa_supported``: the levels that this processor can run, the fastest first.
+        - ``isa_supported``: the levels of this build that the processor can run, the fastest first.
+        - ``isa_processor``: the best level of the processor, or None if it is not known. If it is
+          not in ``isa_supported``, polhode was built on another machine: build it again here.
         - ``isa_forced``: the value of the environment variable POLHODE_ISA, or None.
         - ``threads_default``: the number of threads of ``threads=None``, POLHODE_NUM_THREADS or 1.
           If that variable is not a valid number, its text.
@@ -120,6 +122,7 @@ def build_info() -> dict[str, object]:
         "compiler": _core.build["compiler"],
         "isa": _core.build["isa"],
         "isa_supported": _core.build["isa_supported"].split(),
+        "isa_processor": _core.build["isa_processor"] or None,
         "isa_forced": os.environ.get("POLHODE_ISA") or None,
         "threads_default": threads,
         "cores": _core.thread_count(-1),

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.metadata
+import json
 import os
 import platform
 import re
@@ -195,6 +196,74 @@ def test_a_cmake_project_finds_the_package(tmp_path):
         run = subprocess.run(["cmake", *step], capture_output=True, text=True, check=False)
         assert run.returncode == 0, run.stdout + run.stderr
     check_program(tmp_path / "consume")
+
+
+PARENT = """\
+cmake_minimum_required(VERSION 3.25)
+project(parent LANGUAGES C)
+add_subdirectory({root} polhode)
+file(WRITE ${{CMAKE_BINARY_DIR}}/main.c "#include <polhode.h>\\nint main(void) {{ return 0; }}\\n")
+add_executable(parent ${{CMAKE_BINARY_DIR}}/main.c)
+target_link_libraries(parent PRIVATE polhode::library)
+add_executable(header_only {consume}/main.cpp {consume}/second.cpp)
+target_link_libraries(header_only PRIVATE polhode::polhode)
+"""
+
+
+def configured(source, build, *options):
+    """The commands of a project that CMake has configured; nothing is compiled."""
+    if not shutil.which("cmake"):
+        pytest.skip("no cmake on the path: pip brings its own for the build alone")
+    options = ["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", *options]
+    run = subprocess.run(
+        ["cmake", "-S", source, "-B", build, *options], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    return {Path(x["file"]).name: x["command"] for x in commands}
+
+
+def test_cmake_alone_builds_the_library(tmp_path):
+    """Without Python; `docs/c_and_fortran.md` has the commands."""
+    commands = configured(ROOT, tmp_path, "-DCMAKE_INSTALL_LIBDIR=lib/x")
+    assert {"c_interface.cpp", "torque_free.cpp"} <= commands.keys()
+    assert "module.cpp" not in commands
+    assert " -O3" in commands["dispatch.cpp"]
+    text = (tmp_path / "polhode.pc").read_text(encoding="utf-8")
+    assert "prefix=${pcfiledir}/../../..\nlibdir=${prefix}/lib/x\n" in text
+    assert f"\nVersion: {ph.__version__}\n" in text
+
+
+def test_a_project_contains_polhode(tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text(PARENT.format(root=ROOT, consume=CONSUME))
+    fast = "-DCMAKE_CXX_FLAGS=-ffast-math"
+    commands = configured(tmp_path, tmp_path / "build", fast)
+    for name in ("main.c", "main.cpp"):
+        assert f"-isystem {ROOT}/cpp/include" in commands[name]
+    subprocess.run(["cmake", "--build", tmp_path / "build", "--target", "header_only"], check=True)
+    check_program(tmp_path / "build/header_only")
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="levels are x86-64's")
+@pytest.mark.parametrize(
+    ("levels", "built"), [("all", "v4 v3 v2 scalar"), ("scalar;v3", "v3 scalar"), ("v9", None)]
+)
+def test_the_levels_of_a_build(tmp_path, levels, built):
+    if built is None:
+        with pytest.raises(AssertionError, match="POLHODE_LEVELS must be native, all or a list"):
+            configured(ROOT, tmp_path, f"-DPOLHODE_LEVELS={levels}")
+        return
+    configured(ROOT, tmp_path, f"-DPOLHODE_LEVELS={levels}")
+    text = (tmp_path / "cpp/built_levels.hpp").read_text(encoding="utf-8")
+    assert re.findall(r"X\((\w+)\)", text) == built.split()
+
+
+def test_build_info_says_what_the_processor_could_run():
+    info = ph.build_info()
+    if "generic" in info["isa_supported"]:
+        assert info["isa_processor"] is None
+    else:
+        assert info["isa_processor"] in {"v2", "v3", "v4"}
 
 
 # Checks of the binary ----------------------------------------------------------------------------

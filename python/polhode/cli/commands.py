@@ -134,6 +134,11 @@ def _show_million_bodies() -> None:
         f"One exact step of {BODIES:,} random bodies, each with its own inertia "
         f"(seed {SEED}, level {info['isa']})"
     )
+    if info["isa_processor"] not in (None, *info["isa_supported"]):
+        print(
+            f"This processor can run level {info['isa_processor']}, which this build does not have: "
+            "build polhode again on this machine"
+        )
     stages = tqdm(total=4, desc="a million bodies", delay=1, disable=None, leave=False)
     rng = np.random.default_rng(SEED)
     # Sums of two of three positive numbers: such moments satisfy the triangle inequality.
