@@ -230,7 +230,7 @@ def test_cmake_alone_builds_the_library(tmp_path):
     assert "module.cpp" not in commands
     assert " -O3" in commands["dispatch.cpp"]
     text = (tmp_path / "polhode.pc").read_text(encoding="utf-8")
-    assert "prefix=${pcfiledir}/../../..\nlibdir=${prefix}/lib/x\n" in text
+    assert "prefix=${pcfiledir}/../../../\nlibdir=${prefix}/lib/x\n" in text
     assert f"\nVersion: {ph.__version__}\n" in text
 
 
