@@ -200,7 +200,7 @@ def test_a_cmake_project_finds_the_package(tmp_path):
 
 PARENT = """\
 cmake_minimum_required(VERSION 3.25)
-project(parent LANGUAGES C)
+project(parent LANGUAGES C CXX)
 add_subdirectory({root} polhode)
 file(WRITE ${{CMAKE_BINARY_DIR}}/main.c "#include <polhode.h>\\nint main(void) {{ return 0; }}\\n")
 add_executable(parent ${{CMAKE_BINARY_DIR}}/main.c)

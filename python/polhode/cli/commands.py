@@ -136,8 +136,8 @@ def _show_million_bodies() -> None:
     )
     if info["isa_processor"] not in (None, *info["isa_supported"]):
         print(
-            f"This processor can run level {info['isa_processor']}, which this build does not have: "
-            "build polhode again on this machine"
+            f"This processor can run level {info['isa_processor']}, which this build does not "
+            "have: build polhode again on this machine"
         )
     stages = tqdm(total=4, desc="a million bodies", delay=1, disable=None, leave=False)
     rng = np.random.default_rng(SEED)
