@@ -77,7 +77,7 @@ def rotation_vector(rates: Any, h: float) -> Any:
     """
     stages = len(rates)
     legendre = mp.taylor(lambda x: mp.legendre(stages, x), 0, stages)
-    nodes = sorted(mp.polyroots(legendre, asc=True))
+    nodes = sorted(mp.polyroots(legendre[::-1]))
     matrix = mp.matrix([[(x / 2) ** k for k in range(stages)] for x in nodes])
     columns = [mp.lu_solve(matrix, mp.matrix(rates[:, i].tolist())) for i in range(3)]
     a1, a2, *rest = [[h * c for c in row] for row in zip(*columns, strict=True)]

@@ -149,7 +149,7 @@ def gauss_less_exact(m: Array, h: float) -> list[float]:
     for nodes in range(1, 11):
         legendre = mp.taylor(lambda x, p=nodes: mp.legendre(p, x), 0, nodes)
         total = mp.mpf(0)
-        for x in mp.polyroots(legendre, maxsteps=200, extraprec=200, asc=True):
+        for x in mp.polyroots(legendre[::-1], maxsteps=200, extraprec=200):
             weight = (1 - x**2) / (nodes * mp.legendre(nodes - 1, x)) ** 2
             total += weight * integrand(x)
         off.append(float(integral - total))
