@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 import polhode as ph
 from polhode.integration import loop
-from polhode.run_directory import files as _store
+from polhode.run_directory import files
 
 Array = NDArray[np.float64]
 U0 = np.array([0.2, -0.1, 0.4])
 TENSOR = [[4.5, -1.0, 0.3], [-1.0, 5.0, 0.2], [0.3, 0.2, 2.5]]
 
 
-def pull(t: float, m: Array, q: Array) -> Array:
+def pull(t: float, q: Array) -> Array:
     w, x, y, z = np.moveaxis(q, -1, 0)
     return np.stack([y * z + w * x, w * y - x * z + 0.1 * np.cos(t), 0 * w], axis=-1)
 
@@ -172,7 +172,7 @@ def endless_function_torque() -> None:
 
 def kill_often() -> None:
     """So that a run is killed in and between many commits."""
-    _store.COMMIT_AFTER, _store.COMMIT_SHARE, loop.SLICE = 0.01, 0.0, 0.004
+    files.COMMIT_AFTER, files.COMMIT_SHARE, loop.SLICE = 0.01, 0.0, 0.004
 
 
 def main(name: str, path: str | None = None) -> None:

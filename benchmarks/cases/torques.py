@@ -163,7 +163,7 @@ def torques_compiled(run: Run) -> Iterator[Row]:
     function without steps.
     """
 
-    def torque(t: float, m: Array, q: Array) -> Array:
+    def torque(t: float, q: Array) -> Array:
         w, x, y, z = q.T
         a, b, c = U0[1] * z - U0[2] * y, U0[2] * x - U0[0] * z, U0[0] * y - U0[1] * x
         f = np.zeros((len(q), 3))
@@ -177,7 +177,7 @@ def torques_compiled(run: Run) -> Iterator[Row]:
             "model": model,
             "C": compiled_by_c(Path(folder)),
             "numba": compiled_by_numba(),
-            "NumPy": ph.torques.Function(torque, depends_on_m=False),
+            "NumPy": torque,
         }
         there = {name: one for name, one in found.items() if one is not None}
         for n in (1, 100) if run.quick else (1, 100, 10_000, 100_000):
@@ -186,8 +186,8 @@ def torques_compiled(run: Run) -> Iterator[Row]:
                 name: partial(_run, one, n, steps) for name, one in there.items()
             }
             m, q = _bodies(n), np.tile(Q0, (n, 1))
-            works["NumPy, function alone"] = lambda m=m, q=q, steps=steps: [
-                torque(0.0, m, q) for _ in range(steps + 1)
+            works["NumPy, function alone"] = lambda q=q, steps=steps: [
+                torque(0.0, q) for _ in range(steps + 1)
             ]
             measured = run.timer.measure(works, n * steps)
             for name in (*found, "NumPy, function alone"):

@@ -137,9 +137,10 @@ py::object closed(const py::array& array) {
 
 /// A torque that Python evaluates: function(order, t, m, attitude) of the whole batch returns the
 /// derivative of that order of the momentum in space, in the body frame, or the W of a modified
-/// potential; see TorqueArguments::order.  Its attribute `direct` may be a function (t, m,
-/// attitude) that is called instead for order 1.  If its result is not an aligned array of doubles
-/// with the shape of m, the method `fitted` converts or rejects it.
+/// potential; see TorqueArguments::order.  Its attribute `direct` may be a function that is called
+/// instead for order 1, with the arguments of the places `asked` in (t, m, attitude).  If its
+/// result is not an aligned array of doubles with the shape of m, the method `fitted` converts or
+/// rejects it.
 class Called {
   public:
     /// @param step  number of the current step, for the note of an exception
@@ -150,6 +151,7 @@ class Called {
            const std::ptrdiff_t& step)
         : function_(function),
           direct_(function.attr("direct")),
+          asked_(function.attr("asked").cast<std::vector<int>>()),
           m_(std::move(m)),
           attitude_(std::move(attitude)),
           numbers_(numbers),
@@ -192,8 +194,10 @@ class Called {
             const auto t = py::reinterpret_steal<py::object>(PyFloat_FromDouble(a.t));
             py::object returned;
             if (a.order == 1 && !direct_.is_none()) {
-                PyObject* const arguments[] = {t.ptr(), m, attitude_.ptr()};
-                returned = vectorcall(direct_, arguments, 3);
+                PyObject* const given[] = {t.ptr(), m, attitude_.ptr()};
+                PyObject* arguments[std::size(given)];
+                std::ranges::transform(asked_, arguments, [&](int place) { return given[place]; });
+                returned = vectorcall(direct_, arguments, asked_.size());
                 if (fits(returned)) return returned;
                 returned = function_.attr("fitted")(returned);
             } else {
@@ -238,6 +242,7 @@ class Called {
     }
 
     py::object function_, direct_;
+    std::vector<int> asked_;  ///< places in (t, m, attitude), each once
     py::array m_;
     py::object attitude_, numbers_, stage_ = py::none();
     const std::ptrdiff_t& step_;

@@ -80,7 +80,7 @@ linear = 2 * ZETA * roll_rate * moments[0]  # N m s
 quadratic = 3 * np.pi * linear / (8 * roll_rate * HEEL)  # N m s^2
 
 
-def bilge_keels(t, m, q):
+def bilge_keels(m):
     """Quadratic damping of roll (N m)."""
     omega = m[..., 0] / moments[0]
     torque = np.zeros_like(m)
@@ -89,7 +89,7 @@ def bilge_keels(t, m, q):
 
 
 damped = ph.torques.Vessel(MASS, GM_LONG, GM_TRANS, damping=[linear, 0.0, 0.0])
-keels = [free, ph.torques.Function(bilge_keels, depends_on_m=True)]
+keels = [free, bilge_keels]
 figure, (left, right) = plt.subplots(1, 2, figsize=(13.0, 6.0))
 for k, (name, torque) in enumerate((("linear", damped), ("quadratic", keels))):
     path = ph.integrate(moments, [0.0, 0.0, 0.0], start, STEP, N_STEPS, torque=torque)

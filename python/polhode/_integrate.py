@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from polhode._arrays import Array, AttitudeLike
-from polhode.integration.arguments import prepare
-from polhode.integration.loop import Callback, carry_out
-from polhode.integration.saved import Saved
-from polhode.integration.state import Run
+from polhode._arrays import AttitudeLike
+from polhode.integration import loop
+from polhode.integration.arguments import settings_of
+from polhode.integration.loop import Callback
+from polhode.integration.state import Settings, State
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.splittings import Splitting
 from polhode.integrators.tableaus import MuntheKaas
-from polhode.run_directory.compare import old_store
-from polhode.run_directory.files import Store, as_path, is_free, new_store
+from polhode.run_directory.files import as_path, is_free
+from polhode.run_directory.resume import StoredRun, new_run, old_run
 from polhode.torques import TorqueLike
 
 
@@ -61,10 +61,10 @@ def integrate(
     n_steps : int
         Number of steps.
     torque : None, model, callable, compiled function or list of these, optional
-        A model of `polhode.torques`; or a function ``f(t, m, attitude) -> (..., 3)`` of the whole
-        batch, body frame; or a compiled function, see `torques.Compiled`. A list is the sum of its
-        torques. A splitting calls a bare function two more times at the start, with other momenta,
-        to determine whether it depends on m, see `torques.Function`.
+        A model of `polhode.torques`; or a function of the whole batch, body frame, such as
+        ``f(t, q) -> (..., 3)`` or ``f(t, m, q) -> (..., 3)``, which asks by the names of its
+        parameters for what it needs, see `torques.Function`; or a compiled function, see
+        `torques.Compiled`. A list is the sum of its torques.
     splitting : str, Splitting, (a, b), (a, b, c) or None, optional
         A name of `splittings()`, or coefficients of the free flows (a) and of the kicks (b), which
         alternate. The longer list begins; if they have equal length, a begins. c has one
@@ -110,8 +110,8 @@ def integrate(
     -----
     RuntimeWarning
         Once per call, with the number of bodies that became NaN because the torque was not finite
-        at a finite momentum, and of those for which an implicit method did not converge. Also if a
-        function returns different results for equal arguments, see `torques.Function`.
+        at a finite momentum, and of those for which an implicit method did not converge. Also if
+        the file system of `save_to` has no locks.
 
     Raises
     ------
@@ -125,7 +125,8 @@ def integrate(
         These errors are raised before any work. Also, when the torque is called, if its result does
         not have the shape of m.
     TypeError
-        If an argument has a wrong type, or the method does not have an option.
+        If an argument has a wrong type, the method does not have an option, or a function asks for
+        an argument that a torque does not have.
     FileExistsError
         If `save_to` exists and is not an empty directory, without `resume`.
     BlockingIOError
@@ -185,39 +186,48 @@ def integrate(
         raise TypeError(f"callback must be a function, not {type(callback).__name__}")
     if resume and save_to is None:
         raise ValueError("resume=True needs save_to, the directory of the run")
-    run = prepare(
-        inertia, m0, q0, h, n_steps, torque, splitting, method,
-        t0, save_every, compensated, threads, options, save_to is None,
-    )  # fmt: skip
-    t = run.saved_times()
+    settings = settings_of(
+        inertia,
+        m0,
+        q0,
+        h,
+        n_steps,
+        torque=torque,
+        splitting=splitting,
+        method=method,
+        t0=t0,
+        save_every=save_every,
+        compensated=compensated,
+        threads=threads,
+        options=options,
+        in_memory=save_to is None,
+    )
     if save_to is None:
-        m, q = np.empty((len(t), *run.m.shape)), np.empty((len(t), *run.q.shape))
-        if run.borrows:
-            run.borrow(m, q)
-        return carry_out(Saved(run, t, m, q, None), progress, callback)
+        t = settings.saved_times()
+        m, q = (np.empty((len(t), *start.shape)) for start in settings.start)
+        state = State.begin(settings, *(m, q) if settings.borrows else ())
+        return loop.run(settings, state, (t, m, q), None, progress, callback)
+    state = State.begin(settings)
     try:
-        store = _store(run, t, save_to, resume)
+        stored, state = _stored(settings, state, save_to, resume)
     except KeyboardInterrupt as error:
-        error.add_note(f"before the first step of the integration, at t = {run.t0}")
-        error.trajectory = _start(run, t)  # type: ignore[attr-defined]
+        error.add_note(f"before the first step of the integration, at t = {settings.t0}")
+        start = (each[None].copy() for each in settings.in_given_axes(*settings.start))
+        error.trajectory = settings.trajectory(  # type: ignore[attr-defined]
+            settings.saved_times()[:1], *start
+        )
         raise
-    with store:
-        return carry_out(Saved(run, store.t, store.m, store.q, store), progress, callback)
+    return stored.run(state, progress, callback)
 
 
-def _store(run: Run, t: Array, save_to: str | os.PathLike[str], resume: bool) -> Store:
+def _stored(
+    settings: Settings, state: State, save_to: str | os.PathLike[str], resume: bool
+) -> tuple[StoredRun, State]:
     """The files of a new run, or with `resume` of the run that is there."""
     if not resume or is_free(as_path(save_to)):
         try:
-            return new_store(run, t, save_to)
+            return new_run(settings, state, save_to), state
         except FileExistsError:  # with `resume`: another process began the run meanwhile
             if not resume:
                 raise
-    return old_store(run, save_to)
-
-
-def _start(run: Run, t: Array) -> Trajectory:
-    """The trajectory up to the start."""
-    saved = Saved(run, t[:1], run.m[None].copy(), run.q[None].copy(), None)
-    saved.enter()
-    return saved.trajectory()
+    return old_run(settings, save_to)

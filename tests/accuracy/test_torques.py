@@ -672,7 +672,7 @@ def test_compiled_torque_of_m_and_in_sums(library: ctypes.CDLL) -> None:
     def python(t: float, m: Array, q: Array) -> Array:
         return -0.8 * np.array([1.0, 2.0, 3.0]) * m + t
 
-    own = torques.Function(python, depends_on_m=True)
+    own = torques.Function(python)
     for extra in ([], [TOP]):
         core, slow = (
             ph.integrate(INERTIA, **bodies(3), h=0.1, n_steps=20, torque=[*extra, t])
@@ -696,10 +696,7 @@ def test_compiled_torque_in_own_axes(library: ctypes.CDLL, matrix: bool) -> None
     def python(t: float, m: Array, q: Array) -> Array:
         return -0.8 * np.array([1.0, 2.0, 3.0]) * m + t
 
-    a, b = (
-        body.integrate(M0, q0, 0.1, 20, torque=t)
-        for t in (damping, torques.Function(python, depends_on_m=True))
-    )
+    a, b = (body.integrate(M0, q0, 0.1, 20, torque=t) for t in (damping, torques.Function(python)))
     close(a.m, b.m, atol=1e-13)
 
 

@@ -570,10 +570,10 @@ def case_integrate(rng: Generator) -> Call:
         }
         options["compensated"] = chance(rng, 0.2)
 
-    def torque(t: float, m: Array, q: Array) -> Array:
-        """Of m's shape; in odd memory, the same numbers at every call."""
-        field = 0.1 * np.asarray(q)[..., :3] if q.shape[:-1] == m.shape[:-1] else 0.1 * q[..., 0]
-        result, _ = empty_like(np.random.default_rng(seed), m.shape, np.dtype("f8"))
+    def torque(t: float, q: Array) -> Array:
+        """In odd memory, the same numbers at every call."""
+        field = 0.1 * np.asarray(q)[..., :3] if q.shape[-1] == 4 else 0.1 * q[..., 0]
+        result, _ = empty_like(np.random.default_rng(seed), field.shape, np.dtype("f8"))
         result[...] = field
         return result
 

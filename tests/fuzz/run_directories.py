@@ -2,8 +2,7 @@
 
 python tests/fuzz/run_directories.py --count N --seed S
 
-Case k of seed S is the same in every call with these numbers.  A run of version 1 has no checksums,
-so damage may give it other numbers: of it only the kind of exception is held.
+Case k of seed S is the same in every call with these numbers.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ import polhode as ph
 
 Array = NDArray[np.float64]
 FILES = ["m.npy", "q.npy", "run.json", "setup.npz", "state.npz", "t.npy"]
-OLD = Path(__file__).parents[1] / "data" / "run_0_1_0"
 STEPS = 12
 
 
@@ -32,7 +30,7 @@ class StopError(Exception):
     pass
 
 
-def pull(t: float, m: Array, q: Array) -> Array:
+def pull(t: float, q: Array) -> Array:
     return 0.3 * np.cos(t) * q[..., 1:]
 
 
@@ -75,8 +73,8 @@ RUNS: dict[str, tuple[Callable[..., ph.Trajectory], Any, Any, int]] = {
 }  # fmt: skip
 
 
-def make(base: Path) -> dict[str, tuple[Path, Any, ph.Trajectory | None]]:
-    """Runs that stopped, what resume is given, and whole runs; of version 1 there is none."""
+def make(base: Path) -> dict[str, tuple[Path, Any, ph.Trajectory]]:
+    """Runs that stopped, what resume is given, and whole runs."""
 
     def stop_at(last: int) -> Any:
         def callback(step: int, *_: Any) -> None:
@@ -85,7 +83,7 @@ def make(base: Path) -> dict[str, tuple[Path, Any, ph.Trajectory | None]]:
 
         return callback
 
-    runs: dict[str, tuple[Path, Any, ph.Trajectory | None]] = {"version 1": (OLD, None, None)}
+    runs: dict[str, tuple[Path, Any, ph.Trajectory]] = {}
     for name, (run, torque, given, step) in RUNS.items():
         try:
             run(torque=torque, save_to=base / name, callback=stop_at(step))
@@ -231,13 +229,12 @@ DAMAGE = (flip, flip, replace, truncate, lengthen, drop, swap, swap, header, arc
 
 def fault(
     path: Path,
-    sound: dict[str, tuple[Any, ph.Trajectory | None]],
-    old: bool,
+    sound: dict[Any, tuple[Any, ph.Trajectory]],
     same_call: Callable[..., ph.Trajectory] | None = None,
 ) -> str | None:
     """What is wrong with how a damaged run is read and gone on with; None: nothing.
 
-    `sound` has the torque and the whole run to each id: all files but one may be of another run.
+    `sound` has the torque and the whole run of each run: all files but one may be of another run.
     `same_call` goes on with the run in place of `resume`.
     """
     run = _id(path)
@@ -249,15 +246,13 @@ def fault(
                 got = read(path, given)
         except ValueError as error:
             other = read is same_call and f"the run in {str(path)!r}" in str(error)
-            if not old and not other and not any(name in str(error) for name in FILES):
+            if not other and not any(name in str(error) for name in FILES):
                 return f"{read.__name__} names no file: {error}"
             continue
         except Exception as error:
             return f"{read.__name__} gives {type(error).__name__}: {error}"
-        if old or run == "":  # of version 1 by now
-            continue
         if whole is None:
-            return f"{read.__name__} takes an id that no run has"
+            return f"{read.__name__} takes files of no run"
         if read is not ph.Trajectory.load and len(got) != len(whole):
             return f"{read.__name__} gives {len(got)} states of {len(whole)}"
         for name in ("t", "m", "q"):
@@ -267,11 +262,11 @@ def fault(
     return None
 
 
-def _id(path: Path) -> str:
+def _id(path: Path) -> Any:
+    """The settings of a run, by which it is known."""
     try:
-        content = json.loads((path / "run.json").read_bytes())
-        return "" if content["version"] == 1 else str(content["id"])
-    except Exception:
+        return (path / "run.json").read_bytes(), (path / "setup.npz").read_bytes()
+    except OSError:
         return "damaged"
 
 
@@ -283,19 +278,19 @@ def faults(count: int, seed: int, base: Path) -> Iterator[str]:
     for k in range(count):
         rng = np.random.default_rng([seed, k])
         name = names[k % len(names)]
-        path, _, whole = runs[name]
+        path, _, _ = runs[name]
         work = base / "damaged"
         shutil.copytree(path, work)
         others = [other for other, _, _ in runs.values() if other != path]
         done = [DAMAGE[rng.integers(len(DAMAGE))](rng, work, others)]
         same_call = None
-        if whole is not None and k % 3 == 2:
+        if k % 3 == 2:
             run, torque = RUNS[name][:2]
 
             def same_call(path: Path, _: Any, run: Any = run, torque: Any = torque) -> Any:
                 return run(torque=torque, save_to=path, resume=True)
 
-        wrong = fault(work, sound, whole is None, same_call)
+        wrong = fault(work, sound, same_call)
         if wrong is not None:
             yield f"case {k} of seed {seed}, {name!r}, {done[0]}: {wrong}"
         shutil.rmtree(work)

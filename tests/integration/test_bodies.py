@@ -522,7 +522,7 @@ def test_torque_acts_in_the_users_axes(matrix: bool) -> None:
     options = {"save_every": 10, "splitting": "rkn6_14"}
     by_model = body.integrate(m0, q0, 0.01, 100, torque=ph.torques.HeavyTop(u0, axis), **options)
 
-    def pull(t: float, m: Array, attitude: Array) -> Array:
+    def pull(t: float, attitude: Array) -> Array:
         if matrix:
             return np.cross(np.swapaxes(attitude, -1, -2) @ u0, axis)
         return np.cross(so3.rotate(so3.conjugate(attitude), u0), axis)
@@ -560,7 +560,7 @@ def test_callback_and_a_broken_torque_see_the_users_axes() -> None:
         np.testing.assert_array_equal(m, whole.m[k])
         np.testing.assert_array_equal(q, whole.q[k])
 
-    def broken(t: float, m: Array, attitude: Array) -> Array:
+    def broken(t: float, attitude: Array) -> Array:
         if t > 0.05:
             raise RuntimeError("broken")
         return np.zeros(3)

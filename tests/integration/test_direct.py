@@ -89,7 +89,7 @@ def test_damping(name: str) -> None:
     def f(t: float, m: Array, q: Array) -> Array:
         return np.asarray(TOP.torque(t, m, q)) - damping * m
 
-    torque = ph.torques.Function(f, depends_on_m=True)
+    torque = ph.torques.Function(f)
 
     def rate(t: float, y: Array) -> Array:
         m, q = y[:3], y[3:] / np.linalg.norm(y[3:])

@@ -23,8 +23,8 @@ U0 = np.array([0.2, -0.1, 0.4])
 TOP = ph.torques.HeavyTop(U0)
 
 
-def pull(t: float, m: Array, q: Array) -> Array:
-    return TOP.torque(t, m, q)
+def pull(t: float, q: Array) -> Array:
+    return TOP.torque(t, np.zeros(3), q)
 
 
 top_in_python = ph.torques.Function(pull, potential=TOP.potential)
@@ -143,18 +143,17 @@ def test_heavy_top_by_hand() -> None:
 def test_a_kick_sees_the_time_reached() -> None:
     seen: list[float] = []
 
-    def clock(t: float, m: Array, q: Array) -> list[float]:
+    def clock(t: float, q: Array) -> list[float]:
         seen.append(t)
         return [0.0, 0.0, t]
 
     # A sphere: m is the integral of the torque, exact for t^1 by the trapezoidal rule.
     traj = integrate(inertia=[1, 1, 1], torque=clock, t0=1.0, h=0.5, n_steps=4)
-    asked = [1.0, 1.0]  # to find out if it depends on m
-    assert seen == [*asked, 1.0, 1.5, 2.0, 2.5, 3.0]
+    assert seen == [1.0, 1.5, 2.0, 2.5, 3.0]
     close(traj.m[-1, 2] - M0[2], (9 - 1) / 2, atol=4 * EPS)
     seen.clear()
     integrate(torque=clock, t0=1.0, h=0.5, n_steps=2, splitting=([0.5, 0.5], [1.0]))
-    assert seen == [*asked, 1.25, 1.75]
+    assert seen == [1.25, 1.75]
 
 
 def test_the_arrays_a_torque_sees_are_read_only() -> None:
@@ -192,8 +191,8 @@ def test_own_coefficients_of_a_modified_potential(name: str) -> None:
     assert np.abs(plain.m - integrate(splitting=name).m).max() > 1e-9
     with pytest.raises(ValueError, match="modified potential and needs W"):
         integrate(splitting=(scheme.a, scheme.b, c), torque=top_in_python)
-    damped = ph.torques.Function(lambda t, m, q: -m, depends_on_m=True)
-    with pytest.raises(ValueError, match="attitude alone"):
+    damped = ph.torques.Function(lambda m: -m)
+    with pytest.raises(ValueError, match="does not depend on m"):
         integrate(splitting=(scheme.a, scheme.b, c), torque=damped)
 
 
@@ -262,7 +261,7 @@ def test_an_exception_carries_the_trajectory(torque: Any, error: type[BaseExcept
 
 
 def test_an_exception_of_a_torque_tells_when() -> None:
-    def fails(t: float, m: Array, q: Array) -> Array:
+    def fails(t: float, q: Array) -> Array:
         if t > 0.45:
             raise OverflowError("too late")
         return np.zeros(3)
@@ -273,7 +272,7 @@ def test_an_exception_of_a_torque_tells_when() -> None:
     assert "step 4" in caught.value.__notes__[0]
     assert "t = 0.5" in caught.value.__notes__[0]
     with pytest.raises(ZeroDivisionError) as at_once:
-        integrate(torque=lambda t, m, q: 1 // 0)
+        integrate(torque=lambda t, q: 1 // 0)
     assert len(at_once.value.trajectory) == 1  # type: ignore[attr-defined]
 
 
@@ -304,7 +303,8 @@ def test_an_exception_comes_out_as_itself(
         raise raised
 
     changes: Any = {"save_to": tmp_path / "run"} if save_to else {}
-    for torque, callback in ((fails, None), (TOP, fails)):
+    broken = ph.torques.Function(fails, arguments=("t", "m", "q"))
+    for torque, callback in ((broken, None), (TOP, fails)):
         with pytest.raises(error) as caught:
             integrate(torque=torque, callback=callback, **changes)
         assert caught.value is raised
@@ -357,10 +357,10 @@ def own_stages(*stages: Any) -> ph.Splitting:
         ({"method": "exakt"}, ValueError, "did you mean 'exact'"),
         ({"spin": 1}, TypeError, "no option 'spin'"),
         ({"torque": 3.0}, TypeError, "torque must be"),
-        ({"torque": lambda t, m, q: np.zeros(4)}, ValueError, r"must return shape \(3,\)"),
-        ({"torque": lambda t, m, q: None}, TypeError, "torque function must return .* not None"),
+        ({"torque": lambda t, q: np.zeros(4)}, ValueError, r"must return shape \(3,\)"),
+        ({"torque": lambda t, q: None}, TypeError, "torque function must return .* not None"),
         ({"torque": lambda t, m, q: 1j * m}, TypeError, "torque function returns must be real"),
-        ({"torque": lambda t, m, q: [None, 0, 0]}, TypeError, "must be real numbers, not NoneType"),
+        ({"torque": lambda t, q: [None, 0, 0]}, TypeError, "must be real numbers, not NoneType"),
         ({"torque": ph.torques.HeavyTop(np.ones((4, 3))), "m0": np.ones((5, 3))}, ValueError,
          r"do not broadcast: .*torque\[0\] \(4,\)"),
         ({"n_steps": -1}, ValueError, "n_steps"),
@@ -414,19 +414,19 @@ def test_functions_may_give_back_the_same_array_each_time() -> None:
         kept[...] = -0.1 * m
         return kept
 
-    reused = ph.torques.Function(damping, depends_on_m=True)
-    fresh = ph.torques.Function(lambda t, m, q: -0.1 * m, depends_on_m=True)
+    reused = ph.torques.Function(damping)
+    fresh = ph.torques.Function(lambda m: -0.1 * m)
     np.testing.assert_array_equal(integrate(torque=reused).m, integrate(torque=fresh).m)
 
     def part(*values: float) -> Any:
-        def torque(t: float, m: Any, q: Any) -> Any:
+        def torque(t: float, q: Any) -> Any:
             kept[...] = values
             return kept
 
         return torque
 
     two = integrate(torque=[part(1.0, 0.0, 0.0), part(0.0, 1.0, 0.0)])
-    one = integrate(torque=lambda t, m, q: np.array([1.0, 1.0, 0.0]))
+    one = integrate(torque=lambda t, q: np.array([1.0, 1.0, 0.0]))
     np.testing.assert_array_equal(two.m, one.m)
 
 
@@ -436,7 +436,7 @@ def test_functions_may_give_back_the_same_array_each_time() -> None:
         (
             {
                 "torque": [
-                    ph.torques.Function(lambda t, m, q: 0 * m, W=lambda t, q: np.zeros(3)),
+                    ph.torques.Function(lambda t, q: np.zeros(3), W=lambda t, q: np.zeros(3)),
                     ph.torques.HeavyTop([0.0, 0.0, 1.0]),
                 ],
                 "splitting": "chin4a",

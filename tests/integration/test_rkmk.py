@@ -70,14 +70,14 @@ def made(name: str) -> ph.MuntheKaas:
     return ph.rkmk(*TABLEAUS[name][0])
 
 
-def torque(t: float, m: Array, q: Array) -> Array:
+def torque(t: float, q: Array) -> Array:
     """A weight that grows with time, next to the third axis."""
     Q = ph.so3.to_matrix(q) if q.shape[-1] == 4 else q
     return np.cross((1 + t) * np.einsum("...ji,j->...i", Q, UP), [0.1, 0.0, 1.0])
 
 
-def nothing(t: float, m: Array, q: Array) -> Array:
-    return np.zeros_like(m)
+def nothing(t: float, q: Array) -> Array:
+    return np.zeros(q.shape[:-2] + (3,)) if q.shape[-2:] == (3, 3) else 0 * q[..., 1:]
 
 
 # The formulas again, with matrices ---------------------------------------------------------------
@@ -116,7 +116,7 @@ def step_by_the_box(
             for j in range(s):
                 L = m + h * a[j] @ forces
                 slopes[j] = np.linalg.solve(dexp(-P[j]), exp(-P[j]) @ L / INERTIA)
-                new[j] = exp(P[j]) @ force(t + c[j] * h, M0, Q @ exp(P[j]))
+                new[j] = exp(P[j]) @ force(t + c[j] * h, Q @ exp(P[j]))
             change = max(np.abs(h * a @ slopes - P).max(), np.abs(new - forces).max())
             P[...] = h * a @ slopes
             forces = new

@@ -73,7 +73,6 @@ def test_one_body_alone_has_the_bits_of_a_batch(method: str, splitting: Any, tor
     m, q = start(9)
     options: dict[str, Any] = {"method": method, "splitting": splitting}
     if callable(torque):
-        torque = ph.torques.Function(torque, depends_on_m=True)
         options["splitting"] = splitting and "strang"
     batch = ph.integrate(INERTIA, m, q, 0.3, 20, torque=torque, **options)
     for k in range(9):

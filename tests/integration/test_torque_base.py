@@ -17,9 +17,9 @@ Q0 = [1.0, 0.0, 0.0, 0.0]
 
 
 class Damping(ph.torques.Torque):
-    """A user-defined class that leaves it to `integrate` whether it depends on m."""
+    """A user-defined class that says that it depends on m."""
 
-    depends_on_m = None
+    depends_on_m = True
 
     def torque(self, t: float, m: Any, attitude: Any) -> Any:
         return -0.5 * m
@@ -32,14 +32,11 @@ class Weight(ph.torques.Model):
         self._set("lagrange_top", np.array([2.0]))
 
 
-def test_a_class_is_asked_whether_it_depends_on_m() -> None:
+def test_a_class_that_depends_on_m() -> None:
     run = (TENSOR[0][0], 3.0, 4.0), [0.1, 0.2, 0.3], Q0, 0.1, 20
     found = ph.integrate(*run, torque=Damping())
-    known = ph.torques.Function(lambda t, m, q: -0.5 * m, depends_on_m=True)
-    same(found.m, ph.integrate(*run, torque=known).m)
-    assert found.torque[0].depends_on_m is True
-    assert Damping.depends_on_m is None
-    with pytest.raises(ValueError, match="depends on the attitude alone"):
+    same(found.m, ph.integrate(*run, torque=lambda m: -0.5 * m).m)
+    with pytest.raises(ValueError, match="does not depend on m"):
         ph.integrate(*run, torque=Damping(), splitting="rkn4_6")
 
 

@@ -22,7 +22,7 @@ def run(torque: Any, h: Any = 0.25, n: int = 4, **options: Any) -> ph.Trajectory
     return ph.integrate(INERTIA, M0, Q0, h, n, torque=torque, **options)
 
 
-def pull(t: float, m: Array, q: Array) -> Array:
+def pull(t: float, q: Array) -> Array:
     return np.stack([q[..., 1], -q[..., 0], 0 * q[..., 2]], axis=-1)
 
 

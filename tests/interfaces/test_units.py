@@ -96,9 +96,7 @@ CALLS: dict[str, Any] = {
     "inclination": lambda u: ph.torques.GravityGradient.circular(1.0, 2.0, u(0.1)),
     "values": lambda u: ph.torques.Prescribed(u([M, M]), [0.0, 1.0]),
     "v": lambda u: ph.so3.exp(u(M)),
-    "the torque function": lambda u: ph.integrate(
-        INERTIA, M, Q, 0.1, 3, torque=lambda t, m, q: u(M)
-    ),
+    "the torque function": lambda u: ph.integrate(INERTIA, M, Q, 0.1, 3, torque=lambda t, q: u(M)),
     "omega(t)": lambda u: ph.attitude_from_rate(lambda t: u(M), Q, 0.1),
 }
 

@@ -228,7 +228,7 @@ def test_a_target_out_of_reach_keeps_the_axes_with_momentum(
     impulse[list(axes)] = 0.0, 0.04, 0.0
     h = 2.0**-660
 
-    def torque(t: float, m: Array, q: Array) -> Array:
+    def torque(t: float, q: Array) -> Array:
         return 6 / h * impulse if t == 0 else 0 * impulse
 
     options: dict[str, Any] = {"torque": torque, "method": "rk4", "splitting": None}

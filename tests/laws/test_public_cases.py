@@ -216,7 +216,7 @@ def test_t02_fast_top_about_a_fixed_point() -> None:
 def test_t05_sphere_under_a_polynomial_torque() -> None:
     given, answer = CASES["T05"]["input"], CASES["T05"]["answer"]
 
-    def torque(t: float, m: Array, attitude: Array) -> Array:
+    def torque(t: float, attitude: Array) -> Array:
         return np.array([2 - t**2, -4 + 4 * t**2, 10 - 10 * t**2])
 
     errors = []

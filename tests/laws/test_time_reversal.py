@@ -65,7 +65,7 @@ def test_any_symmetric_flow_will_do(method: str) -> None:
 
 
 def test_a_torque_of_time() -> None:
-    def pull(t: float, m: Array, q: Array) -> Array:
+    def pull(t: float, q: Array) -> Array:
         return np.cos(t) * q[..., 1:] + np.sin(t)
 
     assert missed(0.1, torque=pull) < ROUNDING

@@ -151,7 +151,7 @@ def test_erratum_torque_of_equation_13() -> None:
     step's end, or the attitude there, would not."""
     (_, m0, _, _), q0, h = krysl.EXAMPLES["free"], np.array([0.6, -0.48, 0.0, 0.64]), 0.4
 
-    def torque(t: float, m: Array, q: Array) -> Array:
+    def torque(t: float, q: Array) -> Array:
         up = ph.so3.rotate(ph.so3.conjugate(q), [0.2, -0.3, 0.6])
         return np.cross((1 + t) * np.asarray(up), [0.1, 0.0, 1.0])
 
@@ -161,7 +161,7 @@ def test_erratum_torque_of_equation_13() -> None:
     m1, q1 = step.m[-1], step.q[-1]
 
     def residual(t: float, q: Array) -> float:
-        m2 = m1 + h * np.cross(m0 / FREE, m0) - h * torque(t, m0, q)
+        m2 = m1 + h * np.cross(m0 / FREE, m0) - h * torque(t, q)
         return float(np.abs(m2 - m0).max())
 
     assert residual(0.0, q0) < 1e-15

@@ -21,7 +21,7 @@ NAMES = (*SYMMETRIC, "bbtrapwd")
 State = tuple[Array, Array, float]
 
 
-def torque(t: float, m: Array, q: Array) -> Array:
+def torque(t: float, q: Array) -> Array:
     """The torque of a weight that grows with time, next to the third axis."""
     pull = np.einsum("...ji,j->...i", ph.so3.to_matrix(q), [0.2, -0.3, 0.6])
     return np.cross((1 + t) * pull, [0.1, 0.0, 1.0])
@@ -238,8 +238,8 @@ def test_torque_at_the_middle_of_the_step(method: str) -> None:
     def error(n: int, late: float) -> float:
         h = 1 / n
 
-        def force(t: float, m: Array, q: Array) -> Array:
-            return torque(t + late * h, m, q)
+        def force(t: float, q: Array) -> Array:
+            return torque(t + late * h, q)
 
         traj = ph.integrate(INERTIA, M0, Q0, h, n, torque=force, method=method, splitting=None)
         return float(np.abs(traj.m[-1] - exact.m[-1]).max())

@@ -70,7 +70,7 @@ def test_scheme_by_hand(method: str, row: int) -> None:
 def test_table_3_with_a_torque_of_ones_own(method: str, row: int) -> None:
     n = 150 * 2**row
     h = T_END / n
-    torque: Any = ph.torques.Function(vessel, depends_on_m=True)
+    torque: Any = ph.torques.Function(vessel)
     traj = ph.integrate(
         MOMENTS, MOMENTS, [1.0, 0.0, 0.0, 0.0], h, n, torque=torque, method=method,
         save_every=n,

@@ -23,8 +23,8 @@ INERTIA = np.array([1.0, 1.5, 2.2])
 BODY = ph.RigidBody([[4.5, -1.0, 0.3], [-1.0, 5.0, 0.2], [0.3, 0.2, 2.5]])
 
 
-def pull(t: float, m: Any, q: Any) -> Any:
-    return np.broadcast_to([0.0, 0.1, t], np.shape(m))
+def pull(t: float, q: Any) -> Any:
+    return np.broadcast_to([0.0, 0.1, t], (*np.shape(q)[:-1], 3))
 
 
 def momentum(t: float) -> Any:

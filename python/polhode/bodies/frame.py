@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from polhode._arrays import Array
 from polhode.torques import Torque
@@ -13,24 +13,25 @@ if TYPE_CHECKING:
 
 
 class Frame:
-    """Body axes of the user's that are not the principal ones.
+    """Body axes that are not the principal ones: an integration runs in principal axes."""
 
-    The state is in principal axes, as are the arrays that a run begins with; rows of the trajectory
-    are turned when they are saved.
-    """
+    #: `RigidBody`, put here by its module.
+    body_type: ClassVar[type[RigidBody]]
 
-    def __init__(self, body: RigidBody, m0: Array, principal0: Array) -> None:
+    def __init__(self, body: RigidBody) -> None:
         self.body = body
-        self.m0 = m0
-        self.principal0 = principal0
 
     def principal_terms(self, given: Sequence[Torque]) -> list[Torque]:
         """The torques, written in principal axes."""
         return [term.in_axes(self.body.axes) for term in given]
 
-    def turned(self, m: Array, q: Array) -> tuple[Array, Array]:
-        """Rows of a trajectory in the user's axes."""
-        turned_m = self.body._momentum_from_principal(self.m0, self.principal0, m)
+    def principal(self, m0: Array, q0: Array) -> tuple[Array, Array]:
+        """The start in principal axes."""
+        return self.body._to_principal("m0", m0), self.body._attitude_to_principal("q0", q0)
+
+    def turned(self, m0: Array, principal0: Array, m: Array, q: Array) -> tuple[Array, Array]:
+        """States in the user's axes; m0 and principal0 are the momentum of the start in both."""
+        turned_m = self.body._momentum_from_principal(m0, principal0, m)
         return turned_m, self.body._attitude_from_principal(q)
 
 

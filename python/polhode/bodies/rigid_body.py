@@ -442,8 +442,7 @@ class RigidBody:
         """
         inertia: Any = self._moments
         if not self._aligned:
-            m0 = components("m0", m0, 3).copy()
-            inertia = Frame(self, m0, self._to_principal("m0", m0))
+            inertia = Frame(self)
         return integrate(inertia, m0, q0, h, n_steps, torque=torque, callback=callback, **options)
 
     def _set(self, moments: Array, axes: Array, tensor: Array) -> None:
@@ -508,3 +507,6 @@ class RigidBody:
         m_out[...] = m
         q_out[...] = q
         return m_out, q_out
+
+
+Frame.body_type = RigidBody

@@ -6,15 +6,14 @@ import contextlib
 import math
 import time
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from polhode import _core
 from polhode._arrays import Array, closed
-from polhode.integration.python_torque import Called, note
-from polhode.integration.saved import Saved
-from polhode.integration.state import Run
+from polhode.integration.python_torque import PythonTorque, note
+from polhode.integration.state import Settings, State, core_arguments
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.table import may_lack_root, warn_of_lost
 
@@ -24,101 +23,170 @@ Callback = Callable[[int, float, Array, Array], object]
 SLICE = 0.1
 
 
-def carry_out(saved: Saved, progress: bool, callback: Callback | None) -> Trajectory:
-    """Do the remaining steps of a run."""
-    run = saved.run
-    integration = _in_core(run, saved)
-    calls = not all(term.in_core for term in run.terms)
+class Files(Protocol):
+    """The files of a run, as the loop uses them."""
+
+    def count(self, rows: int) -> None:
+        """Rows that no longer change."""
+
+    def due(self) -> bool:
+        """Whether it is time for the next `commit`."""
+
+    def commit(self, state: State) -> None:
+        """Record the state."""
+
+
+class Saved:
+    """The rows of a trajectory while they are filled."""
+
+    def __init__(
+        self, settings: Settings, state: State, t: Array, m: Array, q: Array, files: Files | None
+    ) -> None:
+        self.settings, self.state = settings, state
+        self.t, self.m, self.q = t, m, q
+        self.files = files
+        #: Rows in the user's axes that are replacing those in principal axes.
+        self._turned: tuple[slice, Array, Array] | None = None
+
+    def enter(self, commit: bool = False) -> None:
+        """Count the rows that are filled; record the progress if it is time for it."""
+        state = self.state
+        rows = self.settings.saves(state.step)
+        if self.settings.frame is not None:
+            self._write_turned()
+            step = max(1, 2**13 // max(state.m.size, 1))
+            for k in range(state.rows, rows, step):
+                at = slice(k, min(k + step, rows))
+                self._turned = at, *self.settings.in_given_axes(self.m[at], self.q[at])
+                self._write_turned()
+        state.rows = rows
+        if self.files is not None:
+            self.files.count(rows)
+            if commit or state.step == self.settings.n_steps or self.files.due():
+                self.files.commit(state)
+
+    def _write_turned(self) -> None:
+        """Write and count turned rows; after an interruption this is repeated completely."""
+        if self._turned is not None:
+            at, m, q = self._turned
+            self.m[at], self.q[at] = m, q
+            self.state.rows = at.stop
+            self._turned = None
+
+    def rescue(self, begun: bool) -> Trajectory:
+        """The trajectory so far, after an exception."""
+        self.state.restore()
+        if begun:
+            with contextlib.suppress(OSError):  # a full disk: the current exception is more useful
+                self.enter(commit=True)
+        return self.trajectory()
+
+    def trajectory(self) -> Trajectory:
+        """The filled rows; read-only if they are in files."""
+        parts = [array[: self.state.rows] for array in (self.t, self.m, self.q)]
+        if self.files is not None:
+            parts = [part.view() for part in parts]  # still memmaps
+            for part in parts:
+                part.flags.writeable = False
+        return self.settings.trajectory(*parts)
+
+
+def run(
+    settings: Settings,
+    state: State,
+    rows: tuple[Array, Array, Array],
+    files: Files | None,
+    progress: bool,
+    callback: Callback | None,
+) -> Trajectory:
+    """Do the remaining steps of a run; `rows` are the arrays of all saves of t, m and q."""
+    saved = Saved(settings, state, *rows, files)
+    batch = state.m.shape[:-1]
+    nonfinite_torque = np.zeros(batch, np.bool_)
+    integration = _in_core(saved, nonfinite_torque)
     # The number of steps in one call of the core. The core checks the clock if torques are in
     # Python. A stored run continues from the state before the call after an exception: then it is
     # one step.
-    flows = max(len(run.scheme.a), 1) * max(run.m.size // 3, 16)
+    flows = max(len(settings.splitting.a), 1) * max(state.m.size // 3, 16)
     size = max(1, 100_000 // flows)
-    if calls:
-        size = 1 if run.keeps else run.count
+    if not settings.in_core:
+        size = settings.n_steps if files is None else 1
+    begun = state.rows > 0
     try:
-        with _bar(progress, run.count, run.done) as bar:
-            if saved.rows == 0:
+        with _bar(progress, settings.n_steps, state.step) as bar:
+            if not begun:
                 integration.run(0, 0)
-                run.started = True
+                begun = True
                 saved.enter()
-                _call(callback, run, saved)
-            while run.done < run.count:
-                before, begun = run.done, time.perf_counter()
-                until = begun + SLICE
-                target = run.next_save() if callback is not None else run.count
-                while run.done < target and begun < until:
-                    n = min(size, target - run.done)
-                    run.keep()
+                _call(callback, saved)
+            while state.step < settings.n_steps:
+                before, now = state.step, time.perf_counter()
+                until = now + SLICE
+                target = settings.n_steps if callback is None else settings.next_save(state.step)
+                while state.step < target and now < until:
+                    n = min(size, target - state.step)
+                    if files is not None:
+                        state.keep()
                     try:
-                        integration.run(run.done, n, until - begun)
+                        integration.run(state.step, n, until - now)
                     finally:
-                        run.done = integration.done
-                    spent, begun = time.perf_counter() - begun, time.perf_counter()
-                    if n == size and not calls:
+                        state.step = integration.done
+                    spent, now = time.perf_counter() - now, time.perf_counter()
+                    if n == size and settings.in_core:
                         size = max(1, math.ceil(size * min(10.0, SLICE / max(spent, 1e-9))))
                 saved.enter()
-                bar.update(run.done - before)
-                if run.at_save():
-                    _call(callback, run, saved)
+                bar.update(state.step - before)
+                if state.step == target:
+                    _call(callback, saved)
     except BaseException as error:
-        trajectory = saved.rescue()
+        trajectory = saved.rescue(begun)
         if not isinstance(error, Exception):  # Ctrl-C, at any place
-            now = run.step(run.done)[1] if run.done < run.count else float(saved.t[-1])
-            note(error, f"after {run.done} steps of the integration, at t = {now}")
+            at = settings.time(state.step)
+            note(error, f"after {state.step} steps of the integration, at t = {at}")
         with contextlib.suppress(Exception):  # an exception may refuse attributes
             error.trajectory = trajectory  # type: ignore[attr-defined]
         raise
     trajectory = saved.trajectory()
-    implicit = may_lack_root(run.row, run.options)
-    if (implicit or run.by_torque.any()) and np.isfinite(run.h).all():
+    implicit = may_lack_root(settings.method, settings.options)
+    if (implicit or nonfinite_torque.any()) and np.isfinite(settings.h).all():
         lost = ~np.isfinite(trajectory.m[-1]).all(-1) & np.isfinite(trajectory.m[0]).all(-1)
         start = trajectory.q[0]
         lost &= np.isfinite(start).all(tuple(range(lost.ndim, start.ndim)))
-        by_torque = int(np.count_nonzero(lost & run.by_torque))
-        warn_of_lost(run.row, implicit * (int(np.count_nonzero(lost)) - by_torque), by_torque)
+        by_torque = int(np.count_nonzero(lost & nonfinite_torque))
+        others = int(np.count_nonzero(lost)) - by_torque
+        warn_of_lost(settings.method, implicit * others, by_torque)
     return trajectory
 
 
-def _in_core(run: Run, saved: Saved) -> _core.Integration:
-    batch, matrix = run.m.shape[:-1], run.q.shape[run.m.ndim - 1 :] == (3, 3)
+def _in_core(saved: Saved, nonfinite_torque: Any) -> _core.Integration:
+    settings, state = saved.settings, saved.state
+    batch, matrix = state.m.shape[:-1], state.q.shape[state.m.ndim - 1 :] == (3, 3)
     return _core.Integration(
-        method=run.row,
-        options=run.options,
-        direct=run.direct,
-        inertia=run.inertia,
-        m=run.m,
-        attitude=run.q,
-        matrix=matrix,
-        lost=run.extra.get("lost"),
-        by_torque=run.by_torque,
-        own=run.extra.get("own"),
-        stages=run.scheme.table(),
+        **core_arguments(settings, state),
+        direct=settings.direct,
+        stages=settings.splitting.table(),
         terms=[
-            term.core_term(batch, matrix) if term.in_core else Called(run, term)
-            for term in run.terms
+            term.core_term(batch, matrix) if term.in_core else PythonTorque(settings, state, term)
+            for term in settings.terms
         ],
-        h=run.h,
-        t0=run.t0,
-        times=run.times,
-        total_steps=run.count,
-        save_every=run.every,
+        times=settings.times,
+        matrix=matrix,
+        by_torque=nonfinite_torque,
         m_saved=saved.m,
         attitude_saved=saved.q,
-        start=run.start,
-        threads=run.threads,
+        start=state.start,
     )
 
 
-def _call(callback: Callback | None, run: Run, saved: Saved) -> None:
+def _call(callback: Callback | None, saved: Saved) -> None:
     if callback is None:
         return
-    k = saved.rows - 1
+    step, k = saved.state.step, saved.state.rows - 1
     t = float(saved.t[k])
     try:
-        callback(run.done, t, closed(saved.m[k]), closed(saved.q[k]))
+        callback(step, t, closed(saved.m[k]), closed(saved.q[k]))
     except Exception as error:
-        note(error, f"in the callback after step {run.done} of the integration, at t = {t}")
+        note(error, f"in the callback after step {step} of the integration, at t = {t}")
         raise
 
 

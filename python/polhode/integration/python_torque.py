@@ -1,11 +1,10 @@
-"""Torques for which the core calls back."""
+"""Torques for which the core calls Python."""
 
 from __future__ import annotations
 
 import contextlib
 from typing import TYPE_CHECKING
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode._arrays import Array
@@ -14,30 +13,29 @@ from polhode.torques import Function, Torque
 from polhode.torques._evaluate import exactly
 
 if TYPE_CHECKING:
-    from polhode.integration.state import Run
+    from polhode.integration.state import Settings, State
 
 
-class Called:
+class PythonTorque:
     """A torque that is evaluated in Python, as a function that the core calls.
 
     ``called(order, t, m, attitude)`` is in the body frame. Order 1 is the torque, the first
     derivative of the angular momentum in space; other orders from 0 are the other derivatives of a
     given momentum, and order -1 is the W of a modified potential. The core calls the function of a
-    `Function`, `direct`, without this object. It calls `fitted` if the result is not an array of
-    doubles of the right shape.
+    `Function`, `direct`, without this object, with the arguments of the numbers `asked` in
+    (t, m, attitude). It calls `fitted` if the result is not an array of doubles of the right shape.
     """
 
-    def __init__(self, run: Run, term: Torque) -> None:
-        self.term, self.shape = term, run.m.shape
-        self.direct = term._f if type(term) is Function else None
-        self.depends_on_m = bool(term.depends_on_m)
+    def __init__(self, settings: Settings, state: State, term: Torque) -> None:
+        self.term, self.shape = term, state.m.shape
+        plain = type(term) is Function
+        self.direct = term.function if plain else None
+        self.asked = term.asked if plain else ()
+        self.depends_on_m = term.depends_on_m
         self.has_modified = term.has_modified
-        self.is_given = term.gives_momentum and run.direct
-        if self.is_given:
-            # The difference of m and L, a constant vector in the space frame, set in the first
-            # step.
-            self.offset = run.extra.setdefault("offset", np.zeros_like(run.m))
-            self.begun = run.done > 0
+        self.is_given = term.gives_momentum and settings.direct
+        #: A constant of a given momentum, set in the first step.
+        self.offset, self.begun = state.offset, state.step > 0
 
     def __call__(self, order: int, t: float, m: Array, attitude: Array) -> Array:
         """The value of this order; the core adds a note of step and time to an exception."""
@@ -55,6 +53,7 @@ class Called:
         value = self.term.spatial_momentum(order, t, m.shape)
         if order > 0:
             return to_body(attitude, value)
+        assert self.offset is not None
         if not self.begun:
             self.offset[...] = to_space(attitude, m) - value
             self.begun = True

@@ -1,76 +1,110 @@
-"""The data and the progress of an integration."""
+"""The record of an integration: its settings, which do not change, and its state.
+
+Each field is declared once. Its type says how it is stored in a file, its metadata under which name
+the core takes it and whether a continued run compares it. Writing, reading, comparing and the
+arguments of the core are loops over the fields.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from polhode._arrays import Array
-from polhode.bodies.frame import Frame
+from polhode.bodies.frame import Frame, terms_of_bodies
 from polhode.bodies.trajectory import BodyTrajectory
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.splittings import Splitting
 from polhode.integrators.table import direct_facts
 from polhode.torques import Torque
 
+#: A row of the list of methods; in files the name of the method.
+Row: TypeAlias = int
+#: Values of the options of a method, in the form of the core.
+Options: TypeAlias = tuple[Any, ...]
 
-@dataclass
-class Run:
-    """The data and the progress of an integration.
 
-    `m`, `q` and the arrays of `extra` are the state after `done` steps. All other data that a
-    method stores from step to step must be in `extra`. They are changed in place, and stored and
-    restored together with m and q. If it `borrows`, m and q may be the caller's
-    arrays at first; after `borrow` these are the `start`, which is only read.
-    """
+def _field(core: str = "", *, compared: bool = True, **options: Any) -> Any:
+    """A field that the core takes under the name `core`, if any."""
+    return field(metadata={"core": core, "compared": compared}, **options)
 
-    row: int
-    options: tuple[Any, ...]
-    scheme: Splitting
-    terms: list[Torque]
-    inertia: Array
-    m: Array
-    q: Array
-    h: Array
-    t0: float
-    count: int
-    every: int
-    threads: int
-    given: list[Torque]
-    shown: list[Torque]
-    frame: Frame | None = None
-    done: int = 0
-    started: bool = False
-    extra: dict[str, Array] = field(default_factory=dict)
-    keeps: bool = False
-    borrows: bool = False
-    start: tuple[Array, Array] | None = None
 
-    def __post_init__(self) -> None:
-        self.times: Array | None = None
-        if self.h.ndim:
-            self.times = self.t0 + np.concatenate([[0.0], np.cumsum(self.h)])
-        #: Bodies whose torque was not finite when their momentum was.
-        self.by_torque = np.zeros(self.m.shape[:-1], np.bool_)
-        self._kept: dict[str, Array] = {}
-        self._kept_at = -1
-        #: Whether the method integrates the torque directly, without a splitting.
-        self.direct = not self.scheme.stages and not self.scheme.name
-        if self.direct:
-            direct_facts(self.row)
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """What does not change during an integration."""
 
-    def borrow(self, m: Array, q: Array) -> None:
-        """Keep the state in the last of these rows, to which the core saves it in any case."""
-        self.start = self.m, self.q
-        self.m, self.q = m[-1], q[-1]
+    method: Row = _field("method")
+    options: Options = _field("options")
+    #: Without stages and name if the method integrates the torque directly.
+    splitting: Splitting = _field()
+    #: The terms as they were given.
+    torque: list[Torque] = _field()
+    inertia: Array = _field("inertia")
+    #: The start as it was given, for all bodies.
+    m0: Array = _field()
+    q0: Array = _field()
+    h: Array = _field("h")
+    t0: float = _field("t0")
+    n_steps: int = _field("total_steps")
+    save_every: int = _field("save_every")
+    compensated: bool = _field()
+    threads: int = _field("threads", compared=False)
+    #: The version of polhode and the instruction-set level at the start.
+    polhode: str = _field(compared=False)
+    isa: str = _field(compared=False)
+    #: Body axes that are not the principal ones; None: they are.
+    frame: Frame | None = _field(default=None)
+
+    @property
+    def borrows(self) -> bool:
+        """Whether a run in memory leaves the state to the core, which needs no copy of the start.
+
+        A user-defined function could change the arrays m0 and q0.
+        """
+        return self.frame is None and self.in_core
+
+    @cached_property
+    def direct(self) -> bool:
+        """Whether the method integrates the torque directly, without a splitting."""
+        return not self.splitting.stages and not self.splitting.name
+
+    @cached_property
+    def times(self) -> Array | None:
+        """Times at the starts of all steps and at the end; None if they are t0 + n h."""
+        return self.t0 + np.concatenate([[0.0], np.cumsum(self.h)]) if self.h.ndim else None
+
+    @cached_property
+    def start(self) -> tuple[Array, Array]:
+        """m0 and q0 in principal axes."""
+        return (self.m0, self.q0) if self.frame is None else self.frame.principal(self.m0, self.q0)
+
+    @cached_property
+    def _terms(self) -> tuple[list[Torque], list[Torque]]:
+        return terms_of_bodies(self.torque, self.inertia, self.frame)
+
+    @property
+    def terms(self) -> list[Torque]:
+        """The torques on these bodies, in principal axes."""
+        return self._terms[0]
+
+    @property
+    def shown(self) -> list[Torque]:
+        """The torques on these bodies, in the axes of `m0`."""
+        return self._terms[1]
+
+    @cached_property
+    def in_core(self) -> bool:
+        """Whether no step needs Python."""
+        return all(term.in_core for term in self.terms)
 
     def reach(self, offsets: Sequence[float]) -> tuple[float, float]:
         """The least and the largest time at these fractions of a step, over all steps."""
         if self.times is None:  # for equal steps, the first and the last
-            starts = self.t0 + np.array([0.0, self.count - 1.0]) * self.h
+            starts = self.t0 + np.array([0.0, self.n_steps - 1.0]) * self.h
         else:
             starts = self.times[:-1]
         with np.errstate(invalid="ignore", over="ignore"):
@@ -79,56 +113,109 @@ class Run:
 
     def saved_times(self) -> Array:
         """Times of all saves."""
-        saves = self.rows(self.count)
-        steps = np.minimum(np.arange(saves) * self.every, self.count)
+        steps = np.minimum(np.arange(self.saves(self.n_steps)) * self.save_every, self.n_steps)
         if self.times is not None:
             return np.asarray(self.times[steps])
         with np.errstate(invalid="ignore", over="ignore"):
             return np.where(steps == 0, self.t0, self.t0 + steps * float(self.h))
 
-    def rows(self, done: int) -> int:
+    def saves(self, step: int) -> int:
         """The number of saves after this number of steps."""
-        return done // self.every + 1 if done < self.count else 1 + -(-self.count // self.every)
+        if step < self.n_steps:
+            return step // self.save_every + 1
+        return 1 + -(-self.n_steps // self.save_every)
 
-    def next_save(self) -> int:
-        """The step after which the next save is."""
-        return min(self.done + self.every - self.done % self.every, self.count)
+    def next_save(self, step: int) -> int:
+        """The step of the first save after this step."""
+        return min(step + self.save_every - step % self.save_every, self.n_steps)
 
-    def at_save(self) -> bool:
-        """True if the last step has been saved."""
-        return self.done % self.every == 0 or self.done == self.count
-
-    def step(self, n: int) -> tuple[float, float, float]:
-        """h of step n, the time at its start and at its end."""
-        if self.times is None:
-            h = float(self.h)
-            return h, self.t0 + n * h, self.t0 + (n + 1) * h
-        return float(self.h[n]), float(self.times[n]), float(self.times[n + 1])
-
-    def state(self) -> dict[str, Array]:
-        """All data on which the next steps depend."""
-        return {"m": self.m, "q": self.q, **self.extra}
-
-    def keep(self) -> None:
-        """Store the state before steps that an exception may interrupt; `restore` returns to it."""
-        if not self.keeps:
-            return
-        self._kept_at = -1
-        for name, array in self.state().items():
-            if name in self._kept:
-                self._kept[name][...] = array
-            else:
-                self._kept[name] = array.copy()
-        self._kept_at = self.done
-
-    def restore(self) -> None:
-        """Return to the state after `done` steps, after an exception at any place."""
-        if self._kept_at == self.done:
-            for name, array in self.state().items():
-                array[...] = self._kept[name]
+    def time(self, step: int) -> float:
+        """The time after this number of steps."""
+        return self.t0 + step * float(self.h) if self.times is None else float(self.times[step])
 
     def trajectory(self, t: Array, m: Array, q: Array) -> Trajectory:
-        """Set these states of the bodies."""
+        """The trajectory of these states."""
         if self.frame is None:
             return Trajectory(t, m, q, self.inertia, tuple(self.shown))
         return BodyTrajectory(t, m, q, tuple(self.shown), body=self.frame.body)
+
+    def in_given_axes(self, m: Array, q: Array) -> tuple[Array, Array]:
+        """States of the core in the axes of `m0` and `q0`."""
+        if self.frame is None:
+            return m, q
+        return self.frame.turned(self.m0, self.start[0], m, q)
+
+
+@dataclass(eq=False)
+class State:
+    """What the next steps depend on, after `step` steps and `rows` saves.
+
+    All data that a method carries from step to step are fields here. The core changes the arrays
+    in place.
+    """
+
+    m: Array = _field("m")
+    q: Array = _field("attitude")
+    #: Columns of a direct integrator, (bodies, columns).
+    work: Array | None = _field("own", default=None)
+    #: Rounding errors of m, with `compensated`.
+    compensation: Array | None = _field("lost", default=None)
+    #: The difference of m and a given momentum, a constant in the space frame.
+    offset: Array | None = _field(default=None)
+    step: int = _field(default=0)
+    rows: int = _field(default=0)
+
+    def __post_init__(self) -> None:
+        #: The start, if the state is the last row of the trajectory, to which the core saves it.
+        self.start: tuple[Array, Array] | None = None
+        self._kept: dict[str, Array] | None = None
+        self._kept_at = -1
+
+    @classmethod
+    def begin(cls, settings: Settings, m: Array | None = None, q: Array | None = None) -> State:
+        """The state before the first step, kept in the last of the rows m and q, if given."""
+        m0, q0 = settings.start
+        if m is None or q is None:
+            state = cls(m0.copy(), q0.copy())
+        else:
+            state = cls(m[-1], q[-1])
+            state.start = m0, q0
+        if settings.direct:
+            columns = direct_facts(settings.method)["columns"]
+            state.work = np.zeros((m0.size // 3, columns))
+            if any(term.gives_momentum for term in settings.terms):
+                state.offset = np.zeros_like(m0)
+        if settings.compensated:
+            state.compensation = np.zeros_like(m0)
+        return state
+
+    def arrays(self) -> dict[str, Array]:
+        """The arrays of the state that are used."""
+        named = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
+
+    def keep(self) -> None:
+        """Copy the state before steps that an exception may interrupt; `restore` returns to it."""
+        self._kept_at = -1
+        if self._kept is None:
+            self._kept = {name: array.copy() for name, array in self.arrays().items()}
+        else:
+            for name, array in self.arrays().items():
+                self._kept[name][...] = array
+        self._kept_at = self.step
+
+    def restore(self) -> None:
+        """Return to the state after `step` steps, if it was kept."""
+        if self._kept is not None and self._kept_at == self.step:
+            for name, array in self.arrays().items():
+                array[...] = self._kept[name]
+
+
+def core_arguments(*records: Settings | State) -> dict[str, Any]:
+    """The fields of the record that the core takes, by their names there."""
+    return {
+        each.metadata["core"]: getattr(record, each.name)
+        for record in records
+        for each in fields(record)
+        if each.metadata["core"]
+    }

@@ -110,6 +110,10 @@ class Splitting:
         return np.array(rows, np.float64).reshape(-1, 3)
 
 
+#: The splitting of a direct integrator.
+NO_SPLITTING = Splitting("", None, "none", (), False, {}, "", False, ())
+
+
 def _read() -> dict[str, Splitting]:
     return {
         row["name"]: Splitting(

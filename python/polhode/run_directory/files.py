@@ -1,7 +1,6 @@
-"""The files of an integration that `integrate(save_to=...)` writes and `resume` reads.
+"""The files of a run: how they are written, read, locked and checked.
 
-docs/run_format.md describes the files, how they are written and how they are checked. While a run
-writes, each row is added to the checksums once.
+docs/run_format.md describes them. While a run writes, each row is added to the checksums once.
 """
 
 from __future__ import annotations
@@ -16,23 +15,20 @@ import shutil
 import stat
 import time
 import uuid
+import warnings
+import weakref
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Self
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from polhode import _core
 from polhode._arrays import Array
-from polhode.integrators.table import method_name
-from polhode.run_directory.schema import describe_splitting, describe_torques
-
-if TYPE_CHECKING:
-    from polhode.integration.state import Run
+from polhode.integrators.table import levels_to_the_user
 
 try:
     import fcntl
@@ -40,7 +36,9 @@ except ImportError:  # not on Windows
     fcntl = None  # type: ignore[assignment]
 
 FORMAT = "polhode integration"
-VERSION = 2
+VERSION = 3
+#: The files, in the order of the checksums in state.npz.
+NAMES = ("run.json", "setup.npz", "t.npy", "m.npy", "q.npy", "state.npz")
 
 #: The least time from one commit to the next: in seconds, and as a multiple of the time of a
 #: commit.
@@ -49,125 +47,103 @@ COMMIT_SHARE = 20.0
 #: Bytes that are added to a checksum between two checks for Ctrl-C.
 PIECE = 2**24
 
+Arrays = dict[str, NDArray[Any]]
 
-class Store:
-    """One directory of files, open for writing (mode "r+") or reading ("r").
 
-    For writing it is locked until `close`, or the end of the ``with`` block.
+class RunFiles:
+    """One directory of files, open for reading or, if the run is not finished, for `writing`.
 
     Attributes
     ----------
-    description : dict
+    content : dict
         The contents of run.json.
-    setup : dict of ndarray
-        The contents of setup.npz.
+    setup, state : dict of ndarray
+        The contents of setup.npz and of state.npz at the last commit.
     t, m, q : memmap
         All rows.
-    step, rows : int
-        Steps done and rows saved at the last commit.
-    state : dict of ndarray
-        The state after `step` steps: "m", "q" and all other data that the method stores from step
-        to step.
+    rows : int
+        The number of rows that are saved.
+    writing : bool
+        Whether rows can be written. The directory is then locked until `close`, or the end of the
+        ``with`` block.
     """
 
-    def __init__(self, path: Path, mode: str) -> None:
+    def __init__(self, path: Path, write: bool) -> None:
         self.path = path
-        self._lock = None if mode == "r" else _lock(path / "run.json")
+        self._lock: BinaryIO | None = None
+        self._read_state()
+        self.t = _open_rows(path / "t.npy", "r")
+        self.writing = write and self.rows < len(self.t)
+        if self.writing:
+            self._lock = _lock(path / "run.json")
         try:
-            self._read(mode)
+            if self.writing:
+                self._read_state()
+                if self._lock in _locks:
+                    for part in path.glob(".*.part"):  # of commits that were killed
+                        with contextlib.suppress(OSError):
+                            part.unlink()
+            self._read_rest()
         except BaseException:
             self.close()
             raise
         self._committed = time.perf_counter()
         self._wait = 0.0
 
-    def _read(self, mode: str) -> None:
-        path = self.path
-        text, self.description = _read_json(path / "run.json")
-        version = self.description["version"]
-        self.state = _read_npz(path / "state.npz")
-        #: Rows that are in the checksums of m and q; None in version 1.
-        self._sums: tuple[int, int, int] | None = None
-        if version > 1:
-            self._sum_of_json = zlib.crc32(text)
-            self._sums = self._read_sums(self._sum_of_json)
+    def _read_state(self) -> None:
+        text, self.content = _read_json(self.path / "run.json")
+        self.state = _read_npz(self.path / "state.npz")
+        with naming_file(self.path / "state.npz"):
+            sums = self.state.pop("sums")
+            _require(sums.shape == (len(NAMES),) and sums.dtype == np.uint32, "wrong checksums")
+            self._sums: list[int] = sums.tolist()
+            _require(_sum_arrays(self.state) == self._sums[5], "checksum mismatch")
+            self.rows = int(self.state["rows"])
+        self._check_sum(0, zlib.crc32(text))
+
+    def _read_rest(self) -> None:
+        path, mode = self.path, "r+" if self.writing else "r"
+        self._check_sum(1, _sum_file(path / "setup.npz"))
+        self._check_sum(2, _sum_file(path / "t.npy"))
         self.setup = _read_npz(path / "setup.npz")
-        self.t = _open_rows(path / "t.npy", "r")
-        self.m = _open_rows(path / "m.npy", mode)
-        self.q = _open_rows(path / "q.npy", mode)
-        with told(path / "state.npz"):
-            self.step, self.rows = int(self.state.pop("step")), int(self.state.pop("rows"))
+        self.m, self.q = (_open_rows(path / f"{name}.npy", mode) for name in "mq")
+        with naming_file(path / "state.npz"):
             _require(
-                self.m.ndim >= 2
-                and self.m.shape[:1] == self.q.shape[:1] == self.t.shape
-                and self.m.shape[1:-1] in (self.q.shape[1:-1], self.q.shape[1:-2])
-                and self.state["m"].shape == self.m.shape[1:]
-                and self.state["q"].shape == self.q.shape[1:]
-                and 0 <= self.rows <= len(self.t)
-                and self.step >= 0,
+                self.t.shape == self.m.shape[:1] == self.q.shape[:1]
+                and 0 <= self.rows <= len(self.t),
                 "it does not fit t.npy, m.npy and q.npy",
             )
-        if self._sums is None:
-            return
-        for name in ("setup.npz", "t.npy"):
-            with told(path / name):
-                _require(
-                    _sum_file(path / name) == self.description["sums"][name],
-                    "its checksum is another",
-                )
-        for name, rows, sum_ in (("m", self.m, self._sums[1]), ("q", self.q, self._sums[2])):
-            with told(path / f"{name}.npy"):
-                _require(
-                    _sum_rows(rows, 0, self.rows) == sum_,
-                    f"its first {self.rows} rows are not those that this run saved",
-                )
+        for k, rows in ((3, self.m), (4, self.q)):
+            self._check_sum(k, _sum_rows(rows, 0, self.rows), f" of the first {self.rows} rows")
 
-    def _read_sums(self, sum_of_json: int) -> tuple[int, int, int]:
-        """Remove the checksums from the state; compare its own and that of run.json."""
-        with told(self.path / "state.npz"):
-            own_sum = int(self.state.pop("own_sum"))
-            _require(own_sum == _sum_arrays(self.state), "its checksum is another")
-            run, sums = str(self.state.pop("run")), self.state.pop("sums").tolist()
-        with told(self.path / "run.json"):
-            _require(
-                sums[0] == sum_of_json,
-                "its checksum is another"
-                if run == self.description.get("id")
-                else f"it is not that of the run {run}, to which state.npz belongs",
-            )
-        return int(self.state["rows"]), sums[1], sums[2]
+    def _check_sum(self, k: int, value: int, of: str = "") -> None:
+        with naming_file(self.path / NAMES[k]):
+            _require(value == self._sums[k], f"checksum mismatch{of}, or state.npz of another run")
 
     @classmethod
     def create(
-        cls,
-        path: Path,
-        description: dict[str, Any],
-        setup: dict[str, NDArray[Any]],
-        t: Array,
-        state: dict[str, Array],
-    ) -> Store:
+        cls, path: Path, content: dict[str, Any], setup: Arrays, t: Array, state: Arrays
+    ) -> Self:
         """New files under `path`, which must not exist or be an empty directory."""
         refuse_existing(path)
         if path.is_symlink():
             path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
-        run = uuid.uuid4().hex
-        building = path.with_name(f".polhode-{run}")  # no part of a name that may be long already
+        building = path.with_name(f".polhode-{uuid.uuid4().hex}")  # `path` may be long already
         building.mkdir()
         try:
-            for name, row in (("m", state["m"]), ("q", state["q"])):
+            for name in "mq":
                 rows = npy.open_memmap(
-                    building / f"{name}.npy", "w+", np.float64, shape=(len(t), *row.shape)
+                    building / f"{name}.npy", "w+", np.float64, shape=(len(t), *state[name].shape)
                 )
                 _reserve(building / f"{name}.npy", rows)
                 del rows
             _write(building / "t.npy", lambda file: np.save(file, t, allow_pickle=False))
             _write(building / "setup.npz", lambda file: np.savez(file, **setup))  # type: ignore[arg-type]
-            sums = {name: _sum_file(building / name) for name in ("setup.npz", "t.npy")}
-            head = {"format": FORMAT, "version": VERSION, "id": run, "sums": sums}
-            text = json.dumps({**head, **description}, indent=1).encode()
+            text = json.dumps({"format": FORMAT, "version": VERSION, **content}, indent=1).encode()
             _write(building / "run.json", lambda file: file.write(text))
-            _write_state(building, 0, 0, state, run, (zlib.crc32(text), 0, 0))
+            sums = [zlib.crc32(text), *(_sum_file(building / name) for name in NAMES[1:3]), 0, 0]
+            _write_state(building, state, sums)
             if path.exists():
                 shutil.copymode(path, building)
             _rename(building, path)
@@ -175,7 +151,7 @@ class Store:
             shutil.rmtree(building, ignore_errors=True)
             raise
         _sync_directory(path.parent)
-        return cls(path, "r+")
+        return cls(path, True)
 
     def __enter__(self) -> Self:
         return self
@@ -185,33 +161,43 @@ class Store:
 
     def close(self) -> None:
         """Release the lock; the arrays stay valid."""
-        if self._lock is not None:
+        if self._lock is not None and not self._lock.closed:
+            if fcntl is not None:  # a process that was forked may have the file open too
+                with contextlib.suppress(OSError):
+                    fcntl.flock(self._lock, fcntl.LOCK_UN)
             self._lock.close()
 
     def count(self, rows: int) -> None:
         """Add rows that are filled, and no longer change, to the checksums."""
-        if self._sums is not None:
-            at, m, q = self._sums
-            self._sums = rows, _sum_rows(self.m, at, rows, m), _sum_rows(self.q, at, rows, q)
+        for k, saved in ((3, self.m), (4, self.q)):
+            self._sums[k] = _sum_rows(saved, self.rows, rows, self._sums[k])
+        self.rows = rows
 
-    def commit(self, step: int, rows: int, state: dict[str, Array]) -> None:
-        """Count `rows` rows as saved; the run continues from `state`, after `step` steps."""
+    def write_state(self, state: Callable[[], Arrays]) -> None:
+        """Record the counted rows, and this state, from which the run continues."""
         begun = time.perf_counter()
-        self.count(rows)
         self.m.flush()
         self.q.flush()
-        if self._sums is None:
-            _write_state(self.path, step, rows, state)
-        else:
-            sums = (self._sum_of_json, *self._sums[1:])
-            _write_state(self.path, step, rows, state, self.description["id"], sums)
-        self.step, self.rows = step, rows
+        _write_state(self.path, state(), self._sums[:5])
         self._committed = time.perf_counter()
         self._wait = max(COMMIT_AFTER, COMMIT_SHARE * (self._committed - begun))
 
     def due(self) -> bool:
         """True if a commit is due: commits take at most a twentieth of a run."""
         return time.perf_counter() - self._committed >= self._wait
+
+
+# Paths and the lock ------------------------------------------------------------------------------
+
+
+def as_path(path: str | os.PathLike[str]) -> Path:
+    """The `save_to` or `path` argument, absolute: a run may change the working directory."""
+    name = os.fspath(path)
+    if not isinstance(name, str):
+        raise TypeError(f"a path must be a string or a Path, not {type(path).__name__}")
+    if not name:
+        raise ValueError("a path must not be empty")
+    return Path(name).absolute()
 
 
 def is_free(path: Path) -> bool:
@@ -227,15 +213,14 @@ def refuse_existing(path: Path) -> None:
                 f"save_to: {str(path)!r} is the working directory, which a new one would replace: "
                 "name a directory in it"
             )
-        return
-    if path.exists() or path.is_symlink():
+    elif path.exists() or path.is_symlink():
         raise _exists(path)
 
 
 def _exists(path: Path) -> FileExistsError:
     return FileExistsError(
-        f"save_to: {str(path)!r} exists; polhode.resume goes on with a run that is there, a new "
-        "one needs a new name"
+        f"save_to: {str(path)!r} exists; use polhode.resume to continue a run that is there, or "
+        "choose another directory"
     )
 
 
@@ -248,23 +233,28 @@ def _rename(building: Path, path: Path) -> None:
         raise
 
 
-def as_path(path: str | os.PathLike[str]) -> Path:
-    """The `save_to` or `path` argument, absolute: a run may change the working directory."""
-    name = os.fspath(path)
-    if not isinstance(name, str):
-        raise TypeError(f"a path must be a string or a Path, not {type(path).__name__}")
-    if not name:
-        raise ValueError("a path must not be empty")
-    return Path(name).absolute()
+#: Files that hold a lock. A forked process closes them, so that the lock is not its own.
+_locks: weakref.WeakSet[BinaryIO] = weakref.WeakSet()
+
+
+def _close_locks() -> None:
+    for file in list(_locks):
+        file.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_locks)
 
 
 def _lock(path: Path) -> BinaryIO:
     """Open run.json and lock it, so that no other process continues this run until it is closed."""
-    with told(path):
-        file = path.open("r+b")
+    with naming_file(path):
+        file = _open(path, "r+b")
     try:
-        if fcntl is not None:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if fcntl is None:
+            raise OSError("Windows has no flock")
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _locks.add(file)
     except BlockingIOError as error:
         file.close()
         raise BlockingIOError(
@@ -272,12 +262,17 @@ def _lock(path: Path) -> BinaryIO:
             "another process or thread is integrating the run in this directory",
             str(path.parent),
         ) from None
-    except OSError:  # a file system without locks
-        pass
+    except OSError as error:
+        warnings.warn(
+            f"the run in {str(path.parent)!r} cannot be locked ({error.strerror or error}): no "
+            "other process may integrate it at the same time",
+            RuntimeWarning,
+            stacklevel=levels_to_the_user(),
+        )
     return file
 
 
-# Files -----------------------------------------------------------------------------------------
+# Reading and writing -----------------------------------------------------------------------------
 
 
 def _require(fits: bool, why: str) -> None:
@@ -286,7 +281,7 @@ def _require(fits: bool, why: str) -> None:
 
 
 @contextlib.contextmanager
-def told(path: Path) -> Iterator[None]:
+def naming_file(path: Path) -> Iterator[None]:
     """Turn every error in reading a file into a ValueError that names the file."""
     try:
         yield
@@ -299,9 +294,7 @@ def told(path: Path) -> Iterator[None]:
     except PermissionError:
         raise
     except NotADirectoryError:
-        raise ValueError(
-            f"{str(path.parent)!r} is no directory, as integrate(save_to=...) writes one"
-        ) from None
+        raise ValueError(f"{str(path.parent)!r} is not a directory") from None
     except Exception as error:
         raise ValueError(
             f"{str(path)!r} is damaged or was not written by polhode: "
@@ -309,26 +302,40 @@ def told(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _open(path: Path) -> BinaryIO:
-    """Open a file for reading, but only a regular file: opening a pipe would wait."""
-    _require(stat.S_ISREG(path.stat().st_mode), "it is no file")
-    return path.open("rb")
+def _open(path: Path, mode: str = "rb") -> BinaryIO:
+    """Open a regular file.
+
+    A file that is written must be in the directory under this name only: through a link, which a
+    directory of a stranger may have, another file would be changed.
+    """
+    only = "+" in mode
+    _require(not (only and path.is_symlink()), "it is a symbolic link, and would be written to")
+    # Without blocking, as opening a pipe would.
+    flags = getattr(os, "O_NONBLOCK", 0) | (only and getattr(os, "O_NOFOLLOW", 0))
+    file = open(path, mode, buffering=0, opener=lambda name, given: os.open(name, given | flags))  # noqa: SIM115
+    status = os.fstat(file.fileno())
+    if not stat.S_ISREG(status.st_mode) or (only and status.st_nlink > 1):
+        file.close()
+        raise ValueError("it is not a regular file, or has other names (hard links)")
+    return file  # type: ignore[return-value]
 
 
 def _read_json(path: Path) -> tuple[bytes, dict[str, Any]]:
-    with told(path), _open(path) as file:
+    with naming_file(path), _open(path) as file:
         text = file.read()
         content = json.loads(text.decode())
         _require(isinstance(content, dict) and content.get("format") == FORMAT, "another format")
-        _require(
-            content["version"] in range(1, VERSION + 1),
-            f"it is of version {content['version']}, this polhode reads versions up to {VERSION}",
-        )
+        version = content["version"]
+        _require(version == VERSION, f"version {version}, this polhode reads version {VERSION}")
         return text, dict(content)
 
 
-def _read_npz(path: Path) -> dict[str, NDArray[Any]]:
-    with told(path), _open(path) as file, zipfile.ZipFile(file) as archive:
+def _read_npz(path: Path) -> Arrays:
+    with naming_file(path), _open(path) as file, zipfile.ZipFile(file) as archive:
+        _require(
+            all(part.compress_type == zipfile.ZIP_STORED for part in archive.infolist()),
+            "it is compressed",
+        )
         # Each array is read completely, so that the checksums of the archive are compared.
         arrays = {
             name.removesuffix(".npy"): io.BytesIO(archive.read(name)) for name in archive.namelist()
@@ -337,26 +344,26 @@ def _read_npz(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def _open_rows(path: Path, mode: Any) -> Any:
-    with told(path):
-        with _open(path) as file:
-            size = path.stat().st_size
-            read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-            shape, fortran, dtype = read[npy.read_magic(file)](file)
-            needed = file.tell() + dtype.itemsize * math.prod(shape)
+    with naming_file(path), _open(path, f"{mode}b".replace("+b", "b+")) as file:
+        size = os.fstat(file.fileno()).st_size
+        read = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+        shape, fortran, dtype = read[npy.read_magic(file)](file)
+        at = file.tell()
+        needed = at + dtype.itemsize * math.prod(shape)
         _require(dtype == np.float64 and dtype.isnative, f"it holds {dtype}")
         _require(not fortran or len(shape) < 2, "its order is that of Fortran")
         _require(
             0 <= needed <= size and min(shape, default=0) >= 0,
             f"it has {size} bytes, the shape {shape} needs {needed}",
         )
-    return npy.open_memmap(path, mode)
+        return np.memmap(file, np.float64, mode, offset=at, shape=shape)
 
 
 def _write(path: Path, write: Callable[[Any], Any]) -> None:
     """Write a file that is complete or does not exist, even if the machine stops."""
-    part = path.with_name(f".{path.name}.part")
+    part = path.with_name(f".{uuid.uuid4().hex}.part")
     try:
-        with part.open("wb") as file:
+        with part.open("xb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
@@ -367,23 +374,12 @@ def _write(path: Path, write: Callable[[Any], Any]) -> None:
     _sync_directory(path.parent)
 
 
-def _write_state(
-    path: Path,
-    step: int,
-    rows: int,
-    state: dict[str, Array],
-    run: str | None = None,
-    sums: Sequence[int] = (),
-) -> None:
-    """The contents of state.npz; without `run`, those of version 1."""
-    arrays: dict[str, Any] = {"step": np.int64(step), "rows": np.int64(rows), **state}
-    if run is not None:
-        arrays |= {"run": np.str_(run), "sums": np.array(sums, np.uint32)}
-        arrays["own_sum"] = np.uint32(_sum_arrays(arrays))
-    _write(path / "state.npz", lambda file: np.savez(file, **arrays))
+def _write_state(path: Path, state: Arrays, sums: list[int]) -> None:
+    whole = np.array([*sums, _sum_arrays(state)], np.uint32)
+    _write(path / "state.npz", lambda file: np.savez(file, sums=whole, **state))  # type: ignore[arg-type]
 
 
-def _sum_arrays(arrays: dict[str, Any]) -> int:
+def _sum_arrays(arrays: Arrays) -> int:
     total = 0
     for name in sorted(arrays):
         array = np.asarray(arrays[name], order="C")
@@ -394,7 +390,7 @@ def _sum_arrays(arrays: dict[str, Any]) -> int:
 
 def _sum_file(path: Path) -> int:
     total = 0
-    with path.open("rb") as file:
+    with naming_file(path), _open(path) as file:
         while piece := file.read(2**16):
             total = zlib.crc32(piece, total)
     return total
@@ -429,33 +425,3 @@ def _reserve(path: Path, rows: Any) -> None:
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 error.filename = str(path)
                 raise
-
-
-def describe(run: Run) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The contents of run.json and setup.npz for a run that has not begun."""
-    torque, arrays = describe_torques(run.given)
-    setup: dict[str, NDArray[Any]] = {"inertia": run.inertia, "h": run.h, **arrays}
-    if run.frame is not None:
-        moments, axes, tensor = run.frame.body.__getstate__()
-        setup |= {"moments": moments, "axes": axes, "tensor": tensor}
-        setup |= {"m0": run.frame.m0, "principal0": run.frame.principal0}
-    description = {
-        "polhode": _core.build["version"],
-        "isa": _core.build["isa"],
-        "method": method_name(run.row),
-        "options": [x.tolist() if isinstance(x, np.ndarray) else x for x in run.options],
-        "splitting": describe_splitting(run.scheme),
-        "t0": run.t0,
-        "n_steps": run.count,
-        "save_every": run.every,
-        "threads": run.threads,
-        "torque": torque,
-        "own_axes": run.frame is not None,
-        "start": _sum_arrays(run.state()),
-    }
-    return description, setup
-
-
-def new_store(run: Run, t: Array, save_to: str | os.PathLike[str]) -> Store:
-    """The files of a run that has not begun."""
-    return Store.create(as_path(save_to), *describe(run), t, run.state())

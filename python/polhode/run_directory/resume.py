@@ -1,30 +1,144 @@
-"""`polhode.resume`, and the reading of runs in files for it and for `Trajectory.load`."""
+"""Runs in files: how they begin, continue and are compared."""
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import os
+import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from polhode import _arrays
-from polhode.bodies.frame import Frame, terms_of_bodies
-from polhode.bodies.rigid_body import RigidBody
-from polhode.integration.loop import Callback, carry_out
-from polhode.integration.saved import Saved
-from polhode.integration.state import Run
+from polhode import _arrays, _core
+from polhode._arrays import Array, closed
+from polhode.integration import loop
+from polhode.integration.loop import Callback
+from polhode.integration.state import Settings, State
 from polhode.integration.trajectory import Trajectory
-from polhode.integrators.table import row_of_name
-from polhode.run_directory import files as _store
-from polhode.run_directory import schema as _described
-from polhode.run_directory.compare import (
-    check_progress,
-    state_of,
-    warn_of_doubts,
-    warn_of_other_bits,
-)
-from polhode.run_directory.files import Store
-from polhode.torques import TorqueLike, as_terms
+from polhode.integrators.table import levels_to_the_user
+from polhode.run_directory import schema
+from polhode.run_directory.files import Arrays, RunFiles, as_path, naming_file
+from polhode.torques import Torque, TorqueLike, as_terms
+
+#: Differences below this part of the largest component of a torque are rounding.
+ROUNDING = 1e-9
+#: Instruction-set levels that give the same bits.
+_SAME_BITS = {"v3", "v4", "scalar"}
+
+
+class StoredRun:
+    """The files of a run with its settings."""
+
+    def __init__(self, files: RunFiles, settings: Settings) -> None:
+        self.files, self.settings = files, settings
+        self.rows = files.t, files.m, files.q
+        self.count, self.due = files.count, files.due
+        self._user_defined = {
+            i: shown
+            for i, (term, shown) in enumerate(zip(settings.torque, settings.shown, strict=True))
+            if not schema.is_stored(term)
+        }
+        start = {k: v for k, v in files.state.items() if k.endswith(".start")}
+        self._start: Arrays | None = start if files.rows else None
+
+    def commit(self, state: State) -> None:
+        """Record the state and the values of the user-defined torques there."""
+        self.files.write_state(lambda: {**schema.write_state(state), **self._values(state)})
+
+    def _values(self, state: State) -> Arrays:
+        if not state.rows or not self._user_defined:
+            return {}
+        if self._start is None:
+            self._start = self.values("start", 0, self.files.m[0], self.files.q[0])
+        now = self.settings.in_given_axes(state.m, state.q)
+        return {**self._start, **self.values("state", state.step, *now)}
+
+    def values(self, when: str, step: int, m: Array, q: Array) -> Arrays:
+        """What the user-defined torques return at a state; nothing for one that fails."""
+        t, found = self.settings.time(step), {}  # type: float, Arrays
+        for i, term in self._user_defined.items():
+            try:
+                with np.errstate(all="ignore"):
+                    value = term.all_values(t, closed(np.array(m)), closed(np.array(q)))
+                    found[f"torque.{i}.{when}"] = np.array(value, np.float64)
+            except Exception:
+                continue
+        return found
+
+    def compare_values(self, state: State) -> None:
+        """Raise ValueError if a user-defined torque returns other values than before."""
+        if not state.rows or not self._user_defined:
+            return
+        now = self.settings.in_given_axes(state.m, state.q)
+        for when, step, m, q in (
+            ("start", 0, self.files.m[0], self.files.q[0]),
+            ("state", state.step, *now),
+        ):
+            for name, new in self.values(when, step, m, q).items():
+                if name in self.files.state:
+                    _compare_values(self, name, new, self.files.state[name], step)
+
+    def trajectory(self) -> Trajectory:
+        """The saved states, read-only."""
+        parts = [array[: self.files.rows] for array in self.rows]
+        for part in parts:
+            part.flags.writeable = False
+        return self.settings.trajectory(*parts)
+
+    def run(self, state: State, progress: bool, callback: Callback | None) -> Trajectory:
+        """Continue the run; a finished run is only read."""
+        with self.files:
+            if not self.files.writing:
+                return self.trajectory()
+            return loop.run(self.settings, state, self.rows, self, progress, callback)
+
+
+def _compare_values(
+    run: StoredRun, name: str, new: NDArray[Any], old: NDArray[Any], step: int
+) -> None:
+    term = f"torque[{name.split('.')[1]}]"
+    where, t = f"the run in {str(run.files.path)!r}", run.settings.time(step)
+    if new.shape != old.shape:
+        raise ValueError(
+            f"{term} returns {new.shape[-1]} numbers for a body, but in {where} {old.shape[-1]}"
+        )
+    with np.errstate(invalid="ignore", over="ignore"):
+        size = np.maximum(np.abs(new), np.abs(old)).max(axis=-1, keepdims=True)
+        alike = (new == old) | (np.isnan(new) & np.isnan(old))
+        alike |= np.abs(new - old) <= ROUNDING * size
+    for body in np.argwhere(~alike.all(axis=-1))[:1].tolist():
+        at = tuple(body)
+        label = f" for body [{', '.join(map(str, body))}]" if body else ""
+        raise ValueError(
+            f"{term} returns {new[at].tolist()}{label} at t = {t}, but in {where} it returned "
+            f"{old[at].tolist()}: it is not the same torque"
+        )
+
+
+def new_run(settings: Settings, state: State, save_to: str | os.PathLike[str]) -> StoredRun:
+    """The files of a run that has not begun."""
+    content, setup = schema.write(settings)
+    t = settings.saved_times()
+    files = RunFiles.create(as_path(save_to), content, setup, t, schema.write_state(state))
+    return StoredRun(files, settings)
+
+
+def old_run(settings: Settings, save_to: str | os.PathLike[str]) -> tuple[StoredRun, State]:
+    """The files of this run, and the state that they have.
+
+    Raises ValueError if they are those of another run.
+    """
+    files = RunFiles(as_path(save_to), True)
+    try:
+        _compare(files, settings)
+        run = StoredRun(files, settings)
+        return run, _continued(run)
+    except BaseException:
+        files.close()
+        raise
 
 
 def resume(
@@ -43,8 +157,8 @@ def resume(
         The directory that was `save_to`.
     torque : None, model, callable or list of these, optional
         Models and their parameters are stored. Python functions and compiled functions are not
-        stored and must be given here again: either only these, or the whole torque as before. The
-        torque is compared with that of the start of the run, see Notes.
+        stored and must be given here again: either only these, or the whole torque as before. They
+        are recognised by their values, see Notes.
     threads : int, optional
         Number of threads; None: the same as before.
     progress : bool, optional
@@ -57,7 +171,7 @@ def resume(
     Trajectory
         The whole trajectory, from the start, as `integrate` would have returned it: the same bits
         at the same instruction-set level. Its arrays are read-only memmaps. For a finished run, its
-        result; `torque` is then only needed for its potential.
+        result, which is only read; `torque` is then only needed for its potential.
 
     Raises
     ------
@@ -66,18 +180,16 @@ def resume(
     BlockingIOError
         If another process or thread is integrating this run. The system releases the lock when the
         process ends for any reason. On NFS the lock is valid between machines only if the lock
-        service of the server runs. Some file systems have no locks.
+        service of the server runs.
     ValueError
-        If the files are damaged, belong to several runs or are no integration of polhode (the
-        message names the file), or if a required torque is missing or is another torque.
+        If the files are damaged, belong to several runs or are not an integration of polhode (the
+        message names the file), or if a required torque is missing or returns other values.
 
     Warns
     -----
     RuntimeWarning
         If the instruction-set level is not that of the start, so that the last bits differ, or if
-        the version of polhode is not that of the start.
-    UserWarning
-        If it cannot be determined whether the torque is that of the start.
+        the version of polhode is not that of the start. Also if the file system has no locks.
 
     Notes
     -----
@@ -88,13 +200,10 @@ def resume(
 
     The checksums of all files are compared first, which reads the saved rows once.
 
-    For a Python function, the bytecode, constants, defaults and the values in its closure (numbers,
-    text, functions, models) must be those of the start. The same source meets this in any file.
-    Arrays, lists, dictionaries, global variables and attributes of objects may have changed during
-    the run: a difference gives a warning. Bytecode of another Python also gives a warning. A
-    compiled function is compared by the Python function from which numba made it, or by its name in
-    its library; without both there is a warning. Objects of other kinds, such as the contents of a
-    module, are not compared.
+    A user-defined torque is recognised by what it returns: for all bodies at the start, and at the
+    stored state. A difference of more than 1e-9 of the largest component of a body is refused. This
+    cannot find a change that has an effect only at other states or later. For it, a user-defined
+    torque is evaluated once more at each record.
 
     Examples
     --------
@@ -113,80 +222,159 @@ def resume(
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be a function, not {type(callback).__name__}")
-    with Store(_store.as_path(path), "r+") as store:
-        run = _read_run(store, torque)
-        if run.done == run.count and store.rows == len(store.t):
-            return _read_only(run, store)
-        for term in run.given:
-            term.check_present()
-        warn_of_other_bits(store)
+    with RunFiles(as_path(path), True) as files:
+        settings = _read_settings(files, torque)
         if threads is not None:
-            run.threads = _arrays.thread_count(threads)
-        return carry_out(Saved(run, store.t, store.m, store.q, store), progress, callback)
+            settings = dataclasses.replace(settings, threads=_arrays.thread_count(threads))
+        run = StoredRun(files, settings)
+        state = _continued(run)
+        if files.writing:
+            for term in settings.torque:
+                term.check_present()
+        return run.run(state, progress, callback)
 
 
 def load(path: str | os.PathLike[str], torque: TorqueLike = None) -> Trajectory:
     """The states that an integration has saved, see `Trajectory.load`."""
-    store = Store(_store.as_path(path), "r")
-    return _read_only(_read_run(store, torque), store)
-
-
-def _read_only(run: Run, store: Store) -> Trajectory:
-    rows = [array[: store.rows] for array in (store.t, store.m, store.q)]
-    for array in rows:
-        array.flags.writeable = False
-    return run.trajectory(*rows)
-
-
-def _read_run(store: Store, torque: TorqueLike) -> Run:
-    content, setup = store.description, store.setup
-    with _store.told(store.path / "run.json"):
-        for name in ("polhode", "isa"):
-            if not isinstance(content[name], str):
-                raise ValueError(f"{name} is {content[name]!r}")
-        try:
-            row = row_of_name(content["method"])
-        except KeyError:
-            raise ValueError(f"there is no method {content['method']!r}") from None
-        scheme = _described.read_splitting(content["splitting"])
-        stored = _described.read_torques(content["torque"], setup)
-        state = state_of(store)
-        frame = None
-        if content["own_axes"]:
-            body = RigidBody.__new__(RigidBody)
-            body.__setstate__((setup["moments"], setup["axes"], setup["tensor"]))
-            frame = Frame(body, setup["m0"], setup["principal0"])
-        m, q = state.pop("m"), state.pop("q")
-        count, every = int(content["n_steps"]), int(content["save_every"])
-        settings: dict[str, Any] = {
-            "row": row,
-            "options": tuple(
-                np.array(x, np.float64) if isinstance(x, list) else float(x)
-                for x in content["options"]
-            ),
-            "inertia": setup["inertia"],
-            "m": m,
-            "q": q,
-            "h": setup["h"],
-            "t0": float(content["t0"]),
-            "count": count,
-            "every": every,
-            "threads": int(content["threads"]),
-            "done": store.step,
-            "started": store.rows > 0,
-            "extra": state,
-        }
-        if setup["inertia"].shape not in ((3,), m.shape):
-            raise ValueError(f"the inertia has shape {setup['inertia'].shape}")
-        if setup["h"].shape not in ((), (count,)) or every < 1 or count < 0:
-            raise ValueError("steps that do not fit each other")
-    given, doubts = _described.fill_in(store.path, content["torque"], stored, as_terms(torque))
-    with _store.told(store.path / "run.json"):
-        terms, shown = terms_of_bodies(given, settings["inertia"], frame)
-        run = Run(scheme=scheme, terms=terms, given=given, shown=shown, frame=frame, **settings)
-    check_progress(run, store)
-    warn_of_doubts(store, doubts)
-    return run
+    files = RunFiles(as_path(path), False)
+    run = StoredRun(files, _read_settings(files, torque))
+    _continued(run)
+    return run.trajectory()
 
 
 Trajectory._read = staticmethod(load)
+
+
+def _continued(run: StoredRun) -> State:
+    """The state from which a run continues, checked and with warnings."""
+    files, settings = run.files, run.settings
+    with naming_file(files.path / "state.npz"):
+        state = schema.read_state(files.state)
+        shapes = [
+            {name: array.shape for name, array in each.arrays().items()}
+            for each in (state, State.begin(settings))
+        ]
+        if shapes[0] != shapes[1]:
+            raise ValueError(f"arrays of the shapes {shapes[0]}, not {shapes[1]}")
+        if (
+            not 0 <= state.step <= settings.n_steps
+            or state.rows != files.rows
+            or state.rows not in (settings.saves(state.step), 0)
+        ):
+            raise ValueError(f"{state.rows} rows after {state.step} steps")
+    run.compare_values(state)
+    if files.writing:
+        _warn_of_other_bits(run)
+    return state
+
+
+def _read_settings(files: RunFiles, torque: TorqueLike) -> Settings:
+    with naming_file(files.path / "run.json"):
+        values = schema.read(Settings, files.content, files.setup)
+        stored = values["torque"]
+        count, every, h = values["n_steps"], values["save_every"], values["h"]
+        if h.shape not in ((), (count,)) or every < 1 or count < 0:
+            raise ValueError("steps that do not fit each other")
+        m0, q0, inertia = values["m0"], values["q0"], values["inertia"]
+        if m0.shape != files.m.shape[1:] or q0.shape != files.q.shape[1:]:
+            raise ValueError("the start does not fit m.npy and q.npy")
+        if m0.shape[:-1] not in (q0.shape[:-1], q0.shape[:-2]) or m0.shape[-1:] != (3,):
+            raise ValueError(f"m0 of shape {m0.shape} and q0 of shape {q0.shape}")
+        if inertia.shape not in ((3,), m0.shape):
+            raise ValueError(f"the inertia has shape {inertia.shape}")
+        values["threads"] = _arrays.thread_count(values["threads"] or None)
+    values["torque"] = _terms(files, stored, as_terms(torque))
+    with naming_file(files.path / "run.json"):
+        settings = Settings(**values)
+        if len(files.t) != settings.saves(count):
+            raise ValueError(f"{len(files.t)} rows for {count} steps")
+        settings.terms  # noqa: B018 - raises an error if a torque does not fit the bodies
+    return settings
+
+
+def _terms(
+    files: RunFiles, stored: Sequence[Torque | None], given: Sequence[Torque]
+) -> list[Torque]:
+    """All terms of the torque: those that were not stored come from `given`, or are `Absent`.
+
+    `given` is the whole torque or only these terms.
+    """
+    where = f"the run in {str(files.path)!r}"
+    missing = list(stored).count(None)
+    if given and len(given) == len(stored) != missing:
+        for i, (old, new) in enumerate(zip(stored, given, strict=True)):
+            if old is not None and not schema.same_model(old, new):
+                raise ValueError(f"torque[{i}] = {new!r}, but {where} has {old!r}")
+        given = [new for old, new in zip(stored, given, strict=True) if old is None]
+    elif given and len(given) != missing:
+        raise ValueError(
+            f"torque has {len(given)} terms, but {where} has {len(stored)}, of which {missing} are "
+            "to be given"
+        )
+    own = iter(given)
+    terms: list[Torque] = []
+    for item, kept in zip(files.content["torque"], stored, strict=True):
+        term = kept or next(own, None) or schema.Absent(item)
+        if kept is None and term.depends_on_m != item["depends_on_m"]:
+            raise ValueError(
+                f"{term!r} has depends_on_m = {term.depends_on_m}, but {item['function']} of "
+                f"{where} had {item['depends_on_m']}"
+            )
+        terms.append(term)
+    return terms
+
+
+def _compare(files: RunFiles, settings: Settings) -> None:
+    """Raise ValueError if the files are those of a run with other settings."""
+    where = f"the run in {str(files.path)!r}"
+    for each in dataclasses.fields(Settings):
+        name = each.name
+        if name == "torque":
+            _compare_torque(files, settings, where)
+        if name == "torque" or not each.metadata["compared"]:
+            continue
+        content, arrays = schema.write_field(settings, each)
+        before, now = (json.dumps(x.get(name)) for x in (files.content, content))
+        if before != now and name == "splitting":
+            before, now = (str(x[name]["name"] or None) for x in (files.content, content))
+            now = f"{now} of other coefficients" if before == now else now
+        if before != now:
+            raise ValueError(f"{name} is {now}, but {where} has {before}")
+        stored = {k for k in files.setup if k.partition(".")[0] == name}
+        for key in sorted(arrays.keys() | stored):
+            _compare_arrays(key, arrays.get(key), files.setup.get(key), where)
+
+
+def _compare_torque(files: RunFiles, settings: Settings, where: str) -> None:
+    with naming_file(files.path / "run.json"):
+        stored = schema.read(Settings, files.content, files.setup)["torque"]
+    if len(settings.torque) != len(stored):
+        raise ValueError(f"torque has {len(settings.torque)} terms, but {where} has {len(stored)}")
+    _terms(files, stored, settings.torque)
+
+
+def _compare_arrays(
+    name: str, now: NDArray[Any] | None, before: NDArray[Any] | None, where: str
+) -> None:
+    if now is None or before is None or now.shape != before.shape:
+        shapes = ["missing" if x is None else f"of shape {x.shape}" for x in (now, before)]
+        raise ValueError(f"{name} is {shapes[0]}, but in {where} it is {shapes[1]}")
+    same = (now == before) | (np.isnan(now) & np.isnan(before))
+    for index in np.argwhere(~same)[:1].tolist():
+        at, label = tuple(index), f"[{', '.join(map(str, index))}]" if index else ""
+        raise ValueError(f"{name}{label} is {now[at]}, but {where} has {before[at]}")
+
+
+def _warn_of_other_bits(run: StoredRun) -> None:
+    """A warning if the version or the level is not that of the start."""
+    for kind, before, now, alike in (
+        ("version of polhode", run.settings.polhode, _core.build["version"], set()),
+        ("instruction-set level", run.settings.isa, _core.build["isa"], _SAME_BITS),
+    ):
+        if before != now and not {before, now} <= alike:
+            warnings.warn(
+                f"the run in {str(run.files.path)!r} began with the {kind} {before}, and continues "
+                f"with {now}: last bits may differ",
+                RuntimeWarning,
+                stacklevel=levels_to_the_user(),
+            )

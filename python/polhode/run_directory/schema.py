@@ -1,67 +1,190 @@
-"""The splitting and the torques of a run, as JSON and arrays of its files."""
+"""How the fields of a record are stored: values in run.json, arrays in setup.npz and state.npz."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
-from dataclasses import asdict, fields
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import Field, asdict, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polhode import torques
 from polhode._arrays import Array
+from polhode.bodies.frame import Frame
+from polhode.integration.state import Settings, State
 from polhode.integrators.splittings import Splitting
-from polhode.run_directory.fingerprint import differences, fingerprint
+from polhode.integrators.table import method_name, row_of_name
+from polhode.run_directory.files import Arrays
 from polhode.torques import Model, Torque
 from polhode.torques._piecewise import Piecewise, is_piecewise
 
-
-def describe_splitting(scheme: Splitting) -> dict[str, Any]:
-    """A splitting as JSON; floats keep all their digits."""
-    return asdict(scheme)
+#: JSON values and arrays by name.
+Stored = tuple[dict[str, Any], Arrays]
 
 
-def read_splitting(content: dict[str, Any]) -> Splitting:
-    """The splitting from the output of `describe_splitting`."""
+def write(record: Settings | State) -> Stored:
+    """All fields of a record."""
+    content: dict[str, Any] = {}
+    arrays: Arrays = {}
+    for each in fields(record):
+        for whole, part in zip((content, arrays), write_field(record, each), strict=True):
+            whole.update(part)
+    return content, arrays
+
+
+def write_field(record: Settings | State, each: Field[Any]) -> Stored:
+    """One field of a record: a value, or arrays of the name of the field or that and a suffix."""
+    name, value = each.name, getattr(record, each.name)
+    if each.type in _PLAIN:
+        return {name: value}, {}
+    if each.type in ("Array", "Array | None"):
+        return {}, {} if value is None else {name: value}
+    return _KINDS[each.type][0](name, value)
+
+
+def read(record: type[Settings | State], content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
+    """The fields of a record; a user-defined torque is None."""
+    return {each.name: _read_field(each, content, arrays) for each in fields(record)}
+
+
+def _read_field(each: Field[Any], content: dict[str, Any], arrays: Arrays) -> Any:
+    name = each.name
+    if each.type in _PLAIN:
+        if type(content[name]) is not _PLAIN[each.type]:
+            raise ValueError(f"{name} is {content[name]!r}")
+        return content[name]
+    if each.type == "Array | None" and name not in arrays:
+        return None
+    if each.type in ("Array", "Array | None"):
+        if arrays[name].dtype != np.float64:
+            raise ValueError(f"{name} is of {arrays[name].dtype}")
+        return arrays[name]
+    return _KINDS[each.type][1](name, content, arrays)
+
+
+def write_state(state: State) -> Arrays:
+    """The contents of state.npz."""
+    content, arrays = write(state)
+    return {**{name: np.asarray(value) for name, value in content.items()}, **arrays}
+
+
+def read_state(arrays: Arrays) -> State:
+    """The state from the contents of state.npz."""
+    content = {name: array.item() for name, array in arrays.items() if array.dtype.kind == "i"}
+    return State(**read(State, content, arrays))
+
+
+# Kinds of fields ---------------------------------------------------------------------------------
+
+
+def _write_options(name: str, values: tuple[Any, ...]) -> Stored:
+    return {name: [x.tolist() if isinstance(x, np.ndarray) else x for x in values]}, {}
+
+
+def _read_options(name: str, content: dict[str, Any], arrays: Arrays) -> tuple[Any, ...]:
+    given = content[name]
+    return tuple(np.array(x, np.float64) if isinstance(x, list) else float(x) for x in given)
+
+
+def _read_method(name: str, content: dict[str, Any], arrays: Arrays) -> int:
+    try:
+        return row_of_name(content[name])
+    except KeyError:
+        raise ValueError(f"there is no method {content[name]!r}") from None
+
+
+def _read_splitting(name: str, content: dict[str, Any], arrays: Arrays) -> Splitting:
     known = {field.name for field in fields(Splitting)}
-    values = {name: value for name, value in content.items() if name in known}
+    values = {name: value for name, value in content[name].items() if name in known}
     for name in ("invariants", "generalised_order"):
         values[name] = tuple(values[name])
     values["stages"] = tuple((str(kind), float(b), float(c)) for kind, b, c in values["stages"])
     return Splitting(**values)
 
 
-class Absent(Torque):
-    """The placeholder for a user-defined torque that `Trajectory.load` or `resume` did not get."""
+def _write_frame(name: str, frame: Frame | None) -> Stored:
+    if frame is None:
+        return {}, {}
+    parts = zip(("moments", "axes", "tensor"), frame.body.__getstate__(), strict=True)
+    return {}, {f"{name}.{part}": array for part, array in parts}
 
-    def __init__(self, content: dict[str, Any]) -> None:
-        self._function = content["function"]
-        self.depends_on_m = bool(content["depends_on_m"])
-        self.has_potential = bool(content["has_potential"])
 
-    def torque(self, t: float, m: Array, attitude: Array) -> Array:
-        """Raises ValueError."""
-        raise self._missing()
+def _read_frame(name: str, content: dict[str, Any], arrays: Arrays) -> Frame | None:
+    if f"{name}.axes" not in arrays:
+        return None
+    body = Frame.body_type.__new__(Frame.body_type)
+    parts = [arrays[f"{name}.{part}"] for part in ("moments", "axes", "tensor")]
+    body.__setstate__((parts[0], parts[1], parts[2]))
+    return Frame(body)
 
-    def potential(self, t: float, attitude: Array) -> Array:
-        """Raises ValueError."""
-        raise self._missing()
 
-    def check_present(self) -> None:
-        """Raises ValueError."""
-        raise self._missing()
+def _write_torques(name: str, terms: list[Torque]) -> Stored:
+    """The terms of a torque.
 
-    def _missing(self) -> ValueError:
-        return ValueError(
-            f"the torque {self._function} is no model of polhode as it was made, so it was not "
-            "stored: give it once more, torque=..."
-        )
+    A model is its class and the arguments of its constructor. Any other torque is not stored and
+    must be given again.
+    """
+    content: list[Any] = []
+    arrays: Arrays = {}
+    for i, term in enumerate(terms):
+        arguments = _arguments(term)
+        if arguments is None:
+            facts = ("depends_on_m", "has_potential")
+            content.append(
+                {"function": repr(term), **{fact: bool(getattr(term, fact)) for fact in facts}}
+            )
+            continue
+        plain = {}
+        for key, value in arguments.items():
+            if value is None or isinstance(value, (bool, int, float, str)):
+                plain[key] = value
+            else:
+                arrays[f"{name}.{i}.{key}"] = np.asarray(value)
+        content.append({"model": type(term).__name__, "arguments": plain})
+    return {name: content}, arrays
 
-    def __repr__(self) -> str:
-        return f"<{self._function}, not stored>"
+
+def _read_torques(name: str, content: dict[str, Any], arrays: Arrays) -> list[Torque | None]:
+    terms: list[Torque | None] = []
+    for i, item in enumerate(content[name]):
+        if "function" in item:
+            terms.append(None)
+            continue
+        kind = getattr(torques, item["model"], None)
+        if not (isinstance(kind, type) and issubclass(kind, Model)):
+            raise ValueError(f"there is no torque model {item['model']!r}")
+        start = f"{name}.{i}."
+        parts = {k.removeprefix(start): v for k, v in arrays.items() if k.startswith(start)}
+        terms.append(_made(kind, {**item["arguments"], **parts}))
+    return terms
+
+
+_PLAIN: dict[Any, type] = {"int": int, "float": float, "bool": bool, "str": str}
+#: Writing and reading, by the type of the field.
+_KINDS: dict[Any, tuple[Callable[..., Stored], Callable[..., Any]]] = {
+    "Row": (lambda name, row: ({name: method_name(row)}, {}), _read_method),
+    "Options": (_write_options, _read_options),
+    "Splitting": (lambda name, scheme: ({name: asdict(scheme)}, {}), _read_splitting),
+    "Frame | None": (_write_frame, _read_frame),
+    "list[Torque]": (_write_torques, _read_torques),
+}
+
+
+# Torques -----------------------------------------------------------------------------------------
+
+
+def is_stored(term: Torque) -> bool:
+    """Whether a torque can be stored; any other is user-defined."""
+    return _arguments(term) is not None
+
+
+def same_model(old: Torque, new: Torque) -> bool:
+    """True if the arguments of both are equal; `old` is a stored model."""
+    a, b = _arguments(old), _arguments(new)
+    if type(old) is not type(new) or a is None or b is None or a.keys() != b.keys():
+        return False
+    return all(_equal(a[name], b[name]) for name in a)
 
 
 def _arguments(term: Torque) -> dict[str, Any] | None:
@@ -96,117 +219,37 @@ def _made(kind: type[Torque], arguments: dict[str, Any]) -> Torque:
     return kind(**whole)
 
 
-def describe_torques(terms: Sequence[Torque]) -> tuple[list[Any], dict[str, NDArray[Any]]]:
-    """Terms of a torque as JSON, and the arrays that belong to them.
-
-    A model is its class and the arguments of its constructor.  For any other torque only a record
-    is stored, and the torque must be given again.
-    """
-    content: list[Any] = []
-    arrays: dict[str, NDArray[Any]] = {}
-    for i, term in enumerate(terms):
-        arguments = _arguments(term)
-        if arguments is None:
-            content.append(
-                {
-                    "function": repr(term),
-                    "depends_on_m": bool(term.depends_on_m),
-                    "has_potential": bool(term.has_potential),
-                    "record": fingerprint(term),
-                }
-            )
-            continue
-        plain = {}
-        for name, value in arguments.items():
-            if value is None or isinstance(value, (bool, int, float, str)):
-                plain[name] = value
-            else:
-                arrays[f"torque{i}.{name}"] = np.asarray(value)
-        content.append({"model": type(term).__name__, "arguments": plain})
-        arrays[f"torque{i}"] = np.asarray(term.numbers())
-    return content, arrays
-
-
-def read_torques(content: list[Any], arrays: dict[str, NDArray[Any]]) -> list[Torque | None]:
-    """The terms from the output of `describe_torques`; None for a term that was not stored."""
-    return [
-        None if "function" in item else _model(i, item, arrays) for i, item in enumerate(content)
-    ]
-
-
-def fill_in(
-    path: Path, content: list[Any], stored: list[Torque | None], given: Sequence[Torque]
-) -> tuple[list[Torque], list[str]]:
-    """All terms, and the reasons why they may differ from those of the start.
-
-    Terms that were not stored come from `given`, which is the whole torque or only these terms.
-    Without `given`, `Absent` replaces them.
-    """
-    missing = stored.count(None)
-    if given and len(given) == len(stored) != missing:
-        for i, (old, new) in enumerate(zip(stored, given, strict=True)):
-            if old is not None and not _same_model(old, new):
-                raise ValueError(f"torque[{i}] = {new!r}, but the run in {str(path)!r} has {old!r}")
-        given = [new for old, new in zip(stored, given, strict=True) if old is None]
-    elif given and len(given) != missing:
-        raise ValueError(
-            f"torque has {len(given)} terms, but the run in {str(path)!r} has {len(stored)}, of "
-            f"which {missing} are to be given"
-        )
-    own = iter(given)
-    terms: list[Torque] = []
-    doubts: list[str] = []
-    for item, kept in zip(content, stored, strict=True):
-        if kept is not None:
-            terms.append(kept)
-            continue
-        term = next(own, None)
-        if term is None:
-            terms.append(Absent(item))
-            continue
-        if term.depends_on_m is None:
-            term = term.known(item["depends_on_m"])  # as determined at the start of the run
-        terms.append(term)
-        if bool(term.depends_on_m) != item["depends_on_m"]:
-            raise ValueError(
-                f"{term!r} has depends_on_m = {term.depends_on_m}, but {item['function']} of the "
-                f"run in {str(path)!r} had {item['depends_on_m']}"
-            )
-        sure, open_ = differences(item.get("record"), fingerprint(term))
-        if sure:
-            raise ValueError(
-                f"{term!r} is another torque than {item['function']}, with which the run in "
-                f"{str(path)!r} began: {'; '.join(sure)}"
-            )
-        doubts += [f"{term!r}: {doubt}" for doubt in open_]
-    return terms, doubts
-
-
-def _model(i: int, item: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Torque:
-    kind = getattr(torques, item["model"], None)
-    if not (isinstance(kind, type) and issubclass(kind, Model)):
-        raise ValueError(f"there is no torque model {item['model']!r}")
-    start = f"torque{i}."
-    large: dict[str, Any] = {
-        k.removeprefix(start): v for k, v in arrays.items() if k.startswith(start)
-    }
-    model = _made(kind, {**item["arguments"], **large})
-    if not _equal(model.numbers(), arrays[f"torque{i}"]):
-        raise ValueError(f"the parameters of torque[{i}], {item['model']}, are not those stored")
-    return model
-
-
-def _same_model(old: Torque, new: Torque) -> bool:
-    """True if the arguments of both are equal; `old` is a stored model."""
-    if type(old) is not type(new):
-        return False
-    a, b = _arguments(old), _arguments(new)
-    if a is None or b is None or a.keys() != b.keys():
-        return False
-    return all(_equal(a[name], b[name]) for name in a)
-
-
 def _equal(a: Any, b: Any) -> bool:
     """True for equal shapes and values. A polynomial may be NaN outside of its pieces."""
     numbers = np.asarray(a).dtype.kind == "f" and np.asarray(b).dtype.kind == "f"
     return np.array_equal(a, b, equal_nan=numbers)
+
+
+class Absent(Torque):
+    """The placeholder for a user-defined torque that `Trajectory.load` or `resume` did not get."""
+
+    def __init__(self, content: dict[str, Any]) -> None:
+        self._function = content["function"]
+        self.depends_on_m = bool(content["depends_on_m"])
+        self.has_potential = bool(content["has_potential"])
+
+    def torque(self, t: float, m: Array, attitude: Array) -> Array:
+        """Raises ValueError."""
+        raise self._missing()
+
+    def potential(self, t: float, attitude: Array) -> Array:
+        """Raises ValueError."""
+        raise self._missing()
+
+    def check_present(self) -> None:
+        """Raises ValueError."""
+        raise self._missing()
+
+    def _missing(self) -> ValueError:
+        return ValueError(
+            f"the torque {self._function} is not a model of polhode and was not stored: give it "
+            "again, torque=..."
+        )
+
+    def __repr__(self) -> str:
+        return f"<{self._function}, not stored>"

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import copy
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 from polhode._arrays import Array
 from polhode._axes import BodyAxes
-
-if TYPE_CHECKING:
-    from polhode.run_directory.fingerprint import Record
 
 
 class Torque:
@@ -23,9 +19,8 @@ class Torque:
         Batch shape of its parameters; () if all bodies share them.
     depends_on_t : bool
         Whether the torque depends on time.
-    depends_on_m : bool or None
+    depends_on_m : bool
         Whether the torque depends on the momentum; a kick is then one classical Runge-Kutta step.
-        None: `integrate` tests it.
     has_potential : bool
         Whether `potential` exists, so that the energy of a trajectory is complete.
     has_modified : bool
@@ -48,7 +43,7 @@ class Torque:
 
     batch: tuple[int, ...] = ()
     depends_on_t: bool = True
-    depends_on_m: bool | None = False
+    depends_on_m: bool = False
     has_potential: bool = False
     has_modified: bool = False
     in_core: bool = False
@@ -73,6 +68,10 @@ class Torque:
     def spatial_momentum(self, order: int, t: float, shape: tuple[int, ...]) -> Array:
         """Derivative number `order` of the momentum in the space frame, of this shape (..., 3)."""
         raise NotImplementedError
+
+    def all_values(self, t: float, m: Array, attitude: Array) -> Array:
+        """All that the torque returns at a state, shape (..., K); `resume` compares it."""
+        return self.torque(t, m, attitude)
 
     @property
     def lacks_potential(self) -> bool:
@@ -101,12 +100,6 @@ class Torque:
         """
         return self
 
-    def known(self, depends_on_m: bool) -> Self:
-        """The same torque, with known `depends_on_m`."""
-        same = copy.copy(self)
-        same.depends_on_m = depends_on_m
-        return same
-
     def of_body(self, at: tuple[int, ...], shape: tuple[int, ...]) -> Torque | None:
         """The torque on body `at` of a batch of this shape; None unless `any_batch`."""
         return None
@@ -128,9 +121,6 @@ class Torque:
     def arguments(self) -> dict[str, Any] | None:
         """Arguments of the constructor that can be stored in a file; None if they cannot."""
         return None
-
-    def record(self, where: str, record: Record) -> None:
-        """Add to the record the data that distinguish this torque from others of its class."""
 
 
 class InAxes(Torque):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,9 +15,6 @@ from polhode.torques._evaluate import columns, from_core
 from polhode.torques._function import UserDefined
 from polhode.torques._model import model_index
 from polhode.torques._signature import address_of
-
-if TYPE_CHECKING:
-    from polhode.run_directory.fingerprint import Record
 
 
 class Compiled(UserDefined):
@@ -145,10 +142,6 @@ class Compiled(UserDefined):
             f"{self!r} cannot be pickled: the address of its function belongs to this process; "
             "make the torque again in the other process"
         )
-
-    def record(self, where: str, record: Record) -> None:
-        """The function."""
-        record.compiled(where, self.function)
 
     def __repr__(self) -> str:
         return f"Compiled({self.function!r}, depends_on_m={self.depends_on_m})"

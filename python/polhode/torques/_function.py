@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode import _arrays
 from polhode._arrays import Array
 from polhode.torques._base import Torque
 from polhode.torques._evaluate import check_functions, exactly
-
-if TYPE_CHECKING:
-    from polhode.run_directory.fingerprint import Record
 
 
 class UserDefined(Torque):
@@ -33,43 +32,48 @@ class UserDefined(Torque):
         return exactly("potential", self._potential(t, attitude), batch)
 
 
+#: The arguments that a torque function can ask for by the names of its parameters: their place in
+#: (t, m, attitude).
+ARGUMENTS = {"t": 0, "m": 1, "q": 2, "attitude": 2}
+
+
 class Function(UserDefined):
     """A user-defined torque: a Python function of the whole batch.
 
     Parameters
     ----------
     f : callable
-        ``f(t, m, attitude) -> (..., 3)``: torque in the body frame at time t, from the momenta
-        (..., 3), body frame, and the attitudes (..., 4) or (..., 3, 3), body to space, as given to
-        `integrate`. The arrays are read-only and change after the call: copy them if you need them
-        later. The result must have the shape of m; it is not broadcast.
-    depends_on_m : bool or None, optional
-        Whether f depends on m. Its kick is then one classical Runge-Kutta step of order 4, and
-        schemes that need a torque that depends only on attitude and time raise an error. None: a
-        splitting tests it at the start, see Notes.
+        Returns the torque in the body frame, shape (..., 3), that of m: it is not broadcast. The
+        names of its parameters, in any order, say what it needs: ``t``, the time; ``m``, the
+        momenta (..., 3), body frame; ``q`` or ``attitude``, the attitudes (..., 4) or (..., 3, 3),
+        body to space, as given to `integrate`. Examples: ``f(t, q)``, ``f(m, q)``. The arrays are
+        read-only and change after the call: copy them if you need them later.
+    depends_on_m : bool, optional
+        Whether f depends on m; by default it does if it asks for m. Its kick is then one classical
+        Runge-Kutta step of order 4, and schemes that need a torque that depends only on attitude
+        and time raise an error.
     potential : callable, optional
         ``potential(t, attitude) -> (...)``: potential energy, for `Trajectory.energy`.
     W : callable, optional
         ``W(t, attitude) -> (..., 3)`` for schemes with a modified potential,
         ``W = 2 (f x v - Df[Q hat(v)])``, ``v = f / inertia``.
+    arguments : sequence of str, optional
+        What f takes, in its order, such as ``("t", "q")``, for a callable without a signature or
+        whose parameters have other names.
 
-    Notes
-    -----
-    With ``depends_on_m=None``, also for a function passed directly, a splitting calls f twice more
-    before the first step, with two other momenta of every body. If the results differ by more than
-    1e-12 of the larger, f depends on m. It is then called a third time: if equal arguments give
-    different results, a RuntimeWarning is given and f is treated as independent of m. A dependence
-    that begins at a threshold of ``|m|`` or at a later time is not found: give
-    ``depends_on_m=True``. Direct integrators (``splitting=None``) do not need to know and make no
-    such calls.
+    Raises
+    ------
+    TypeError
+        If f is not callable, or asks for an argument of another name. Parameters with a default
+        are left out unless they have one of these names.
 
     Examples
     --------
     A top pulled along the third axis of space:
 
     >>> import numpy as np, polhode as ph
-    >>> def pull(t, m, Q):
-    ...     return np.cross(Q[..., 2, :], [0.0, 0.0, 1.0])
+    >>> def pull(q):
+    ...     return np.cross(q[..., 2, :], [0.0, 0.0, 1.0])
     >>> top = ph.torques.Function(pull, potential=lambda t, Q: Q[..., 2, 2])
     >>> traj = ph.integrate([1.0, 1.0, 0.5], [0.0, 0.0, 4.0], np.eye(3), 0.01, 100, torque=top)
     >>> traj.m[-1]
@@ -78,32 +82,70 @@ class Function(UserDefined):
 
     def __init__(
         self,
-        f: Callable[[float, Array, Array], ArrayLike],
+        f: Callable[..., ArrayLike],
         depends_on_m: bool | None = None,
         potential: Callable[[float, Array], ArrayLike] | None = None,
         W: Callable[[float, Array], ArrayLike] | None = None,
+        *,
+        arguments: Sequence[str] | None = None,
     ) -> None:
         check_functions({"f": f} if W is None else {"f": f, "W": W})
         self._set_potential(potential)
-        self._f = f
+        self.function = f
+        #: The places in (t, m, attitude) of the arguments of f.
+        self.asked = _places(f, arguments)
         self._w = W
-        self.depends_on_m = None if depends_on_m is None else bool(depends_on_m)
+        self.depends_on_m = ARGUMENTS["m"] in self.asked if depends_on_m is None else depends_on_m
         self.has_modified = W is not None
 
     def torque(self, t: float, m: Array, attitude: Array) -> Array:
-        """Torque in the body frame, shape (..., 3): f(t, m, attitude)."""
-        return exactly("torque", self._f(t, m, attitude), m.shape)
+        """Torque in the body frame, shape (..., 3)."""
+        given = t, m, attitude
+        return exactly("torque", self.function(*(given[k] for k in self.asked)), m.shape)
 
     def modified(self, t: float, attitude: Array, shape: tuple[int, ...]) -> Array:
         """W in the body frame, shape (..., 3)."""
         assert self._w is not None
         return exactly("W", self._w(t, attitude), shape)
 
-    def record(self, where: str, record: Record) -> None:
-        """The functions that move the bodies."""
-        record.function(where, self._f)
-        if self._w is not None:
-            record.function("W", self._w)
+    def all_values(self, t: float, m: Array, attitude: Array) -> Array:
+        """The torque and, if given, W."""
+        torque = self.torque(t, m, attitude)
+        if self._w is None:
+            return torque
+        return np.concatenate([torque, self.modified(t, attitude, m.shape)], axis=-1)
 
     def __repr__(self) -> str:
-        return f"Function({self._f!r}, depends_on_m={self.depends_on_m})"
+        return f"Function({self.function!r}, depends_on_m={self.depends_on_m})"
+
+
+def _places(f: Callable[..., Any], names: Sequence[str] | None) -> tuple[int, ...]:
+    """The places in (t, m, attitude) of the arguments that a torque function asks for."""
+    who = f"the torque function {getattr(f, '__name__', f)!s}"
+    known = f"the arguments of a torque are {', '.join(ARGUMENTS)}"
+    if names is None:
+        try:
+            parameters = inspect.signature(f).parameters.values()
+        except ValueError:
+            raise TypeError(
+                f"{who} has no signature: give Function(f, arguments=('t', 'q'))"
+            ) from None
+        for each in parameters:
+            if each.kind is each.KEYWORD_ONLY and each.name in ARGUMENTS:
+                raise TypeError(f"{who} takes {each.name!r} by name only: drop the *")
+        names = [
+            each.name
+            for each in parameters
+            if each.name in ARGUMENTS
+            or (each.default is each.empty and each.kind is not each.VAR_KEYWORD)
+        ]
+    unknown = [name for name in names if name not in ARGUMENTS]
+    if unknown:
+        raise TypeError(
+            f"{who} asks for {unknown[0]!r}; {known}: rename the parameter, or give "
+            "Function(f, arguments=('t', 'q'))"
+        )
+    places = tuple(ARGUMENTS[name] for name in names)
+    if len(set(places)) < len(places):
+        raise TypeError(f"{who} asks for the same argument twice: {', '.join(names)}")
+    return places

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,9 +13,6 @@ from polhode.torques._evaluate import columns, in_body, returned
 from polhode.torques._model import Model, frame_of
 from polhode.torques._piecewise import Piecewise, is_piecewise, of_polynomial, of_samples
 from polhode.torques._tensors import turned
-
-if TYPE_CHECKING:
-    from polhode.run_directory.fingerprint import Record
 
 
 class Prescribed(Model):
@@ -95,12 +92,6 @@ class Prescribed(Model):
     def arguments(self) -> dict[str, Any] | None:
         """Arguments of the constructor; None with a function."""
         return super().arguments() if self.in_core else None
-
-    def record(self, where: str, record: Record) -> None:
-        """The frame, and the function if `values` is a function."""
-        record.fixed[f"{where}.frame"] = self.frame
-        if not self.in_core:
-            record.function(where, self.values)
 
     def torque(self, t: float, m: ArrayLike, attitude: AttitudeLike) -> Array:
         """Torque in the body frame, shape (..., 3), see `Model.torque`."""

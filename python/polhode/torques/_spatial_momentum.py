@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,9 +10,6 @@ from numpy.typing import ArrayLike
 from polhode._arrays import Array, AttitudeLike
 from polhode.torques._base import Torque
 from polhode.torques._evaluate import check_functions, fitting, in_body
-
-if TYPE_CHECKING:
-    from polhode.run_directory.fingerprint import Record
 
 
 class SpatialMomentum(Torque):
@@ -72,14 +68,14 @@ class SpatialMomentum(Torque):
             return fitting(f"derivatives[{order - 1}]", self.derivatives[order - 1](t), shape)
         return fitting("L", self.L(t), shape)
 
+    def all_values(self, t: float, m: Array, attitude: Array) -> Array:
+        """L and its derivatives."""
+        orders = range(len(self.derivatives) + 1)
+        return np.concatenate([self.spatial_momentum(k, t, m.shape) for k in orders], axis=-1)
+
     def in_axes(self, axes: Array) -> Torque:
         """The same torque in other body axes: it is given in space."""
         return self
-
-    def record(self, where: str, record: Record) -> None:
-        """The functions."""
-        for k, function in enumerate((self.L, *self.derivatives)):
-            record.function(f"derivative {k} of L" if k else "L", function)
 
     def __repr__(self) -> str:
         return f"SpatialMomentum({self.L!r}, {len(self.derivatives)} derivatives)"

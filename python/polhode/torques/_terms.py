@@ -31,6 +31,6 @@ def as_terms(torque: TorqueLike) -> list[Torque]:
     if callable(torque):
         return [Function(torque)]
     raise TypeError(
-        "torque must be None, a model of polhode.torques, a function f(t, m, attitude), a compiled "
+        "torque must be None, a model of polhode.torques, a function such as f(t, q), a compiled "
         f"function or a list of these, not {type(torque).__name__}"
     )
