@@ -33,7 +33,9 @@ ATOMS = np.array([[0, 0, 0], [np.sin(half), np.cos(half), 0], [-np.sin(half), np
 ATOMS -= MASSES @ ATOMS / MASSES.sum()
 body = ph.RigidBody.from_points(MASSES, ATOMS)  # in the axes of ATOMS
 dipole = 4.80320 * np.linalg.norm(CHARGES @ ATOMS)  # debye
-print(f"moments about the three axes {np.diag(body.tensor).round(4)} u A^2; dipole {dipole:.3f} D, published 2.351 D")
+print(
+    f"moments about the three axes {np.diag(body.tensor).round(4)} u A^2; dipole {dipole:.3f} D, published 2.351 D"
+)
 assert abs(dipole - 2.351) < 1e-3
 
 # %%
