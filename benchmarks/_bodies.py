@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,11 @@ import polhode as ph
 Array = NDArray[np.float64]
 EPS = 2.0**-52
 INERTIA = np.array([1.0, 1.5, 2.2])
+#: The heavy top of [Vil13], and a fast one: size of the torque and factor of the momentum.
+TOP_INERTIA = np.array([0.376, 0.627, 1.0])
+TOP_M0 = np.array([0.5, 0.7, -0.4])
+TOP_Q0 = np.array([0.9, 0.3, -0.2, 0.1]) / np.sqrt(0.95)
+TOPS = {"heavy": (1.0, 1.0), "fast": (1e-3, 2.0)}
 ANGLE = "eps (1 + angle): eps = 2.2e-16, angle = |h| |omega| in rad"
 
 
@@ -55,3 +62,15 @@ def turned(inertia: Array, m: Array, h: float | Array) -> Array:
     """The unit of rounding errors of a step, eps (1 + |h| |omega|)."""
     unit: Array = EPS * (1 + np.abs(h) * np.linalg.norm(m / inertia, axis=-1))
     return unit
+
+
+def steps_of_a_call(method: ph.Method) -> int:
+    """One; a multistep method makes five times the length of its history."""
+    return 5 * method.history or 1
+
+
+def report_top() -> dict[str, Array]:
+    """The heavy top of [CZ08] Sec. 4.3: inertia, m0, Q0, q0, u0, h and t_end."""
+    text = (resources.files("polhode") / "data/example1.toml").read_text(encoding="utf-8")
+    data = {name: np.array(x, float) for name, x in tomllib.loads(text).items()}
+    return {**data, "q0": ph.so3.to_quaternion(data["Q0"])}

@@ -11,7 +11,7 @@ LEAST_CHANGE = 0.02
 LEAST_WINDOWS = 20
 #: A change of an error by a smaller factor is not reported.
 LEAST_FACTOR = 2.0
-#: What the two runs should have in common.
+#: Conditions that should agree.
 CONDITIONS = (
     "processor",
     "cores",
@@ -67,7 +67,7 @@ def _errors(where: str, old: Row, new: Row) -> list[str]:
 
 
 def compare(old: Results, new: Results) -> str:
-    """What became faster or slower beyond the spread within the two runs, as text.
+    """List, as text, the times that changed by more than the spread within the two runs.
 
     A time changed if both have the same clock and at least 20 windows, the intervals between their
     quartiles have no common point and the medians differ by more than 2 %. Errors that changed by

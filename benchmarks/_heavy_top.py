@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from decimal import Decimal, localcontext
 
 import numpy as np
@@ -42,10 +42,10 @@ def _quaternion_rate(q: Series, w: Series, k: int) -> list[Decimal]:
 
 
 def heavy_top(
-    inertia: Sequence[float],
-    m0: Sequence[float],
-    q0: Sequence[float],
-    u0: Sequence[float],
+    inertia: Iterable[float],
+    m0: Iterable[float],
+    q0: Iterable[float],
+    u0: Iterable[float],
     t: float,
     steps: int,
 ) -> tuple[Array, Array]:
@@ -55,7 +55,7 @@ def heavy_top(
 
     Parameters
     ----------
-    inertia, m0, q0, u0 : sequence of float
+    inertia, m0, q0, u0 : iterable of float
         Moments, momentum in the body frame, quaternion (scalar first) and the vector in space.
     t : float
         The time.

@@ -45,7 +45,7 @@ def page(title: str, parts: Iterable[str]) -> str:
 
 
 def prose(text: str) -> str:
-    """The paragraphs of a docstring, with what is in backquotes as code."""
+    """The paragraphs of a docstring; text in backquotes becomes code."""
     paragraphs = (html.escape(" ".join(x.split())) for x in text.split("\n\n"))
     return re.sub("`([^`]+)`", r"<code>\1</code>", "".join(f"<p>{x}</p>" for x in paragraphs))
 

@@ -1,4 +1,4 @@
-"""What the processor can do: multiplication of matrices and addition of long vectors, by NumPy.
+"""Peak rates of the processor: NumPy's matrix product and its sum of long vectors.
 
 Run as a program it prints the figures in JSON; `peaks` runs it with one thread for NumPy's library.
 """

@@ -28,7 +28,7 @@ SEED = 2008
 
 @dataclass(frozen=True)
 class Run:
-    """What a case is given.
+    """The settings of a run, as a case receives them.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ Draw = Callable[[Table], "Figure"]
 
 @dataclass(frozen=True)
 class Case:
-    """A case: a generator of rows and what they are."""
+    """A case: a generator of rows, with its title and units."""
 
     name: str
     title: str
@@ -73,7 +73,7 @@ class Case:
 
     @property
     def text(self) -> str:
-        """What is measured and how: the docstring of the function."""
+        """The docstring of the function: the measured quantity and the procedure."""
         return inspect.getdoc(self.work) or ""
 
     def picture(self, draw: Draw) -> Draw:

@@ -116,7 +116,7 @@ class Measured:
         )
 
     def least(self, name: str) -> float:
-        """The shortest window, even of a loaded machine: a bound of what the processor can do."""
+        """The shortest window, even on a loaded machine: for peak rates."""
         return float(self._spent[name].min())
 
     def ratio(self, above: str, below: str) -> Ratio:
@@ -166,7 +166,7 @@ class Timer:
     ) -> Measured:
         """Call the functions in turn, one window of each, until the time is spent.
 
-        The order is another one in each round: each function comes first equally often.
+        The order rotates: each function comes first equally often.
 
         Parameters
         ----------
@@ -244,7 +244,7 @@ class _Others:
         return sum(ticks) - idle - own, sum(ticks)
 
     def share(self) -> float | None:
-        """The part since the start of this object; None where it cannot be known."""
+        """The part since the start of this object; None if it is unknown."""
         now = self._read()
         if now is None or self._begun is None or now[1] - self._begun[1] < 10:
             return None

@@ -14,7 +14,7 @@ from benchmarks import Row, Run, Times, case
 from benchmarks._bodies import INERTIA, Array, deviation, reference, states
 
 METHODS = ("exact", "frb", "gauss8", "dmv8", "magnus4")
-#: What the C interface may cost more, in ns per body per step.
+#: Accepted extra cost of the C interface, in ns per body per step.
 MOST = 5.0
 
 

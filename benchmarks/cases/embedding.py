@@ -1,4 +1,4 @@
-"""polhode.hpp in a C++ program: what each of its two ways costs."""
+"""The cost of polhode.hpp in a C++ program, linked and header-only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TARGETS = ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4")
 
 
 def _flags(*asked: str) -> list[str]:
-    """What `python -m polhode` prints."""
+    """The output of `python -m polhode`."""
     run = [sys.executable, "-m", "polhode", *asked]
     return subprocess.run(run, capture_output=True, text=True, check=True).stdout.split()
 

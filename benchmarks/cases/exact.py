@@ -14,7 +14,16 @@ import numpy as np
 
 import polhode as ph
 from benchmarks import Row, Run, Times, case
-from benchmarks._bodies import ANGLE, INERTIA, Array, deviation, reference, states, turned
+from benchmarks._bodies import (
+    ANGLE,
+    INERTIA,
+    Array,
+    deviation,
+    reference,
+    states,
+    steps_of_a_call,
+    turned,
+)
 from polhode import _core
 
 STEP = "ns per body per step"
@@ -109,7 +118,7 @@ def levels_methods(run: Run) -> Iterator[Row]:
 
 
 def at_every_level(what: str, quick: bool) -> dict[str, list[tuple[dict[str, Any], float]]]:
-    """What `this_level` finds in a process of each level, the fastest level first."""
+    """The result of `this_level` in a process of each level, the fastest level first."""
     found = {}
     for level in _core.build["isa_supported"].split():
         command = [sys.executable, "-m", "benchmarks.cases.exact", what, str(int(quick))]
@@ -140,7 +149,7 @@ def this_level(what: str, quick: bool) -> list[tuple[dict[str, Any], float]]:
             for h in LENGTHS
         ]
     n //= 10
-    steps = {x.name: 5 * x.history or 1 for x in ph.methods()}
+    steps = {x.name: steps_of_a_call(x) for x in ph.methods()}
     works = {
         name: partial(
             step, m[:n], q[:n], 0.2 / k, method=name, n_steps=k, out=(out[0][:n], out[1][:n])

@@ -160,10 +160,8 @@ def principal_axes(run: Run) -> Iterator[Row]:
 )
 def attitudes(run: Run) -> Iterator[Row]:
     """Functions of `polhode.so3` beside SciPy's `Rotation`, and `energy`; in turn, one thread."""
-    try:
-        from scipy.spatial.transform import Rotation
-    except ImportError:
-        Rotation = None
+    from scipy.spatial.transform import Rotation
+
     for n in (1, 100) if run.quick else (1, 100, 10_000, 100_000):
         rng = run.rng()
         q, v = rng.standard_normal((n, 4)), rng.standard_normal((n, 3))
@@ -177,24 +175,23 @@ def attitudes(run: Run) -> Iterator[Row]:
             "exp": [partial(so3.exp, v)],
             "to_quaternion": [partial(so3.to_quaternion, matrices)],
         }
-        if Rotation is not None:
-            turn = Rotation.from_quat(np.roll(q, -1, axis=1))
+        turn = Rotation.from_quat(np.roll(q, -1, axis=1))
 
-            def exp(v: Array = v) -> Array:
-                return np.roll(Rotation.from_rotvec(v).as_quat(), 1, axis=1)
+        def exp(v: Array = v) -> Array:
+            return np.roll(Rotation.from_rotvec(v).as_quat(), 1, axis=1)
 
-            def to_quaternion(a: Array = matrices) -> Array:
-                return np.roll(Rotation.from_matrix(a).as_quat(canonical=True), 1, axis=1)
+        def to_quaternion(a: Array = matrices) -> Array:
+            return np.roll(Rotation.from_matrix(a).as_quat(canonical=True), 1, axis=1)
 
-            others: dict[str, Callable[[], Any]] = {
-                "to_matrix": turn.as_matrix,
-                "rotate": partial(turn.apply, v),
-                "log": turn.as_rotvec,
-                "exp": exp,
-                "to_quaternion": to_quaternion,
-            }
-            for name, other in others.items():
-                works[name].append(other)
+        others: dict[str, Callable[[], Any]] = {
+            "to_matrix": turn.as_matrix,
+            "rotate": partial(turn.apply, v),
+            "log": turn.as_rotvec,
+            "exp": exp,
+            "to_quaternion": to_quaternion,
+        }
+        for name, other in others.items():
+            works[name].append(other)
 
         def energy(i: Array = inertia, v: Array = v) -> Any:
             return 0.5 * np.sum(v * v / i, axis=-1)

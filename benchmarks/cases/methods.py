@@ -11,7 +11,7 @@ import numpy as np
 
 import polhode as ph
 from benchmarks import Row, Run, Table, case
-from benchmarks._bodies import INERTIA, deviation, reference, states
+from benchmarks._bodies import INERTIA, deviation, reference, states, steps_of_a_call
 from benchmarks._drawing import figure, logarithmic, style
 from benchmarks._peak import peaks
 from polhode.display.plot import COLOURS
@@ -34,11 +34,6 @@ LABELLED = {
 }
 #: Bytes of m and of the attitude that a step reads and writes.
 BYTES = {"quaternion": 2 * 8 * (3 + 4), "matrix": 2 * 8 * (3 + 9)}
-
-
-def steps_of_a_call(method: ph.Method) -> int:
-    """One; a multistep method makes five times the length of its history."""
-    return 5 * method.history or 1
 
 
 def errors(method: ph.Method, attitude: str, bodies: int, rng: np.random.Generator) -> list[float]:

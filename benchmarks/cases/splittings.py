@@ -9,15 +9,9 @@ import numpy as np
 
 import polhode as ph
 from benchmarks import Row, Run, case
-from benchmarks._bodies import Array
+from benchmarks._bodies import TOP_INERTIA, TOP_M0, TOP_Q0, TOPS, Array
 from benchmarks._heavy_top import heavy_top
 
-#: The heavy top of [Vil13], to t = 1.
-INERTIA = np.array([0.376, 0.627, 1.0])
-M0 = np.array([0.5, 0.7, -0.4])
-Q0 = np.array([0.9, 0.3, -0.2, 0.1]) / np.sqrt(0.95)
-#: Size of the torque and of the momentum.
-TOPS = {"heavy": (1.0, 1.0), "fast": (1e-3, 2.0)}
 FLOWS = 240
 BUDGETS = (1, 2, 4)  # us per body for the whole run
 
@@ -25,9 +19,9 @@ BUDGETS = (1, 2, 4)  # us per body for the whole run
 def end(scheme: ph.Splitting, steps: int, weight: float, speed: float) -> Array:
     """Momentum over the size and attitude at t = 1."""
     trajectory = ph.integrate(
-        INERTIA,
-        speed * M0,
-        Q0,
+        TOP_INERTIA,
+        speed * TOP_M0,
+        TOP_Q0,
         1.0 / steps,
         steps,
         torque=ph.torques.HeavyTop([0.0, 0.0, weight]),
@@ -41,8 +35,7 @@ def exact_ends() -> dict[str, Array]:
     """The same correct to the last bit."""
     ends = {}
     for name, (weight, speed) in TOPS.items():
-        m0 = (speed * M0).tolist()
-        m, q = heavy_top(INERTIA.tolist(), m0, Q0.tolist(), [0.0, 0.0, weight], 1.0, 16)
+        m, q = heavy_top(TOP_INERTIA, speed * TOP_M0, TOP_Q0, [0.0, 0.0, weight], 1.0, 16)
         ends[name] = np.concatenate([m / speed, q])
     return ends
 
@@ -88,12 +81,12 @@ def splittings(run: Run) -> Iterator[Row]:
     are against Taylor series in 50-digit arithmetic; rounding limits them to about 1e-15.
     """
     n, steps = (100, 6) if run.quick else (10_000, 10)
-    m, q = M0 * np.linspace(0.9, 1.1, n)[:, None], np.tile(Q0, (n, 1))
+    m, q = TOP_M0 * np.linspace(0.9, 1.1, n)[:, None], np.tile(TOP_Q0, (n, 1))
     top = ph.torques.HeavyTop([0.0, 0.0, 1.0])
     listed = ph.splittings()
     works = {
         s.name: partial(
-            ph.integrate, INERTIA, m, q, 1e-2, steps, torque=top, splitting=s, save_every=steps
+            ph.integrate, TOP_INERTIA, m, q, 1e-2, steps, torque=top, splitting=s, save_every=steps
         )
         for s in listed
     }

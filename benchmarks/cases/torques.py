@@ -7,10 +7,8 @@ import importlib
 import shutil
 import subprocess
 import tempfile
-import tomllib
 from collections.abc import Iterator
 from functools import partial
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,7 @@ import numpy as np
 
 import polhode as ph
 from benchmarks import Row, Run, Times, absent, case
-from benchmarks._bodies import INERTIA, Array
+from benchmarks._bodies import INERTIA, Array, report_top
 from benchmarks._heavy_top import heavy_top
 
 STEP = "ns per body per step"
@@ -66,12 +64,10 @@ void top(int64_t n, int64_t first, int64_t stride, double t, const double *restr
 
 
 def compiled_by_c(folder: Path) -> Any:
-    """The heavy top in C, as a ctypes function pointer; None without a compiler or SciPy."""
+    """The heavy top in C, as a ctypes function pointer; None without a compiler."""
+    from scipy import LowLevelCallable
+
     compiler = shutil.which("cc")
-    try:
-        from scipy import LowLevelCallable
-    except ImportError:
-        return None
     if compiler is None:
         return None
     source, library = folder / "top.c", folder / "top.so"
@@ -206,12 +202,6 @@ def torques_compiled(run: Run) -> Iterator[Row]:
 # The heavy top of the report ---------------------------------------------------------------------
 
 
-def _report_top() -> dict[str, Array]:
-    text = (resources.files("polhode") / "data/example1.toml").read_text(encoding="utf-8")
-    data = {k: np.array(x, float) for k, x in tomllib.loads(text).items()}
-    return {**data, "q0": ph.so3.to_quaternion(data["Q0"])}
-
-
 @case(
     "heavy_top",
     "The heavy top of the report: settings of integrate",
@@ -220,7 +210,7 @@ def _report_top() -> dict[str, Array]:
 )
 def heavy_top_settings(run: Run) -> Iterator[Row]:
     """10,000 tops with 0.9 to 1.1 of the momentum, h = 0.1; one thread, all columns in turn."""
-    top = _report_top()
+    top = report_top()
     q0 = top["q0"]
     n = 100 if run.quick else 10_000
     m, q = top["m0"] * np.linspace(0.9, 1.1, n)[:, None], np.tile(q0, (n, 1))
@@ -280,7 +270,7 @@ def heavy_top_long(run: Run) -> Iterator[Row]:
 
     2.4e-14 of the change of T + u3 is the error of the scheme; rounding adds a random walk.
     """
-    top = _report_top()
+    top = report_top()
     q0 = top["q0"]
     n_steps = 1000 if run.quick else 100_000
     half = run.rng().uniform(0, np.pi, 64)
@@ -292,8 +282,7 @@ def heavy_top_long(run: Run) -> Iterator[Row]:
         ph.integrate, top["inertia"], top["m0"], q, 0.5, torque=ph.torques.HeavyTop(top["u0"]),
         splitting="rkn6_14", save_every=100, threads=1,
     )  # fmt: skip
-    inertia, m0, u0 = (top[k].tolist() for k in ("inertia", "m0", "u0"))
-    exact = heavy_top(inertia, m0, q0.tolist(), u0, t=50.0, steps=64)
+    exact = heavy_top(top["inertia"], top["m0"], q0, top["u0"], t=50.0, steps=64)
     for compensated in (False, True):
         some = partial(work, n_steps=1000, compensated=compensated)
         times: dict[str, Times] = run.timer.measure({"time": some}, 64 * 1000).times

@@ -12,7 +12,16 @@ import numpy as np
 
 import polhode as ph
 from benchmarks import Row, Run, Table, Times, case
-from benchmarks._bodies import Array, deviation, reference, states
+from benchmarks._bodies import (
+    TOP_INERTIA,
+    TOP_M0,
+    TOP_Q0,
+    TOPS,
+    Array,
+    deviation,
+    reference,
+    states,
+)
 from benchmarks._drawing import figure, logarithmic, style
 from benchmarks._heavy_top import heavy_top
 
@@ -25,7 +34,7 @@ Labels = dict[str, str | int | float]
 #: Time of a run in units of I1 / |m|, and numbers of steps of it.
 TIME = 8.0
 STEPS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
-#: A longer error is that of a method that has lost the solution.
+#: Above this error a method has lost the solution.
 MOST_ERROR = 0.3
 #: Below this error rounding may count: the first run that is no better ends a curve.
 ROUNDING = 1e-12
@@ -62,11 +71,6 @@ FREE: dict[str, Callable[[int, np.random.Generator], tuple[Array, Array, Array]]
     "near the separatrix": near_separatrix,
     "nearly symmetric": nearly_symmetric,
 }
-#: The heavy top of [Vil13], and a fast one: torque, momentum.
-INERTIA = np.array([0.376, 0.627, 1.0])
-M0 = np.array([0.5, 0.7, -0.4])
-Q0 = np.array([0.9, 0.3, -0.2, 0.1]) / np.sqrt(0.95)
-TOPS = {"heavy top": (1.0, 1.0), "fast top": (1e-3, 2.0)}
 TOP_TIME = 4.0
 
 
@@ -146,7 +150,7 @@ def top_end(
 ) -> tuple[Array, Array]:
     """The end of the run of some tops."""
     trajectory = ph.integrate(
-        INERTIA, m, q, TOP_TIME / steps, steps,
+        TOP_INERTIA, m, q, TOP_TIME / steps, steps,
         torque=ph.torques.HeavyTop([0.0, 0.0, weight]), splitting=scheme, method=method,
         save_every=steps, threads=1,
     )  # fmt: skip
@@ -167,17 +171,16 @@ def work_precision_torque(run: Run) -> Iterator[Row]:
     other method of free bodies. 256 tops with 0.9 to 1.1 of the momentum, one thread. The error is
     that of four of them, against Taylor series in 50-digit arithmetic. Runs are left out as in
     `work_precision`. "taylor4" to "taylor6" are not there: they need derivatives of the torque that
-    only a prescribed momentum has (`torques.SpatialMomentum`), which is no top.
+    only a prescribed momentum has (`torques.SpatialMomentum`), which is not a top.
     """
     bodies = 32 if run.quick else 256
     counts = (4, 64) if run.quick else (4, 8, 16, 32, 64, 128, 256, 512)
     checked = np.linspace(0, bodies - 1, 2 if run.quick else 4).astype(int)
     for top, (weight, speed) in TOPS.items():
-        m = speed * M0 * np.linspace(0.9, 1.1, bodies)[:, None]
-        q = np.tile(Q0, (bodies, 1))
+        m = speed * TOP_M0 * np.linspace(0.9, 1.1, bodies)[:, None]
+        q = np.tile(TOP_Q0, (bodies, 1))
         ends = [
-            heavy_top(list(INERTIA), m[i].tolist(), Q0.tolist(), [0.0, 0.0, weight], TOP_TIME, 64)
-            for i in checked
+            heavy_top(TOP_INERTIA, m[i], TOP_Q0, [0.0, 0.0, weight], TOP_TIME, 64) for i in checked
         ]
         end = tuple(np.array(x) for x in zip(*ends, strict=True))
         runs: dict[str, tuple[str, str | None, str]] = {
@@ -199,11 +202,16 @@ def work_precision_torque(run: Run) -> Iterator[Row]:
         }
 
         def error(got: tuple[Array, Array], end: Any = end, speed: float = speed) -> Array:
-            size = speed * float(np.linalg.norm(M0))
+            size = speed * float(np.linalg.norm(TOP_M0))
             return deviation((got[0][checked], got[1][checked]), end, size)
 
         for name, n, off, spent in _curve(run, bodies, works, error):
-            labels: Labels = {"top": top, "family": runs[name][0], "method": name, "steps": n}
+            labels: Labels = {
+                "top": f"{top} top",
+                "family": runs[name][0],
+                "method": name,
+                "steps": n,
+            }
             yield Row(labels, {"time": spent}, values={"error": off})
 
 

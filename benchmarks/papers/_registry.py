@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module, resources
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, get_args
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -221,7 +221,11 @@ def printed_cell(
 
 
 def bounded(
-    label: str, recomputed: float, low: float = -math.inf, high: float = math.inf, **others: Any
+    label: str,
+    recomputed: SupportsFloat,
+    low: float = -math.inf,
+    high: float = math.inf,
+    **others: Any,
 ) -> Cell:
     """Cell of a number for which the paper prints none; the bounds are chosen here."""
     return Cell(label, (low, high), float(recomputed), chosen=True, **others)

@@ -44,9 +44,9 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "Runge-Kutta": ("rk4_rotation", {}),
     "AB-AM": ("abam_rotation", {"start": "buss"}),
 }
-#: Rows whose printed numbers are those of a slip, and how that is run.
+#: Rows that were printed with a slip of the program, and functions that repeat it.
 SLIPPED = {"Simo-Wong explicit": _buss_slips.simo_wong, "AB-AM": _buss_slips.abam}
-#: What a row with the energy correction ends with.
+#: End of the label of a row with the energy correction.
 ENERGY = ", energy"
 
 #: Colours for the rows after the seven of the other pictures.
@@ -82,7 +82,7 @@ def costs(correction: int = CORRECTION) -> dict[str, tuple[float, float]]:
 
 
 def slip_of(published: dict[str, Any], label: str) -> dict[str, Any]:
-    """What a cell gets if its printed value is a slip or differs for another reason."""
+    """Arguments of a cell whose printed value is a slip or differs for another reason."""
     slip = published["slips"].get(label)
     if slip is None:
         return {}
@@ -184,7 +184,7 @@ def _draw_costs(printed: dict[str, list[str]], ours: dict[str, tuple[float, floa
 
 
 def energy_after(name: str, h: float, n: int, **options: Any) -> float:
-    """Energy after n - 1 steps of h, which is what the tables have under N = n."""
+    """Energy after n - 1 steps of h; the tables print it under N = n."""
     m, _ = ph.step(J, M0, IDENTITY, h, method=name, n_steps=n - 1, **options)
     return float(ph.energy(J, m))
 

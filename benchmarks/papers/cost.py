@@ -158,7 +158,7 @@ def figure_6(published: dict[str, Any], run: Run) -> Result:
 
 @item("report-cost")
 def cost(published: dict[str, Any], run: Run) -> Result:
-    """What section 4.2 and the conclusions say of the cost, in counted operations."""
+    """Claims of section 4.2 and of the conclusions on cost, in counted operations."""
     steps = published["steps"]
     values = quotients_of_operations(steps)
     exact = [x for label, _, _ in CURVES[:2] for x in values[label]]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 import polhode as ph
 from benchmarks.papers import _drawing
+from benchmarks.papers._ode import by_runge_kutta
 from benchmarks.papers._registry import Cell, Result, Run, Table, bounded, item
 from benchmarks.papers.listings import ORDERS
 
@@ -88,26 +89,6 @@ def ensembles(count: int, size: int = 50) -> tuple[Array, Array]:
     return m, q
 
 
-def by_ode45(m: Array, q: Array) -> Array:
-    """Attitudes at t = 10 by the Runge-Kutta pair of MATLAB's ode45, the reference of the thesis.
-
-    With its tolerances: absolute eps, relative 100 eps, the smallest that both programs accept.
-    """
-    from scipy.integrate import solve_ivp
-
-    def rate(_: float, y: Array) -> Array:
-        m, q = y[: 3 * n].reshape(n, 3), y[3 * n :].reshape(n, 4)
-        omega = m / MOMENTS
-        spin = np.concatenate([np.zeros((n, 1)), omega], -1)
-        return np.concatenate([np.cross(m, omega).ravel(), ph.so3.multiply(q, spin).ravel() / 2])
-
-    n = m.size // 3
-    start = np.concatenate([m.ravel(), q.ravel()])
-    eps = np.finfo(np.float64).eps
-    found = solve_ivp(rate, (0, T_END), start, "RK45", rtol=100 * eps, atol=eps, t_eval=[T_END])
-    return np.asarray(found.y[3 * n :, -1].reshape(q.shape))
-
-
 def mean_errors(
     method: str,
     h: float,
@@ -154,7 +135,7 @@ def mean_errors(
     return np.asarray(change.mean(-1))
 
 
-#: Why the library's factorization is another curve.
+#: Why the library's factorization has its own curve.
 BOTH = (
     "The factorization of the thesis has its frame always at axis 3. The library's methods "
     "`factorization2` to `factorization8` put it at the axis that m circles, which makes the "
@@ -166,7 +147,7 @@ BOTH = (
 def table_2(published: dict[str, Any], run: Run) -> Result:
     """Means over random states."""
     states = ensembles(8 if run.quick else 20)
-    reference = by_ode45(*states)
+    reference = by_runge_kutta("RK45", MOMENTS, *states, T_END)
     half, root = 0.5, math.sqrt(0.5)
     rows: dict[str, dict[str, Any]] = {
         "c0 = c3 = 1/2": {"method": "thesis8", "c0": half, "c3": half},
@@ -231,7 +212,10 @@ def figure_2(published: dict[str, Any], run: Run) -> Result:
     states = (m, q)
     steps = [2.0**-i for i in range(9 if run.quick else 11)]
     families = {"M": "magnus", "F": "thesis", "L": "factorization"}
-    exact, reference = ph.step(MOMENTS, m, q, T_END)[1], by_ode45(m, q)
+    exact, reference = (
+        ph.step(MOMENTS, m, q, T_END)[1],
+        by_runge_kutta("RK45", MOMENTS, m, q, T_END),
+    )
     names = [(f"{letter}{order}", order) for letter in families for order in ORDERS]
 
     def errors(name: str, end: Array) -> list[float]:
@@ -240,7 +224,7 @@ def figure_2(published: dict[str, Any], run: Run) -> Result:
 
     curves = {name: errors(name, exact) for name, _ in names}
     of_reference = float(np.linalg.norm(reference - exact, axis=-1).mean())
-    # Where the error is neither that of too long a step nor rounding.
+    # The step is neither too long for the order nor so short that rounding counts.
     pair = {2: 4, 4: 3, 6: 2, 8: 0}
     slopes, lines = [], []
     for name, order in names:

@@ -96,7 +96,7 @@ def _figure(example: str, claims: list[Cell], published: dict[str, Any], table: 
     if claims:
         tables.append(Table("What the text says", claims, f"errors at the time step {steps[-1]:g}"))
     notes = [
-        "What the picture and the text say is compared: the paper prints no numbers. Errors at "
+        "The paper prints no numbers: the cells are claims of its text and its figure. Errors at "
         f"t = {time:g} against the exact solution or a splitting of order 6; the paper compares "
         "with a run of very small steps."
     ]
@@ -112,7 +112,7 @@ def figure_1(published: dict[str, Any], run: Run) -> Result:
     least = min(error for name, error in of_m.items() if name not in ("IMID", "AKW"))
     attitude = "most accurate in the attitude"
     others = max(error for name, error in of_m.items() if name not in ("BBTRAP", "SWC1"))
-    # "By far" and the like have no number in the paper: what the figure shows.
+    # Words such as "by far" have no number in the paper: the bounds follow the figure.
     claims = [
         bounded("momentum, least error but of AKW / IMID: TRAP", least / of_m["IMID"], 1.0, 3.0),
         bounded("momentum, AKW / IMID", of_m["AKW"] / of_m["IMID"], 0.99, 1.01),

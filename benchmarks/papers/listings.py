@@ -98,7 +98,7 @@ def counts_as(row: str) -> Callable[[F], F]:
     return decorate
 
 
-# --- MATLAB's functions and those of the thesis ---
+# --- functions of MATLAB and of the thesis ---
 
 
 def vector(*x: Counted) -> Vector:

@@ -35,7 +35,7 @@ _HEADER = "boost/math/special_functions/jacobi_elliptic.hpp"
 
 
 class MissingError(Exception):
-    """A program that is not there; the text is that of its row."""
+    """A program is not installed; the text stands in its row."""
 
 
 def ours() -> tuple[str, Functions]:

@@ -1,4 +1,4 @@
-"""What a rival is to the benchmarks, ours included."""
+"""The interface of the programs that the benchmarks compare, polhode included."""
 
 from __future__ import annotations
 
@@ -34,12 +34,11 @@ class Rival:
     Parameters
     ----------
     name : str
-        What the tables call it.
+        Name in the tables.
     packages : sequence of (str, str)
-        What must be there: the module, and the distribution that brings it; the first one's version
-        is that of the rival.
+        Needed modules and their distributions; the version of the first is that of the rival.
     knob : str
-        What `settings` are, with the unit.
+        Meaning of `settings`, with the unit.
     settings : mapping of str to sequence of float
         For each kind of problem it solves, values of the knob, the least accurate first.
     prepare : callable
@@ -47,7 +46,7 @@ class Rival:
     batch : bool, default True
         Whether it moves many bodies in a call.
     probe : callable, optional
-        Raises `OSError` where its modules are there and a library of theirs is not.
+        Raises `OSError` if a library of the modules is missing.
     """
 
     name: str
@@ -59,7 +58,7 @@ class Rival:
     probe: Callable[[], object] | None = None
 
     def missing(self) -> str:
-        """Why it cannot run here, for its row; empty if it can."""
+        """The reason why it cannot run here; empty if it can."""
         for module, distribution in self.packages:
             try:
                 importlib.import_module(module)

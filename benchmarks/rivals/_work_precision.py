@@ -13,7 +13,7 @@ from benchmarks._timing import Clock
 from benchmarks.rivals._problem import Problem
 from benchmarks.rivals._rival import Rival
 
-# The rivals are single-threaded, or told to be; should one not obey, this clock counts its threads.
+# The rivals use one thread; this clock also counts the threads of one that does not.
 _CLOCK: Clock = "process"
 # Shorter windows would time the caches that the program before has filled.
 _WINDOW = 1e-3
@@ -137,7 +137,7 @@ class Curve:
             self.runs[name] = prepared.run
 
     def setting(self, name: str) -> str:
-        """The name of a setting without that of the program."""
+        """Setting name without the program prefix."""
         return name.removeprefix(f"{self.program.name}, ")
 
 
@@ -150,9 +150,9 @@ def compare(
 ) -> Iterator[Row]:
     """Rows of the settings of all programs, and of their times at equal errors.
 
-    Ours are measured alone, and again in turn with each rival, which the ratios are of: to the one
-    of ours whose median is the least at the error. A rival whose least accurate setting is better
-    than the error has no ratio; if ours is better, the note of the ratio says so.
+    polhode is measured alone, and again in turn with each rival. A ratio is the time of the rival
+    over that of the fastest polhode setting at the error. There is no ratio if even the coarsest
+    setting of a rival is more accurate than the error. A note says if polhode is more accurate.
     """
 
     def labels(program: Rival, at: str) -> dict[str, str | int | float]:

@@ -28,9 +28,8 @@ UNITS = {
     "the largest over the bodies",
     "at": "setting of the program, or error at which its time is interpolated",
     "time": "at an error, minimum, quartiles and median are each interpolated between two settings",
-    "over polhode": "median [quartiles] of the ratio of times in neighbouring windows, over that "
-    "of polhode's whose median is the least at this error or a smaller one (see the note); the "
-    "quartiles as if those of all settings deviated together",
+    "over polhode": "time over that of the fastest polhode setting at this error; "
+    "median [quartiles]",
 }
 
 

@@ -245,8 +245,8 @@ class TorqueFreeMotion:
         Parameters
         ----------
         t : array_like, shape (n,), optional
-            Times. None: 400 times of two periods of m; where m does not return or does not move, of
-            the time of four turns at the rate of the start.
+            Times. None: 400 times over two periods of m, or over four rotations at the initial
+            rate if m is not periodic or is constant.
         body : int or tuple of int, optional
             Which body of a batch.
         panels : sequence of str, optional

@@ -177,7 +177,7 @@ def states_at(
 
 
 def _span(period: float, omega: Array) -> float:
-    """Two periods of m, or four turns where it does not return or does not move."""
+    """Two periods of m, or four rotations if m is not periodic or is constant."""
     rate = float(np.linalg.norm(omega))
     if np.isfinite(period):
         return 2 * period
