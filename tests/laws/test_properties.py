@@ -81,7 +81,9 @@ def momenta(draw: st.DrawFn, inertia: Array) -> Array:
         m[high] = m[low] * math.sqrt(i3 * (i2 - i1) / max(i1 * (i3 - i2), 1e-300)) * (1 + tiny)
     size = math.hypot(*m)
     m = m / size if size > 1e-300 and math.isfinite(size) else np.array([1.0, 0.0, 0.0])
-    return np.where(inertia > 0, m, 0.0)
+    m = np.where(inertia > 0, m, 0.0)
+    # Without its part along a rod it may be next to nothing, whose square is no double.
+    return m if math.hypot(*m) > 1e-3 else np.where(inertia > 0, 0.5, 0.0)
 
 
 quaternions = (
