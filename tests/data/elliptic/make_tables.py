@@ -55,6 +55,52 @@ def rj(x: mpf, y: mpf, z: mpf, p: mpf) -> mpf:
         return terms / (y - p)
 
 
+def rj_far_apart(x: mpf, y: mpf, z: mpf, p: mpf) -> mpf:
+    """R_J by duplication with one R_C a time: [Carlson95] Sec. 2, without its cancellation.
+
+    mpmath's R_J needs as many digits as there are decades between the arguments, which is slow.
+    """
+    if p < 0:  # DLMF 19.21.12 about the largest argument
+        with mp.workdps(2500):
+            c, b, a = sorted([x, y, z])
+            q = a + (b - a) * (c - a) / (p - a)
+            lengths, r_c = (p - a, q - a), (b * c / a, p * q / a)
+        terms = 3 * rf_far_apart(x, y, z) - 3 * rc_far_apart(*r_c)
+        return (terms - lengths[1] * rj_far_apart(x, y, z, q)) / lengths[0]
+    v, factor, total, mean = [x, y, z, p], mpf(1), mpf(0), x
+    while not mean or max(abs(t / mean - 1) for t in v) > mpf(10) ** -14:
+        r = [mp.sqrt(t) for t in v]
+        shift = r[0] * r[1] + r[1] * r[2] + r[2] * r[0]
+        d = (r[3] + r[0]) * (r[3] + r[1]) * (r[3] + r[2])
+        total += 6 * factor / d * rc_far_apart(mpf(1), 2 * r[3] * (v[3] + shift) / d)
+        v, factor = [(t + shift) / 4 for t in v], factor / 4
+        mean = (v[0] + v[1] + v[2] + 2 * v[3]) / 5
+    X, Y, Z = ((mean - t) / mean for t in v[:3])
+    e2 = X * Y + X * Z + Y * Z - 3 * (X + Y + Z) ** 2 / 4
+    return total + factor / (mean * mp.sqrt(mean)) * (1 - 3 * e2 / 14)
+
+
+def rf_far_apart(x: mpf, y: mpf, z: mpf) -> mpf:
+    v, mean = [x, y, z], mpf(0)
+    while not mean or max(abs(t / mean - 1) for t in v) > mpf(10) ** -14:
+        r = [mp.sqrt(t) for t in v]
+        shift = r[0] * r[1] + r[1] * r[2] + r[2] * r[0]
+        v = [(t + shift) / 4 for t in v]
+        mean = sum(v) / 3
+    X, Y, Z = ((mean - t) / mean for t in v)
+    return (1 - (X * Y - Z * Z) / 10) / mp.sqrt(mean)
+
+
+def rc_far_apart(x: mpf, y: mpf) -> mpf:
+    if y < 0:
+        return mp.sqrt(x / (x - y)) * rc_far_apart(x - y, -y)
+    if abs(y - x) <= mpf(10) ** -20 * y:
+        return (1 - (y - x) / (3 * x)) / mp.sqrt(x)
+    if x < y:
+        return mp.atan2(mp.sqrt(y - x), mp.sqrt(x)) / mp.sqrt(y - x)
+    return mp.asinh(mp.sqrt(x / y - 1)) / mp.sqrt(x - y)
+
+
 def agm(a: mpf, b: mpf) -> mpf:
     return mp.agm(a, b)
 
@@ -151,6 +197,41 @@ def rj_rows(rng: np.random.Generator) -> Iterator[list[float]]:
     yield [1e-300, 1e-300, 1e300, 1e-300]
     yield [2e-300, 1e-300, 3e-300, 5e-300]
     yield [2e300, 1e300, 3e300, 5e300]
+
+
+def rj_far_rows(rng: np.random.Generator) -> Iterator[list[float]]:
+    """Exponents over the whole range, zeros, equal arguments, both signs of p."""
+    rows = 0
+    while rows < 120:
+        args = log_uniform(rng, 300, 4)
+        if rows % 3 == 0:
+            args[int(rng.integers(3))] = 0.0
+        elif rows % 3 == 1:
+            args[1] = args[0] * (1 + 0.1 * float(rng.normal()))
+        if rows % 2:
+            args[3] = -args[3]
+        if 1e-300 < abs(rj_far_apart(*map(mpf, args))) < 1e300:
+            rows += 1
+            yield args
+    for args in (
+        (8.265379410324846e123, 0.0, 1.0589639533006015e-266, 4.962311600754546e139),
+        (1.0128881468452325e-293, 1.2846955925017852e129, 0.0, 2.161694146598827e168),
+        (0.0, 1e-300, 1e100, 1e120),
+        (
+            5.072498399676376e244,
+            8.302720468876359e250,
+            5.27638872337299e-93,
+            3.6850996848029814e-128,
+        ),
+        (1.8485959552814182e238, 2.355052854750882e292, 0.0, 3.0249182169088764e-299),
+        (
+            3.112425451035389e209,
+            1.4697185332819676e246,
+            3.666507418299176e-274,
+            2.829100521604316e-101,
+        ),
+    ):
+        yield list(args)
 
 
 def jacobi_rows(rng: np.random.Generator) -> Iterator[list[float]]:
@@ -255,6 +336,7 @@ TABLES: list[Table] = [
     ),
     ("ellip_pi", ellip_pi, "n phi k2", pi_rows, True),
     ("ellip_pi_complete", ellip_pi_complete, "n k2", pi_complete_rows, True),
+    ("rj_far_apart", rj_far_apart, "x y z p", rj_far_rows, True),
 ]
 
 
@@ -302,6 +384,8 @@ def self_check() -> None:
         mine = rj(*map(mpf, args))
         with mp.workdps(20):
             assert abs(mine / mp.re(mp.elliprj(*args)) - 1) < mpf(10) ** -15
+    for args in ([1, 2, 3, -4], [1, 2, 3, 4], [mpf(10) ** -40, 0, 7, 3], [mpf(10) ** 40, 2, 0, -3]):
+        assert abs(rj_far_apart(*map(mpf, args)) / rj(*map(mpf, args)) - 1) < mpf(10) ** -30
     s, c, d, _ = jacobi(mpf("1.3"), mpf("0.2"))
     for kind, mine in (("sn", s), ("cn", c), ("dn", d)):
         assert abs(mine - mp.ellipfun(kind, mpf("1.3"), m=mpf("0.8"))) < mpf(10) ** -40

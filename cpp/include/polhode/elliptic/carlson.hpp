@@ -222,6 +222,15 @@ struct FirstAndThird {
     T rj;
 };
 
+/// R_F and R_J of arguments times scale^2, and a term of R_J itself, without that factor: it may be
+/// so large that with it it would overflow.
+template <class T>
+struct ScaledFirstAndThird {
+    T rf;
+    T rj;
+    T apart;
+};
+
 /// The start of the angle of rf_rj_positive, and the number whose square root scales its tangent.
 template <class T>
 struct Angle {
@@ -241,17 +250,18 @@ struct Angle {
 /// (tanh for delta < 0).  Each duplication adds an angle and halves the sum.  With 1 + e = 2 sqrt p
 /// (p + lambda) / d there is no cancellation, even for small p.
 ///
-/// @param start  initial value of the angle: 6 angle / sqrt(delta) is added to R_J
+/// @param start  initial value of the angle: 6 angle / sqrt(delta) is added to R_J of the scaled
+///               arguments
+/// @param scale  root_scale of the largest argument
 template <class T>
-FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p, bool with_rf, const Angle<T>& start) {
-    const T scale = root_scale(largest_of(x, y, max(z, p)));
+ScaledFirstAndThird<T> rf_rj_scaled(
+    T x, T y, T z, T p, bool with_rf, const Angle<T>& start, const T& scale) {
     Duplication<4, T> s({x, y, z, p}, scale, {1, 1, 1, 2}, third_kind_tolerance<T>);
     T delta = (s.v[3] - s.v[0]) * (s.v[3] - s.v[1]) * (s.v[3] - s.v[2]);
     T t = 0.0, y2 = 1.0, first = 0.0;
     if (any(start.given)) {
-        const T cube = scale * scale * scale;
-        delta = select(start.given, start.delta * cube * cube, delta);
-        t = select(start.given, start.t / cube, t);
+        delta = select(start.given, start.delta, delta);
+        t = select(start.given, start.t, t);
         y2 = select(start.given, start.y2, y2);
     }
     // The angle is small enough for its series when tan^2 is below this.
@@ -268,13 +278,16 @@ FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p, bool with_rf, const Angle<T>
         // Arguments so far apart that products overflow or underflow: this integral separately.
         const mask_t<T> apart = s.active & (d < 0x1p-250);
         if (any(apart)) {
-            const T e1 =
-                select(apart,
-                       (2.0 * rp / rpx) * ((rp / rpy) * (rp / rpz) + (s.lambda() / rpy) / rpz),
-                       T(1.0));
+            const T largest = largest_of(rpx, rpy, rpz), smallest = smallest_of(rpx, rpy, rpz);
+            const T middle = max(min(rpx, rpy), min(max(rpx, rpy), rpz));
+            const T e1 = select(apart,
+                                (2.0 * rp / smallest) * ((s.v[3] + s.lambda()) / (largest * middle)),
+                                T(1.0));
             const T weight = 6.0 * s.quarter * rf_valid(T(1.0), e1, e1);
-            const T part = (((weight * scale / rpx) * scale / rpy) * scale) / rpz;
-            first = select(apart, first + part, first);
+            // The largest quotient times the smallest: all are square roots of numbers in range.
+            const T inverse_d =
+                ((scale / smallest) * (scale / largest)) * (scale / middle);
+            first = select(apart, fma(weight, inverse_d, first), first);
             t_next = select(apart, T(0.0), t_next);
             y2_next = select(apart, T(1.0), y2_next);
         }
@@ -290,8 +303,17 @@ FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p, bool with_rf, const Angle<T>
     for (int i = terms - 1; i >= 0; --i) angle = fma(e, angle, ratio<T>(1, 2 * i + 1));
     const T rj = s.quarter * (third_kind_series(s.v[0], s.v[1], s.v[2], s.mean) + 6.0 * t * angle);
     T rf = 0.0;
-    if (with_rf) rf = first_kind_series(s.v[0], s.v[1], s.v[2]) * scale;
-    return {rf, first + rj * scale * scale * scale};
+    if (with_rf) rf = first_kind_series(s.v[0], s.v[1], s.v[2]);
+    return {rf, rj, first};
+}
+
+/// R_F(x,y,z) and R_J(x,y,z,p), p > 0; R_F only where it is wanted.
+template <class T>
+FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p, bool with_rf) {
+    const Angle<T> zero{p != p, T(0.0), T(1.0), T(0.0)};
+    const T scale = root_scale(largest_of(x, y, max(z, p)));
+    const ScaledFirstAndThird<T> r = rf_rj_scaled(x, y, z, p, with_rf, zero, scale);
+    return {r.rf * scale, r.apart + r.rj * scale * scale * scale};
 }
 
 }  // namespace detail
@@ -351,12 +373,6 @@ T rd(T x, T y, T z) {
 
 namespace detail {
 
-/// The same from an angle of zero, only R_J.
-template <class T>
-FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p) {
-    return rf_rj_positive(x, y, z, p, false, Angle<T>{p != p, T(0.0), T(1.0), T(0.0)});
-}
-
 /// R_F(x,y,z) and R_J(x,y,z,p) for valid, finite arguments and p != 0; R_F only where it is wanted.
 ///
 /// If p < 0, or if p is so large that the duplication would be slow, p is replaced by q with (p -
@@ -367,53 +383,60 @@ FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p) {
 /// p < 0: with the largest as a, R_J(q) and R_F have the same sign, and there is no cancellation
 /// when another argument is zero (with the middle one, DLMF 19.20.14, they cancel).  p large: R_F
 /// is far larger than the others.  With p q - b c = a (q - b)(q - c) the angle of R_C has the delta
-/// of R_J(q): the sum of angles starts at half of it, and R_C needs no evaluation.  p > 2^260 a:
+/// of R_J(q): the sum of angles starts at half of it, and R_C needs no evaluation.  |p| > 2^260 a:
 /// all terms but R_F are below the rounding error of T, and the products would overflow.
+///
+/// Differences from a and ratios to it are formed of scaled arguments.  b, c and q may underflow
+/// when scaled, so they are also kept as they are.
 template <class T>
 FirstAndThird<T> rf_rj(T x, T y, T z, T p, bool with_rf) {
-    T hi = largest_of(x, y, z);
-    const mask_t<T> negative = p < 0.0, beyond = p > 0x1p260 * hi;
-    const mask_t<T> large = (p > 64.0 * hi) & !beyond, exchange = negative | large | beyond;
-    if (!any(exchange)) {
-        return rf_rj_positive(x, y, z, p, with_rf, Angle<T>{exchange, T(0.0), T(1.0), T(0.0)});
-    }
+    const T hi = largest_of(x, y, z);
+    const mask_t<T> beyond = abs(p) > 0x1p260 * hi;
+    const mask_t<T> negative = (p < 0.0) & !beyond, large = (p > 64.0 * hi) & !beyond;
+    const mask_t<T> exchange = negative | large | beyond;
+    if (!any(exchange)) return rf_rj_positive(x, y, z, p, with_rf);
+
     const T given = p;
-    p = select(beyond, 2.0 * hi, p);
-    // Scale the largest of x, y, z to about 2^200, unless p would exceed 2^500.
-    const T scale =
-        select(exchange & !beyond, min(root_scale(hi), 0x1p150 * root_scale(abs(p))), T(1.0));
-    x = (x * scale) * scale, y = (y * scale) * scale, z = (z * scale) * scale;
-    p = (p * scale) * scale, hi = (hi * scale) * scale;
+    p = select(beyond, hi, p);
     const T lo = smallest_of(x, y, z), mid = max(min(x, y), min(max(x, y), z));
-    // c = q - a.  The angle needs c != 0; a zero is replaced by a value far below the rounding
+    const T scale = root_scale(max(hi, select(exchange, hi, p)));
+    const auto scaled = [&](const T& v) POLHODE_INLINE_LAMBDA { return (v * scale) * scale; };
+    const T a = scaled(hi), b = scaled(mid), c = scaled(lo), scaled_p = scaled(p);
+    // d = q - a.  The angle needs d != 0; a zero is replaced by a value far below the rounding
     // error of q.
-    const T inverse = 1.0 / select(exchange, p - hi, T(1.0));
-    const T part = (hi - lo) * inverse;
-    T c = (hi - mid) * part;
+    const T inverse = 1.0 / select(exchange & !beyond, scaled_p - a, T(1.0));
+    const T part = (a - c) * inverse;
+    T d = (a - b) * part;
     T q = p;
     Angle<T> start{large, T(0.0), T(1.0), T(0.0)};
     if (any(large)) {
-        c = select(large, max(c, 0x1p-120 * hi), c);
-        q = select(large, hi + c, q);
-        const T root_pq = sqrt(p * q), sum = root_pq + sqrt(lo * mid);
-        const T angle = 1.0 / (c * sum);
-        start.t = sqrt(hi) * angle;
-        start.y2 = 2.0 * root_pq * (c * angle);
-        start.delta = c * (c + (hi - mid)) * (c + (hi - lo));
+        d = select(large, max(d, 0x1p-120 * a), d);
+        const T scaled_q = a + d;
+        q = select(large, (scaled_q / scale) / scale, q);
+        const T root_pq = sqrt(scaled_p * scaled_q), sum = root_pq + sqrt(c * b);
+        const T angle = 1.0 / (d * sum);
+        start.t = sqrt(a) * angle;
+        start.y2 = 2.0 * root_pq * (d * angle);
+        start.delta = d * (d + (a - b)) * (d + (a - c));
     }
     // For p < 0 q is another sum of positive terms.
-    if (any(negative)) q = select(negative, (p - lo) * (hi * inverse) - mid * part, q);
-    FirstAndThird<T> r = rf_rj_positive(x, y, z, q, true, start);
-    T numerator = fma(-c, r.rj, 3.0 * r.rf);
+    if (any(negative)) q = select(negative, (p - lo) * (a * inverse) - mid * part, q);
+    const ScaledFirstAndThird<T> r = rf_rj_scaled(x, y, z, q, true, start, scale);
+    T numerator = fma(-d, r.rj, 3.0 * r.rf);
+    T apart = select(exchange, -(d * inverse) * r.apart, r.apart);
     if (any(negative)) {
-        const T r_c =
-            rc(select(negative, lo * (mid / hi), T(1.0)), select(negative, p * (q / hi), T(1.0)));
-        numerator = select(negative, numerator - 3.0 * r_c, numerator);
+        // R_C(b c/a, p q/a) = f R_C(f^2 b c/a, f^2 p q/a), f^2 near a/q.
+        const T f = power_of_two(rint(0.5 * (exponent(hi) - exponent(q))));
+        const T r_c = rc(select(negative, lo * ((mid * f / hi) * f), T(1.0)),
+                         select(negative, p * ((q * f / hi) * f), T(1.0)));
+        // Where a/q is large R_C is added without the scale, with which it may overflow.
+        const mask_t<T> far = negative & (f > 0x1p100);
+        numerator = select(negative & !far, numerator - 3.0 * (r_c * (f / scale)), numerator);
+        apart = select(far, apart - 3.0 * (r_c * (((f * inverse) * scale) * scale)), apart);
     }
-    r.rj = select(exchange, numerator * inverse, r.rj) * scale * scale * scale;
-    r.rf = r.rf * scale;
-    r.rj = select(beyond, 3.0 * r.rf / given, r.rj);
-    return r;
+    const T rj = apart + select(exchange, numerator * inverse, r.rj) * scale * scale * scale;
+    const T rf = r.rf * scale;
+    return {rf, select(beyond, 3.0 * rf / given, rj)};
 }
 
 }  // namespace detail

@@ -373,9 +373,8 @@ T ellpi(T s, T c2, T d2, T scale, T ny) {
     const T sigma = scale * s;
     const T y = ny * sigma * sigma;
     const T d2_safe = select(c2 + d2 == 0.0, T(1.0), d2);
-    const elliptic::detail::Angle<T> from_zero{T(0.0) != T(0.0), T(0.0), T(1.0), T(0.0)};
     return ratio<T>(-1, 3) * y * sigma *
-           elliptic::detail::rf_rj_positive(c2, d2_safe, T(1.0), 1.0 + y, false, from_zero).rj;
+           elliptic::detail::rf_rj_positive(c2, d2_safe, T(1.0), 1.0 + y, false).rj;
 }
 
 /// ellint_pi: the same for any amplitude, with the complete integral as often as it has half turns.
