@@ -46,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
         nargs=2,
         type=Path,
         metavar=("A.json", "B.json"),
-        help="tell what is faster or slower in B than in A",
+        help="list the times and errors that changed from A to B",
     )
     made.add_argument(
         "--threads",

@@ -121,7 +121,7 @@ changes = (up[1:] != up[:-1]) & captured[:-1]
 assert not changes.any()
 
 counts = np.stack([(captured & up).sum(1), (captured & ~up).sum(1), (~captured).sum(1)])
-print(f"after {orbits[-1]:.0f} orbits: {counts[0, -1]} up, {counts[1, -1]} down, ", end="")
+print(f"after {orbits[-1]:.0f} orbits: {counts[0, -1]} up, {counts[1, -1]} upside down, ", end="")
 print(f"{counts[2, -1]} not captured")
 print(f"half of them are captured after {orbits[counts[2] < N_SATELLITES / 2][0]:.1f} orbits")
 if captured[-1].all():
@@ -135,10 +135,13 @@ for k in range(6):
 left.set(xlabel="time (orbits)", ylabel="angle from boom to vertical (degrees)", ylim=(0, 180))
 left.set(yticks=range(0, 181, 30), title="the first 6 satellites")
 right.stackplot(
-    orbits, counts, colors=("C0", "C1", "0.8"), labels=("captured, up", "captured, down", "free")
+    orbits, counts, colors=("C0", "C1", "0.8"), labels=("captured, up", "captured, upside down", "free")
 )
+if captured[-1].all():
+    last = orbits[captured.all(axis=1)][0]
+    right.axvline(last, color="k", linestyle="--", label=f"last one captured, {last:.1f} orbits")
 right.set(xlabel="time (orbits)", ylabel="number of satellites", xlim=(0, orbits[-1]))
 right.set(ylim=(0, N_SATELLITES), title=f"all {N_SATELLITES} satellites")
-figure.legend(loc="outside lower center", ncols=3)
+figure.legend(loc="outside lower center", ncols=4)
 work.cleanup()
 plt.show()
