@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 TESTS = Path(__file__).resolve().parent
@@ -44,9 +45,29 @@ def improved(config: pytest.Config) -> list[tolerances.Bound]:
     return [b for b in tolerances.BOUNDS.values() if b.improved()]
 
 
+class Workers:
+    """With pytest-xdist: puts together what its processes have seen."""
+
+    def pytest_testnodedown(self, node: Any) -> None:
+        output = getattr(node, "workeroutput", {})
+        for name, seen in output.get("seen", {}).items():
+            tolerances.BOUNDS[name].see(np.array([seen]))
+        if output.get("deselected"):
+            node.config.stash[deselected] = True
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.pluginmanager.hasplugin("dsession"):
+        config.pluginmanager.register(Workers())
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    if exitstatus == pytest.ExitCode.OK and improved(session.config):
+    if hasattr(session.config, "workeroutput"):
+        seen = {b.name: b.seen for b in tolerances.BOUNDS.values() if b.seen is not None}
+        session.config.workeroutput["seen"] = seen
+        session.config.workeroutput["deselected"] = session.config.stash.get(deselected, False)
+    elif exitstatus == pytest.ExitCode.OK and improved(session.config):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 

@@ -6,8 +6,9 @@
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
 #include <limits>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <span>
@@ -25,7 +26,7 @@ namespace {
 
 using namespace polhode;
 using interface::require;
-using interface::require_arrays;
+using interface::require_array;
 
 thread_local std::string message;
 
@@ -56,6 +57,9 @@ int status_of(const Work& work) noexcept {
     } catch (const std::bad_alloc&) {
         keep("no memory");
         return POLHODE_NO_MEMORY;
+    } catch (const std::length_error&) {
+        keep("no memory for so many bodies");
+        return POLHODE_NO_MEMORY;
     } catch (const interface::Stopped&) {
         keep("the torque has ended the run");
         return POLHODE_STOPPED;
@@ -63,7 +67,7 @@ int status_of(const Work& work) noexcept {
         keep(error.what());
         return POLHODE_FAILED;
     } catch (...) {
-        keep("an exception that is no std::exception");
+        keep("unknown exception");
         return POLHODE_FAILED;
     }
 }
@@ -121,30 +125,42 @@ const Kernels& kernels_for(std::ptrdiff_t bodies) {
     return bodies == 1 ? one : many;
 }
 
-/// What a program has made of its own; the numbers follow those of a table.
+/// Methods and schemes that a program has made; their numbers follow those of a table.  Equal ones
+/// share a number, which is free again when each of their users has released it.
 template <class Item>
 class Made {
   public:
     explicit Made(int first) : first_(first) {}
-    /// The number of this item, the same for an equal one.
     int number_of(Item item) {
         const std::scoped_lock lock(mutex_);
-        const auto found = std::find(items_.begin(), items_.end(), item);
-        const auto place = found - items_.begin();
-        if (found == items_.end()) items_.push_back(std::move(item));
-        return first_ + static_cast<int>(place);
+        int number = first_;
+        for (auto& [used, entry] : entries_) {
+            if (*entry.item == item) return ++entry.users, used;
+            number += number == used;
+        }
+        entries_[number] = {std::make_shared<const Item>(std::move(item)), 1};
+        return number;
     }
-    /// Stays where it is; null if there is none.
-    const Item* find(int number) {
+    void release(int number) {
+        const std::scoped_lock lock(mutex_);
+        const auto found = entries_.find(number);
+        if (found != entries_.end() && --found->second.users == 0) entries_.erase(found);
+    }
+    /// Null if there is none.
+    std::shared_ptr<const Item> find(int number) {
         if (number < first_) return nullptr;
         const std::scoped_lock lock(mutex_);
-        const auto place = static_cast<std::size_t>(number - first_);
-        return place < items_.size() ? &items_[place] : nullptr;
+        const auto found = entries_.find(number);
+        return found == entries_.end() ? nullptr : found->second.item;
     }
 
   private:
+    struct Entry {
+        std::shared_ptr<const Item> item;
+        std::int64_t users;
+    };
     std::mutex mutex_;
-    std::deque<Item> items_;
+    std::map<int, Entry> entries_;
     int first_;
 };
 
@@ -157,19 +173,19 @@ struct OwnMethod {
 
     bool operator==(const OwnMethod& x) const { return text == x.text && tableau == x.tableau; }
 };
-Made<OwnMethod>& own_methods() {
-    static Made<OwnMethod> made(dispatch::level().torque_free->methods);
-    return made;
-}
-
 struct OwnScheme {
     std::vector<double> a, b;
     std::vector<Stage> stages;
 
     bool operator==(const OwnScheme& x) const { return a == x.a && b == x.b; }
 };
+// Never destroyed: a program may release its own when it ends.
+Made<OwnMethod>& own_methods() {
+    static auto& made = *new Made<OwnMethod>(dispatch::level().torque_free->methods);
+    return made;
+}
 Made<OwnScheme>& own_schemes() {
-    static Made<OwnScheme> made(static_cast<int>(std::size(splitting::all)));
+    static auto& made = *new Made<OwnScheme>(static_cast<int>(std::size(splitting::all)));
     return made;
 }
 
@@ -185,19 +201,25 @@ int row_of(std::string_view name) {
     return -1;
 }
 
-interface::FreeMethod method_of(int number, std::ptrdiff_t bodies) {
-    const dispatch::TorqueFreeTable& table = *dispatch::level_for(bodies).torque_free;
-    const OwnMethod* own = own_methods().find(number);
-    const int i = own != nullptr ? own->row : number;
-    require(i >= 0 && i < table.methods &&
-                (own != nullptr || std::strcmp(table.rows[i].info->name, made) != 0),
-            "no such method");
-    const dispatch::StepRow& row = table.rows[i];
-    interface::FreeMethod method{
-        row.info, row.step, row.history, own != nullptr ? own->options : row.info->complete({})};
-    if (own != nullptr && !own->tableau.empty()) method.options.data = own->tableau.data();
-    return method;
-}
+/// A method by its number, and its own data.
+struct Chosen {
+    interface::FreeMethod method;
+    std::shared_ptr<const OwnMethod> own;
+
+    Chosen(int number, std::ptrdiff_t bodies) : method{}, own(own_methods().find(number)) {
+        const dispatch::TorqueFreeTable& table = *dispatch::level_for(bodies).torque_free;
+        const int i = own != nullptr ? own->row : number;
+        require(i >= 0 && i < table.methods &&
+                    (own != nullptr || std::strcmp(table.rows[i].info->name, made) != 0),
+                "no such method");
+        const dispatch::StepRow& row = table.rows[i];
+        method = {row.info,
+                  row.step,
+                  row.history,
+                  own != nullptr ? own->options : row.info->complete({})};
+        if (own != nullptr && !own->tableau.empty()) method.options.data = own->tableau.data();
+    }
+};
 
 }  // namespace
 
@@ -222,7 +244,7 @@ const char* polhode_error() { return message.c_str(); }
 int polhode_method(const char* name) {
     int number = -1;
     status_of([&] {
-        require(name != nullptr, "the name is NULL");
+        require_array(name, "name");
         const std::string_view text = name, first = interface::name_in(text);
         const int row = first == made ? -1 : row_of(first);
         if (row < 0) throw std::invalid_argument("no method " + std::string(first));
@@ -251,7 +273,7 @@ int polhode_rkmk(int stages, const double* a, const double* b) {
 int polhode_splitting(const char* name) {
     int row = -1;
     status_of([&] {
-        require(name != nullptr, "the name is NULL");
+        require_array(name, "name");
         row = static_cast<int>(&interface::scheme_of(name) - splitting::all);
     });
     return row;
@@ -261,7 +283,8 @@ int polhode_splitting_of(int flows, const double* a, int kicks, const double* b)
     int number = -1;
     status_of([&] {
         require(flows >= 0 && kicks >= 0, "a scheme has no negative number of flows or kicks");
-        require((flows == 0 || a != nullptr) && (kicks == 0 || b != nullptr), "an array is NULL");
+        if (flows > 0) require_array(a, "a");
+        if (kicks > 0) require_array(b, "b");
         OwnScheme own{{a, a + flows}, {b, b + kicks}, {}};
         own.stages = interface::own_scheme(own.a, own.b);
         number = own_schemes().number_of(std::move(own));
@@ -269,11 +292,19 @@ int polhode_splitting_of(int flows, const double* a, int kicks, const double* b)
     return number;
 }
 
+void polhode_method_free(int method) {
+    status_of([&] { own_methods().release(method); });
+}
+
+void polhode_splitting_free(int splitting) {
+    status_of([&] { own_schemes().release(splitting); });
+}
+
 const char* polhode_method_name(int method) {
     const char* name = nullptr;
     status_of([&] {
         const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
-        if (const OwnMethod* own = own_methods().find(method)) {
+        if (const auto own = own_methods().find(method)) {
             name = own->text.c_str();
         } else if (method >= 0 && method < table.methods &&
                    std::strcmp(table.rows[method].info->name, made) != 0) {
@@ -304,7 +335,7 @@ int polhode_step(int method,
                  int64_t* lost) {
     return status_of([&] {
         const std::int64_t count = interface::step(kernels_for(bodies).look,
-                                                   method_of(method, bodies),
+                                                   Chosen(method, bodies).method,
                                                    {bodies,
                                                     inertia,
                                                     inertia_stride,
@@ -329,7 +360,7 @@ int polhode_motion_new(int64_t bodies,
                        int attitude,
                        polhode_motion** motion) {
     return status_of([&] {
-        require(motion != nullptr, "motion is NULL");
+        require_array(motion, "motion");
         const Kernels& kernels = kernels_for(bodies);
         *motion = new polhode_motion(
             kernels.look, kernels.motion, bodies, inertia, inertia_stride, m0, q0, attitude);
@@ -343,7 +374,7 @@ int polhode_motion_at(const polhode_motion* motion,
                       double* m,
                       double* q) {
     return status_of([&] {
-        require(motion != nullptr, "motion is NULL");
+        require_array(motion, "motion");
         motion->at(kernels_for(motion->bodies() == 1 ? times : motion->bodies()).motion,
                    times,
                    t,
@@ -355,7 +386,7 @@ int polhode_motion_at(const polhode_motion* motion,
 
 int polhode_motion_period(const polhode_motion* motion, double* period) {
     return status_of([&] {
-        require(motion != nullptr, "motion is NULL");
+        require_array(motion, "motion");
         motion->period(period);
     });
 }
@@ -381,7 +412,7 @@ int polhode_integrate(int splitting,
                       double* m_saved,
                       double* q_saved) {
     return status_of([&] {
-        const OwnScheme* own = own_schemes().find(splitting);
+        const auto own = own_schemes().find(splitting);
         require(own != nullptr || polhode_splitting_name(splitting) != nullptr,
                 "no such splitting scheme");
         std::span<const Stage> stages;
@@ -392,9 +423,10 @@ int polhode_integrate(int splitting,
             stages = {scheme.stages, static_cast<std::size_t>(scheme.count)};
         }
         const Kernels& kernels = kernels_for(bodies);
+        const Chosen chosen(method, bodies);
         interface::integrate(kernels.look,
                              kernels.driver,
-                             method_of(method, bodies),
+                             chosen.method,
                              stages,
                              own == nullptr && splitting::all[splitting].attitude_only,
                              {bodies,
@@ -422,7 +454,7 @@ int polhode_function(const char* name,
                      double* const* outputs) {
     return status_of([&] {
         require(n >= 0, "n must not be negative");
-        require(name != nullptr, "the name is NULL");
+        require_array(name, "name");
         const dispatch::Level& level = dispatch::level();
         const dispatch::ArrayFunction* found = nullptr;
         for (const dispatch::ArrayFunctions* functions :
@@ -433,9 +465,10 @@ int polhode_function(const char* name,
         }
         if (found == nullptr) throw std::invalid_argument(std::string("no function ") + name);
         if (n == 0) return;
-        require_arrays(inputs, outputs);
-        for (int k = 0; k < found->inputs; ++k) require_arrays(inputs[k]);
-        for (int k = 0; k < found->outputs; ++k) require_arrays(outputs[k]);
+        require_array(inputs, "inputs");
+        require_array(outputs, "outputs");
+        for (int k = 0; k < found->inputs; ++k) require_array(inputs[k], "an array in inputs");
+        for (int k = 0; k < found->outputs; ++k) require_array(outputs[k], "an array in outputs");
         call(*found, n, inputs, outputs);
     });
 }

@@ -65,6 +65,17 @@ module polhode
       integer(c_int) :: polhode_rkmk
     end function
 
+    ! Release the number of a method with options or a tableau, or of your own scheme.
+    subroutine polhode_method_free(method) bind(c)
+      import
+      integer(c_int), value :: method
+    end subroutine
+
+    subroutine polhode_splitting_free(splitting) bind(c)
+      import
+      integer(c_int), value :: splitting
+    end subroutine
+
     function polhode_error_c() bind(c, name="polhode_error")
       import
       type(c_ptr) :: polhode_error_c

@@ -65,9 +65,12 @@ POLHODE_FUNCTION int polhode_splitting(const char* name);
  * many of both.  Each of the lists adds up to 1.  -1 if it is none. */
 POLHODE_FUNCTION int polhode_splitting_of(int flows, const double* a, int kicks, const double* b);
 /* Number of the Munthe-Kaas Runge-Kutta method with this Butcher tableau: a (stages, stages) row by
- * row, b (stages); see polhode.rkmk in Python.  -1 if it is none.  The library keeps what it gives a
- * number until it is unloaded: ask once, not in a loop. */
+ * row, b (stages); see polhode.rkmk in Python.  -1 if it is none. */
 POLHODE_FUNCTION int polhode_rkmk(int stages, const double* a, const double* b);
+/* Releases the number of a method with options or a tableau, or of your own scheme.  Each call that
+ * has returned the number needs one.  Without it the library keeps them until it is unloaded. */
+POLHODE_FUNCTION void polhode_method_free(int method);
+POLHODE_FUNCTION void polhode_splitting_free(int splitting);
 /* The names in the order of the numbers from 0; NULL where the list ends. */
 POLHODE_FUNCTION const char* polhode_method_name(int method);
 POLHODE_FUNCTION const char* polhode_splitting_name(int splitting);
@@ -143,7 +146,8 @@ enum polhode_torque_flags {
  * polhode_torque_flags.  If m_saved is not NULL, m_saved (saves, bodies, 3) and q_saved (saves, bodies, 4 or 9) get the
  * start, every save_every-th step and the end: saves = 1 + ceil(n_steps / save_every).  Schemes
  * with a modified potential need derivatives of the torque, which a function does not give.
- * POLHODE_STOPPED: the torque has ended the run; m and q are NaN, and what is saved is of no use. */
+ * POLHODE_STOPPED: the torque has ended the run; m and q are unchanged, and what is saved is of no
+ * use. */
 POLHODE_FUNCTION int polhode_integrate(int splitting,
                                        int method,
                                        int64_t bodies,

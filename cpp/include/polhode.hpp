@@ -32,6 +32,7 @@
 #include <limits>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -58,16 +59,28 @@ struct State {
 
 namespace backend {
 
-inline std::int64_t stride(std::size_t numbers, std::size_t bodies, std::size_t each) {
+inline void require_length(
+    const char* name, std::size_t numbers, std::size_t count, std::size_t each, const char* of) {
+    if (numbers != count * each) {
+        throw std::invalid_argument(std::string(name) + " must have " + std::to_string(each) +
+                                    " numbers for each of " + std::to_string(count) + " " + of +
+                                    ", not " + std::to_string(numbers) + " in all");
+    }
+}
+/// Of an argument that may be shared by all bodies.
+inline std::int64_t stride(const char* name,
+                           std::size_t numbers,
+                           std::size_t bodies,
+                           std::size_t each) {
     if (numbers == each) return 0;
-    if (numbers != bodies * each) throw std::invalid_argument("spans of different lengths");
+    require_length(name, numbers, bodies, each, "bodies, or as many for all");
     return static_cast<std::int64_t>(each);
 }
 inline std::size_t bodies(std::span<const double> m, std::span<const double> q) {
-    if (m.size() % 3 != 0 || q.size() % 4 != 0 || m.size() / 3 != q.size() / 4) {
-        throw std::invalid_argument("m needs three numbers a body, q four");
-    }
-    return m.size() / 3;
+    const std::size_t n = m.size() / 3;
+    require_length("m", m.size(), n, 3, "bodies");
+    require_length("q", q.size(), n, 4, "bodies, as many as m has");
+    return n;
 }
 
 /// A text that is part of a type.
@@ -90,19 +103,27 @@ struct Named {
 template <backend::Text name>
 inline constexpr backend::Named<name> method{};
 
-/// A method: method<"exact">, which is the default, method<"dmv8"> ...
+/// A method: method<"exact">, which is the default, method<"dmv8">, or linked just "dmv8".
 class Method {
   public:
     Method() : Method(method<"exact">) {}
     template <backend::Text name>
     Method(backend::Named<name>) : method_(backend::named<backend::Named<name>>()) {}
-#if !defined(POLHODE_HEADER_ONLY)
-    /// By a name that is known when the program runs: only the library has all methods.
-    explicit Method(const char* name) : method_(name) {}
-#endif
-    backend::Method chosen() const { return method_; }
+    /// By its name, "dmv8".  Header-only, use method<"dmv8">, which compiles this method alone.
+    template <class T>
+        requires std::is_convertible_v<const T&, const char*>
+    Method(const T& name) : method_(named(name)) {}
+    const backend::Method& chosen() const { return method_; }
 
   private:
+    template <class T>
+    static backend::Method named(const T& name) {
+#if defined(POLHODE_HEADER_ONLY)
+        static_assert(sizeof(T) == 0, "header-only, a method is named as a type: method<\"dmv8\">");
+#endif
+        return backend::Method(name);
+    }
+
     backend::Method method_;
 };
 
@@ -146,11 +167,11 @@ inline std::int64_t step(std::span<const double> inertia,
     return backend::step(by.chosen(),
                          static_cast<std::int64_t>(n),
                          inertia.data(),
-                         backend::stride(inertia.size(), n, 3),
+                         backend::stride("inertia", inertia.size(), n, 3),
                          m.data(),
                          q.data(),
                          h.data(),
-                         backend::stride(h.size(), n, 1),
+                         backend::stride("h", h.size(), n, 1),
                          options.n_steps,
                          options.threads,
                          m.data(),
@@ -177,9 +198,8 @@ class TorqueFreeMotion {
     }
     /// At many times: m has three numbers a time, q four.
     void operator()(std::span<const double> t, std::span<double> m, std::span<double> q) const {
-        if (backend::bodies(m, q) != t.size()) {
-            throw std::invalid_argument("m and q are not as long as t");
-        }
+        backend::require_length("m", m.size(), t.size(), 3, "times");
+        backend::require_length("q", q.size(), t.size(), 4, "times");
         motion_.at(static_cast<std::int64_t>(t.size()), t.data(), m.data(), q.data());
     }
     /// Of m in the body frame; infinity where m does not return or does not move.
@@ -288,7 +308,7 @@ struct Call {
 ///         of three, four and three numbers a body.  The torque may depend on other bodies.
 ///
 /// An exception that it throws ends the run at once and comes out of this function; m and q are
-/// then NaN.
+/// then unchanged.
 template <class Torque>
 void integrate(std::span<const double> inertia,
                std::span<double> m,
@@ -306,7 +326,7 @@ void integrate(std::span<const double> inertia,
                             options.method.chosen(),
                             static_cast<std::int64_t>(n),
                             inertia.data(),
-                            backend::stride(inertia.size(), n, 3),
+                            backend::stride("inertia", inertia.size(), n, 3),
                             h,
                             n_steps,
                             options.t0,
@@ -349,8 +369,7 @@ class RigidBody {
         return from_principal(
             POLHODE_WAY::step(moments_, to_principal(m), product(q, turn_), h, by));
     }
-    /// As the function `integrate`, of bodies that all have this tensor.  After an exception m and
-    /// q are unchanged.
+    /// As the function `integrate`, of bodies that all have this tensor.
     template <class Torque>
     void integrate(std::span<double> m,
                    std::span<double> q,

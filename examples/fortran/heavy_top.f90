@@ -43,8 +43,8 @@ program heavy_top
   if (polhode_abi() /= polhode_abi_of_module) error stop "another version of libpolhode"
   do steps = 0, 900, 100
     status = polhode_integrate(scheme, method, 1_c_int64_t, inertia, 0_c_int64_t, h, &
-      100_c_int64_t, h * steps, c_funloc(weight), c_null_ptr, 0, polhode_matrix_columns, 1, m, q, &
-      0_c_int64_t, c_null_ptr, c_null_ptr)
+      100_c_int64_t, h * steps, c_funloc(weight), c_null_ptr, 0_c_int, polhode_matrix_columns, &
+      1_c_int, m, q, 0_c_int64_t, c_null_ptr, c_null_ptr)
     if (status /= polhode_ok) then
       print "(a)", polhode_error()
       error stop

@@ -6,13 +6,13 @@ program names
   real(c_double) :: a(2, 2) = reshape([5, 9, -1, 3], [2, 2]) / 12.0_c_double
   print "(a)", polhode_version()
   print "(a)", polhode_level()
-  print "(a)", polhode_method_name(0)
+  print "(a)", polhode_method_name(0_c_int)
   print "(a)", polhode_method_name(polhode_method("trapm energy_correction=True"))
   print "(a)", polhode_splitting_name(polhode_splitting("rkn6_14"))
-  print "(a)", "["//polhode_method_name(-1)//"]"
-  scheme = polhode_splitting_of(2, [0.5_c_double, 0.5_c_double], 1, [1.0_c_double])
+  print "(a)", "["//polhode_method_name(-1_c_int)//"]"
+  scheme = polhode_splitting_of(2_c_int, [0.5_c_double, 0.5_c_double], 1_c_int, [1.0_c_double])
   print "(l1)", scheme >= 0
-  gauss = polhode_rkmk(2, transpose(a), [0.75_c_double, 0.25_c_double])
+  gauss = polhode_rkmk(2_c_int, transpose(a), [0.75_c_double, 0.25_c_double])
   print "(a)", polhode_method_name(gauss)
   scheme = polhode_splitting("none")
   print "(a)", polhode_error()

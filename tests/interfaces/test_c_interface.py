@@ -160,7 +160,8 @@ def integrate(
     status = LIBRARY.polhode_integrate(
         scheme, method(by) if isinstance(by, str) else by, INT64(len(m)),
         pointer(inertia), INT64(0), ctypes.c_double(0.1), INT64(n_steps), ctypes.c_double(0.0),
-        torque, None, flags, kind, threads, pointer(m), pointer(q), INT64(every), *map(pointer, saved),
+        torque, None, flags, kind, threads, pointer(m), pointer(q), INT64(every),
+        *map(pointer, saved),
     )  # fmt: skip
     if status:
         raise ValueError(LIBRARY.polhode_error().decode())
@@ -352,8 +353,33 @@ def test_what_is_no_scheme(a: list[float], b: list[float], said: str) -> None:
     assert LIBRARY.polhode_splitting_of(len(a), doubles(a), len(b), doubles(b)) == -1
     assert said in LIBRARY.polhode_error().decode()
     assert LIBRARY.polhode_splitting_of(1, None, 1, doubles([1.0])) == -1
+    assert LIBRARY.polhode_error() == b"a is NULL"
     assert LIBRARY.polhode_splitting_of(1, doubles([1.0]), 1, doubles([1.0 + 2**-30])) == -1
     assert LIBRARY.polhode_error().endswith(b" must add up to 1, not 1.0000000009313226")
+
+
+def test_numbers_that_are_released_are_used_again() -> None:
+    """A program that makes schemes and methods in a loop keeps none of them."""
+    LIBRARY.polhode_splitting_free.restype = LIBRARY.polhode_method_free.restype = None
+
+    def scheme(x: float) -> int:
+        return int(LIBRARY.polhode_splitting_of(2, doubles([x, 1 - x]), 1, doubles([1.0])))
+
+    kept = scheme(0.3), scheme(0.3)
+    assert kept[0] == kept[1]
+    other = {scheme(0.4) for _ in range(2)}
+    assert len(other) == 1
+    LIBRARY.polhode_splitting_free(kept[0])
+    assert scheme(0.31) not in {*kept, *other}
+    LIBRARY.polhode_splitting_free(kept[0])
+    assert scheme(0.32) == kept[0]
+    one = method("rotations123 cayley=True")
+    assert LIBRARY.polhode_method_name(one) == b"rotations123 cayley=True"
+    LIBRARY.polhode_method_free(one)
+    assert LIBRARY.polhode_method_name(one) is None
+    for row in (method("exact"), -1, 10**6):
+        LIBRARY.polhode_method_free(row)
+    assert LIBRARY.polhode_method_name(method("exact")) == b"exact"
 
 
 def test_numbers_in_options_have_a_point_in_every_language() -> None:
@@ -396,6 +422,7 @@ def test_a_torque_that_ends_the_run(kind: int) -> None:
 
     inertia, m, q = batch(5, kind)
     q = stored(q, kind)
+    start = m.copy(), q.copy()
     assert LIBRARY.polhode_integrate(
         LIBRARY.polhode_splitting(b"strang"), method("exact"), INT64(5), pointer(inertia), INT64(3),
         ctypes.c_double(0.1), INT64(1000), ctypes.c_double(0.0), torque, None, 0, kind, 2,
@@ -403,8 +430,8 @@ def test_a_torque_that_ends_the_run(kind: int) -> None:
     ) == 5  # fmt: skip
     assert LIBRARY.polhode_error() == b"the torque has ended the run"
     assert [t for t in calls if t > 0.45] == [0.5]
-    assert np.isnan(m).all()
-    assert np.isnan(q).all()
+    same(m, start[0])
+    same(q, start[1])
 
 
 @pytest.mark.parametrize("name", ["agm", "rf", "rc", "rd", "rj", "jacobi", "ellip_f", "ellip_k"])
@@ -456,6 +483,7 @@ def test_what_is_null_or_no_row_is_refused() -> None:
             row, INT64(2), pointer(inertia), INT64(3), array, pointer(q), QUATERNION, one,
             INT64(0), INT64(1), 1, pointer(m), pointer(q), None,
         ) == 1  # fmt: skip
+    assert LIBRARY.polhode_error() == b"m is NULL"
     assert LIBRARY.polhode_method(None) == LIBRARY.polhode_splitting(None) == -1
     assert LIBRARY.polhode_motion_at(None, INT64(1), one, 1, one, one) == 1
     assert LIBRARY.polhode_motion_period(None, one) == 1

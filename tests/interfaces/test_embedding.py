@@ -78,6 +78,11 @@ def test_names_and_methods_of_ones_own_in_fortran(tmp_path: Path) -> None:
     ]
 
 
+def test_fortran_with_long_default_integers(tmp_path: Path) -> None:
+    flags = ["-fdefault-integer-8", "--fortran", CONSUME / "names.f90", "--libs"]
+    assert printed(tmp_path, "gfortran", *flags)[-1] == ["no", "splitting", "scheme", "none"]
+
+
 def test_the_makefile_in_c(tmp_path: Path) -> None:
     if not shutil.which("make") or not shutil.which("cc"):
         pytest.skip("no make or no C compiler")
@@ -159,8 +164,8 @@ def test_both_ways_have_the_same_bits_and_errors(tmp_path: Path) -> None:
         printed(tmp_path, "g++", *WARNINGS, CONSUME / "bits.cpp", *way)
         for way in (LINKED, HEADER_ONLY)
     )
-    # A torque's first exception comes out at once, the state is NaN; that of a RigidBody stays.
-    assert linked[:2] == [["at", "0.300000", "0", "1"]] * 2
+    # A torque's first exception comes out at once, and the state is that of the start.
+    assert linked[:2] == [["at", "0.300000", "140000", "1"]] * 2
     assert linked[2:6] == [["0.5", "0.5"], ["refused"], ["refused"], ["refused"]]
     m, q = ph.step([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0], 2.0)
     assert [float.fromhex(x) for x in linked[6][1:]] == [*m, *q]
@@ -170,13 +175,14 @@ def test_both_ways_have_the_same_bits_and_errors(tmp_path: Path) -> None:
     assert own == linked
 
 
-def test_a_method_that_there_is_not(tmp_path: Path) -> None:
-    """Known when the program is compiled, or when it runs."""
+@pytest.mark.parametrize("name", ['"dmv7"', 'polhode::method<"dmv7">'])
+def test_an_unknown_method(tmp_path: Path, name: str) -> None:
+    """Linked, the program says so; header-only, where a method is a type, the compiler does."""
     source = tmp_path / "unknown.cpp"
     source.write_text(
         '#include "polhode.hpp"\n#include <cstdio>\n'
         "int main() try {\n"
-        '    (void)polhode::step({1, 2, 3}, {1, 1, 1}, {1, 0, 0, 0}, 1, polhode::method<"dmv7">);\n'
+        f"    (void)polhode::step({{1, 2, 3}}, {{1, 1, 1}}, {{1, 0, 0, 0}}, 1, {name});\n"
         "} catch (const std::invalid_argument& error) {\n"
         '    std::printf("%s\\n", error.what());\n'
         "}\n"

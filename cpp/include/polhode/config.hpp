@@ -22,8 +22,7 @@
 #define POLHODE_LOUD _Pragma("clang diagnostic pop")
 // The rules of IEEE 754 whatever the options of the program: Clang has no macro that shows all of
 // the options that break them (-fassociative-math).  GCC has one: see real.hpp.
-#define POLHODE_EXACT \
-    _Pragma("float_control(precise, on, push)") _Pragma("clang fp contract(off)")
+#define POLHODE_EXACT _Pragma("float_control(precise, on, push)") _Pragma("clang fp contract(off)")
 #define POLHODE_AS_BEFORE _Pragma("float_control(pop)")
 #elif defined(__GNUC__)
 #define POLHODE_QUIET _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wpsabi\"")

@@ -164,7 +164,7 @@ struct Scheme {
     bool attitude_only;
 };
 
-inline std::int64_t step(Method method,
+inline std::int64_t step(const Method& method,
                          std::int64_t bodies,
                          const double* inertia,
                          std::int64_t inertia_stride,
@@ -193,7 +193,7 @@ inline std::int64_t step(Method method,
 }
 
 /// One step of one body.
-inline void step_one(Method method,
+inline void step_one(const Method& method,
                      const double* inertia,
                      const double* m,
                      const double* q,
@@ -225,7 +225,7 @@ class Motion {
 
 /// False if the torque has ended the run.
 inline bool integrate(const Scheme& scheme,
-                      Method method,
+                      const Method& method,
                       std::int64_t bodies,
                       const double* inertia,
                       std::int64_t inertia_stride,

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <limits>
+#include <initializer_list>
 #include <locale>
 #include <span>
 #include <sstream>
@@ -68,10 +68,12 @@ struct Stopped {};
 inline void require(bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(what);
 }
-/// Arrays that a call reads or writes.
-template <class... Pointer>
-void require_arrays(Pointer... arrays) {
-    require((... && (arrays != nullptr)), "an array is NULL");
+inline void require_array(const void* array, const char* name) {
+    if (array == nullptr) throw std::invalid_argument(std::string(name) + " is NULL");
+}
+/// Arrays that a call reads or writes, with their names.
+inline void require_arrays(std::initializer_list<std::pair<const void*, const char*>> arrays) {
+    for (const auto& [array, name] : arrays) require_array(array, name);
 }
 
 /// With all its digits.
@@ -204,7 +206,14 @@ inline std::int64_t step(const Looks& look, const FreeMethod& method, const Step
     require(x.bodies >= 0 && x.n_steps >= 0, "bodies and n_steps must not be negative");
     require(x.h_stride == 0 || x.h_stride == 1, "h_stride must be 0 or 1");
     const int threads = thread_count(x.threads);
-    if (x.bodies > 0) require_arrays(x.inertia, x.m, x.q, x.h, x.m_out, x.q_out);
+    if (x.bodies > 0) {
+        require_arrays({{x.inertia, "inertia"},
+                        {x.m, "m"},
+                        {x.q, "q"},
+                        {x.h, "h"},
+                        {x.m_out, "m_out"},
+                        {x.q_out, "q_out"}});
+    }
     if (x.n_steps < method.history) {
         throw std::invalid_argument(std::string(method.info->name) + " needs n_steps of at least " +
                                     std::to_string(method.history));
@@ -244,7 +253,7 @@ class Motion {
         : bodies_(bodies),
           attitudes_(attitude) {
         require(bodies >= 0, "bodies must not be negative");
-        if (bodies > 0) require_arrays(inertia, m0, q0);
+        if (bodies > 0) require_arrays({{inertia, "inertia"}, {m0, "m0"}, {q0, "q0"}});
         const View moments = inertia_view(inertia, inertia_stride);
         look_at_bodies(look, bodies, moments, {m0, 3, 1, 3}, attitudes_.view(q0), attitudes_);
         const auto n = static_cast<std::size_t>(bodies);
@@ -267,7 +276,7 @@ class Motion {
             double* q) const {
         require(times >= 0, "times must not be negative");
         threads = thread_count(threads);
-        if (times > 0 && bodies_ > 0) require_arrays(t, m, q);
+        if (times > 0 && bodies_ > 0) require_arrays({{t, "t"}, {m, "m"}, {q, "q"}});
         // One body: its times are the batch.
         const bool one = bodies_ == 1;
         const std::ptrdiff_t count = one ? times : bodies_, rows = one ? 1 : times;
@@ -292,7 +301,7 @@ class Motion {
         }
     }
     void period(double* period) const {
-        if (bodies_ > 0) require_arrays(period);
+        if (bodies_ > 0) require_array(period, "period");
         const View row = constants(2);
         for (std::ptrdiff_t i = 0; i < bodies_; ++i) period[i] = row.data[i * row.body];
     }
@@ -355,7 +364,8 @@ inline void transpose(double* matrices, std::ptrdiff_t count) {
     }
 }
 
-/// Throws Stopped after a torque that has stopped the run; m and q are then NaN.
+/// Throws Stopped after a torque that has stopped the run; m and q are then those of the start, as
+/// after any other exception.
 inline void integrate(const Looks& look,
                       const Driver& driver,
                       const FreeMethod& method,
@@ -366,7 +376,7 @@ inline void integrate(const Looks& look,
     require(x.bodies >= 0 && x.n_steps >= 0, "bodies and n_steps must not be negative");
     const int threads = thread_count(x.threads);
     require(method.history == 0, "a multistep method cannot be the free flow of a splitting");
-    if (x.bodies > 0) require_arrays(x.inertia, x.m, x.q);
+    if (x.bodies > 0) require_arrays({{x.inertia, "inertia"}, {x.m, "m"}, {x.q, "q"}});
     const bool saves = x.m_saved != nullptr;
     require(saves == (x.q_saved != nullptr) && (!saves || x.save_every > 0),
             "m_saved and q_saved need each other and a save_every of at least 1");
@@ -382,6 +392,8 @@ inline void integrate(const Looks& look,
     require(!(depends_on_m && attitude_only),
             "this scheme needs a torque that does not depend on m");
     std::vector<std::uint8_t> by_torque(static_cast<std::size_t>(x.bodies));
+    const std::vector<double> m_start(x.m, x.m + 3 * x.bodies),
+        q_start(x.q, x.q + attitudes.length * x.bodies);
     static_assert(sizeof(bool) == 1);
 
     SplittingProblem p{};
@@ -456,9 +468,8 @@ inline void integrate(const Looks& look,
                 x.bodies, threads, block, steps * std::max<std::ptrdiff_t>(p.stage_count, 1), work);
         }
     } catch (...) {
-        constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-        std::fill_n(x.m, 3 * x.bodies, nan);
-        std::fill_n(x.q, attitudes.length * x.bodies, nan);
+        std::copy(m_start.begin(), m_start.end(), x.m);
+        std::copy(q_start.begin(), q_start.end(), x.q);
         throw;
     }
     if (columns && saves) {
@@ -534,7 +545,7 @@ inline OptionValues options_in(std::string_view text, const MethodInfo& info) {
 /// A Butcher tableau as the kernels take it: stages, a, b, c.
 inline std::vector<double> tableau_of(int stages, const double* a, const double* b) {
     require(stages >= 1, "a tableau has at least one stage");
-    require_arrays(a, b);
+    require_arrays({{a, "a"}, {b, "b"}});
     const auto s = static_cast<std::size_t>(stages);
     bool implicit = false;
     double sum = 0;

@@ -23,32 +23,35 @@ inline void check(int status) {
     if (status == POLHODE_NO_MEMORY) throw std::bad_alloc();
     throw std::runtime_error(polhode_error());
 }
-inline int found(int number) {
-    if (number < 0) throw std::invalid_argument(polhode_error());
-    return number;
-}
-
-/// A method by its number, which the library looks up.
-struct Method {
-    explicit Method(const char* text) : number(found(polhode_method(text))) {}
+/// The number of a method or scheme, which the library looks up, and its release.
+struct Number {
+    explicit Number(int found, void (*release)(int) = nullptr) : number(found) {
+        if (found < 0) throw std::invalid_argument(polhode_error());
+        if (release != nullptr) user.reset(this, [=](const void*) { release(found); });
+    }
     int number;
+    std::shared_ptr<const void> user{};
+};
+struct Method : Number {
+    explicit Method(int found) : Number(found) {}
+    explicit Method(const char* text) : Number(polhode_method(text), polhode_method_free) {}
 };
 /// The method that a text names which the compiler knows.
 template <class Named>
-Method named() {
-    static const Method method(Named::text);
+const Method& named() {
+    static const Method method(polhode_method(Named::text));
     return method;
 }
 
-struct Scheme {
-    explicit Scheme(const char* name) : number(found(polhode_splitting(name))) {}
+struct Scheme : Number {
+    explicit Scheme(const char* name) : Number(polhode_splitting(name)) {}
     Scheme(const std::vector<double>& a, const std::vector<double>& b)
-        : number(found(polhode_splitting_of(
-              static_cast<int>(a.size()), a.data(), static_cast<int>(b.size()), b.data()))) {}
-    int number;
+        : Number(polhode_splitting_of(
+                     static_cast<int>(a.size()), a.data(), static_cast<int>(b.size()), b.data()),
+                 polhode_splitting_free) {}
 };
 
-inline std::int64_t step(Method method,
+inline std::int64_t step(const Method& method,
                          std::int64_t bodies,
                          const double* inertia,
                          std::int64_t inertia_stride,
@@ -78,7 +81,7 @@ inline std::int64_t step(Method method,
     return lost;
 }
 
-inline void step_one(Method method,
+inline void step_one(const Method& method,
                      const double* inertia,
                      const double* m,
                      const double* q,
@@ -110,7 +113,7 @@ class Motion {
 
 /// False if the torque has ended the run.
 inline bool integrate(const Scheme& scheme,
-                      Method method,
+                      const Method& method,
                       std::int64_t bodies,
                       const double* inertia,
                       std::int64_t inertia_stride,
