@@ -255,7 +255,7 @@ def test_a_thread_with_a_small_stack(call: str) -> None:
 @pytest.mark.parametrize(
     ("call", "times"),
     [
-        ("ph.step(I, I, q, 0.1, n_steps=20)", 10),
+        ("ph.step(I, I, q, 0.1, n_steps=20)", 3),
         ("ph.step(I, I, q, 0.1, n_steps=20, threads=2)", 3),
         ("ph.integrate(I, I, q, 0.1, 20, torque=ph.torques.HeavyTop([0.1, 0.2, 0.3]))", 3),
         ("ph.integrate(I, I, q, 0.1, 9, torque=lambda t, m, q: m)", 3),
