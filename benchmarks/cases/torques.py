@@ -181,7 +181,7 @@ def torques_compiled(run: Run) -> Iterator[Row]:
             works: dict[str, Any] = {
                 name: partial(_run, one, n, steps) for name, one in there.items()
             }
-            m, q = _bodies(n), np.tile(Q0, (n, 1))
+            q = np.tile(Q0, (n, 1))
             works["NumPy, function alone"] = lambda q=q, steps=steps: [
                 torque(0.0, q) for _ in range(steps + 1)
             ]

@@ -77,7 +77,7 @@ def torque(t: float, q: Array) -> Array:
 
 
 def nothing(t: float, q: Array) -> Array:
-    return np.zeros(q.shape[:-2] + (3,)) if q.shape[-2:] == (3, 3) else 0 * q[..., 1:]
+    return np.zeros((*q.shape[:-2], 3)) if q.shape[-2:] == (3, 3) else 0 * q[..., 1:]
 
 
 # The formulas again, with matrices ---------------------------------------------------------------

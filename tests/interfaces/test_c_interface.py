@@ -229,7 +229,7 @@ def test_a_torque_of_interacting_bodies_gets_the_whole_batch(scheme: str, thread
     got = integrate(scheme, inertia, m, q, ROWS, 20, whole, 7, threads=threads)
     want = ph.integrate(
         inertia, m, q, 0.1, 20, save_every=7, splitting=scheme,
-        torque=lambda q: mean_field(q),
+        torque=ph.torques.Function(mean_field, arguments=("q",)),
     )  # fmt: skip
     assert set(calls) == {(n, 0)}
     close(got[2], want.m, atol=1e-12)

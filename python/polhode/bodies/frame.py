@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from polhode._arrays import Array
+from numpy.typing import ArrayLike
+
+from polhode._arrays import Array, AttitudeLike
 from polhode.torques import Torque
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ class Frame:
         """The torques, written in principal axes."""
         return [term.in_axes(self.body.axes) for term in given]
 
-    def principal(self, m0: Array, q0: Array) -> tuple[Array, Array]:
+    def principal(self, m0: ArrayLike, q0: AttitudeLike) -> tuple[Array, Array]:
         """The start in principal axes."""
         return self.body._to_principal("m0", m0), self.body._attitude_to_principal("q0", q0)
 

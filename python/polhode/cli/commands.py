@@ -13,11 +13,11 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+import uuid
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from tqdm import tqdm
 
 import polhode as ph
 from polhode import _core
-from polhode.cli import problem as _problem
+from polhode.cli import problem
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -37,25 +37,21 @@ DRIVERS = {
     "example1": "a heavy top, splitting around the exact step",
     "example2": "a free body by its quaternion (quat_step)",
 }
-#: Commands with arguments of their own, which the package of the same name reads.
-SPLITTING = "rkn6_14"
 TOPS, TOPS_STEPS = 1024, 200
 BODIES = 1_000_000
 SEED = 2008
 # Most states that a driver saves; of longer runs it saves every k-th state and the last one.
 MOST_STATES = 1_000_000
-# Free steps per call, so that Ctrl-C acts soon.
-STEPS_AT_ONCE = 100_000
 
 
 def _data(name: str) -> Traversable:
     return resources.files("polhode") / "data" / name
 
 
-def _published(driver: str, *, torque: bool) -> _problem.Problem:
-    """The data of a driver that the package ships."""
+def _published(driver: str) -> dict[str, Any]:
+    """The problem of a driver that the package ships."""
     with resources.as_file(_data(f"{driver}.toml")) as path:
-        return _problem.read(path, torque=torque)
+        return problem.read(path, driver)
 
 
 def _row(values: Array) -> str:
@@ -71,21 +67,6 @@ def _print_state(m: Array, attitude: Array, indent: str = "  ") -> None:
         print(f"{indent}{name} {'=' if name == 'Q' else ' '} {_row(row)}")
 
 
-def _heavy_top(problem: _problem.Problem, n_steps: int, save_every: int) -> ph.Trajectory:
-    return ph.integrate(
-        problem.inertia,
-        problem.m0,
-        problem.attitude0,
-        problem.h,
-        n_steps,
-        torque=ph.torques.HeavyTop(u0=np.asarray(problem.u0)),
-        splitting=SPLITTING if problem.splitting is None else problem.splitting,
-        method="exact",
-        save_every=save_every,
-        progress=sys.stderr.isatty(),
-    )
-
-
 def _drift(values: Array) -> float:
     """Largest distance of a conserved quantity from its first value."""
     return float(np.max(np.abs(values - values[0])))
@@ -95,19 +76,19 @@ def _drift(values: Array) -> float:
 
 
 def _show_heavy_top() -> None:
-    problem = _published("example1", torque=True)
+    top = _published("example1")
     points = tomllib.loads(_data("example1_reference.toml").read_text(encoding="utf-8"))["point"]
-    n_steps = round(points[-1]["t"] / problem.h)
-    save_every = round(points[0]["t"] / problem.h)
+    top["n_steps"] = n_steps = round(points[-1]["t"] / top["h"])
+    save_every = round(points[0]["t"] / top["h"])
     print(
-        f"Heavy top of Celledoni and Zanna: {SPLITTING} around the exact step, "
-        f"h = {problem.h}, {n_steps} steps\n"
+        f"Heavy top of Celledoni and Zanna: {problem.SPLITTING} around the exact step, "
+        f"h = {top['h']}, {n_steps} steps\n"
     )
     begun = time.perf_counter()
-    trajectory = _heavy_top(problem, n_steps, save_every)
+    trajectory = ph.integrate(**top, save_every=save_every, progress=sys.stderr.isatty())
     seconds = time.perf_counter() - begun
     for point in points:
-        at = round(point["t"] / (problem.h * save_every))
+        at = round(point["t"] / (top["h"] * save_every))
         m, Q = trajectory.m[at], trajectory.q[at]
         print(f"t = {trajectory.t[at]:g}")
         _print_state(m, Q)
@@ -121,15 +102,15 @@ def _show_heavy_top() -> None:
     )
     print(f"time: {1e9 * seconds / n_steps:.0f} ns per step of one top")
 
-    tops = replace(problem, m0=np.tile(problem.m0, (TOPS, 1)))
+    tops = top | {"m0": np.tile(top["m0"], (TOPS, 1)), "n_steps": TOPS_STEPS}
     begun = time.perf_counter()
-    _heavy_top(tops, TOPS_STEPS, TOPS_STEPS)
+    ph.integrate(**tops, save_every=TOPS_STEPS)
     seconds = time.perf_counter() - begun
     print(f"      {1e9 * seconds / (TOPS * TOPS_STEPS):.0f} ns per top per step, {TOPS} tops\n")
 
 
 def _show_million_bodies() -> None:
-    info = ph.build_info()
+    info: dict[str, Any] = ph.build_info()
     print(
         f"One exact step of {BODIES:,} random bodies, each with its own inertia "
         f"(seed {SEED}, level {info['isa']})"
@@ -180,92 +161,47 @@ def _show_million_bodies() -> None:
 
 
 def _run_driver(driver: str, path: Path | None, out: Path | None) -> None:
-    torque = driver == "example1"
-    if path is None:
-        problem = _published(driver, torque=torque)
-    else:
-        problem = _problem.read(path, torque=torque)
-    if problem.unused:
-        print(
-            f"{path}: {driver} is a free body: {', '.join(problem.unused)} not used",
-            file=sys.stderr,
-        )
-    t_end = problem.h * problem.n_steps
-    steps = "one step" if problem.n_steps == 1 else f"{problem.n_steps} steps"
-    print(f"{driver}: {DRIVERS[driver]}; {steps} of h = {problem.h:g} to t = {t_end:g}")
-    if torque:
-        # Ten states are enough to see the drift.
-        every = math.ceil(problem.n_steps / (MOST_STATES if out else 10))
-        trajectory = _heavy_top(problem, problem.n_steps, every)
-        t, m, attitude = trajectory.t, trajectory.m, trajectory.q
-        kept = {"energy T + u3": _drift(trajectory.energy())}
-    else:
-        t, m, attitude = _free_motion(driver, problem)
-        spatial = ph.momentum_spatial(m, attitude)
-        kept = {
-            "energy": _drift(ph.energy(problem.inertia, m)),
-            "momentum in space": float(np.max(np.linalg.norm(spatial - spatial[0], axis=1))),
-        }
-    _print_state(m[-1], attitude[-1])
-    for name, drift in kept.items():
-        print(f"  {name}: drift {drift:.1e}")
+    given = _published(driver) if path is None else problem.read(path, driver)
+    if path is not None and (names := problem.unused(path, driver)):
+        print(f"{path}: {driver} is a free body: {', '.join(names)} not used", file=sys.stderr)
+    n_steps, h = given["n_steps"], given["h"]
+    steps = "one step" if n_steps == 1 else f"{n_steps} steps"
+    print(f"{driver}: {DRIVERS[driver]}; {steps} of h = {h:g} to t = {h * n_steps:g}")
+    # Ten states are enough to see the drift.
+    every = math.ceil(n_steps / (MOST_STATES if out else 10))
+    trajectory = ph.integrate(**given, save_every=every, progress=sys.stderr.isatty())
+    _print_state(trajectory.m[-1], trajectory.q[-1])
+    energy = "energy T + u3" if trajectory.torque else "energy"
+    print(f"  {energy}: drift {_drift(trajectory.energy()):.1e}")
+    if not trajectory.torque:
+        spatial = trajectory.momentum_spatial()
+        drift = np.max(np.linalg.norm(spatial - spatial[0], axis=1))
+        print(f"  momentum in space: drift {drift:.1e}")
     if out is not None:
-        _write(out, t, m, attitude)
-        print(f"  {len(t)} states in {out}")
+        _write(out, trajectory)
+        print(f"  {len(trajectory)} states in {out}")
 
 
-def _free_motion(driver: str, problem: _problem.Problem) -> tuple[Array, Array, Array]:
-    """States of a free body at multiples of h, by the routine of the driver.
-
-    Every k-th state and the last one, with the smallest k that gives at most MOST_STATES states.
-    """
-    step: Callable[..., tuple[Array, Array]]
-    attitude = problem.attitude0
-    if driver == "example0":
-        step = ph.frb_step
-        attitude = ph.so3.to_matrix(attitude) if attitude.ndim == 1 else attitude
-    else:
-        step = ph.quat_step
-        attitude = ph.so3.to_quaternion(attitude) if attitude.ndim == 2 else attitude
-    n_steps, every = problem.n_steps, math.ceil(problem.n_steps / MOST_STATES)
-    saved = np.minimum(every * np.arange(1 + math.ceil(n_steps / every)), n_steps)
-    t = problem.h * saved.astype(np.float64)
-    m = np.empty((len(t), 3), np.float64)
-    attitudes: Array = np.empty((len(t), *attitude.shape), np.float64)
-    # A step of length zero normalizes the given attitude, as every step does.
-    m[0], attitudes[0] = step(problem.inertia, problem.m0, attitude, 0.0)
-    with tqdm(total=n_steps, desc=driver, delay=1, disable=None, leave=False) as bar:
-        for k in range(1, len(t)):
-            state, left = (m[k - 1], attitudes[k - 1]), int(saved[k] - saved[k - 1])
-            while left > 0:
-                n = min(left, STEPS_AT_ONCE)
-                state = step(problem.inertia, *state, problem.h, n_steps=n)
-                left -= n
-                bar.update(n)
-            m[k], attitudes[k] = state
-    return t, m, attitudes
-
-
-def _write(out: Path, t: Array, m: Array, attitude: Array) -> None:
+def _write(out: Path, trajectory: ph.Trajectory) -> None:
+    """Write the states into a file beside `out`, which then gets its name."""
+    t, m, attitude = trajectory.t, trajectory.m, trajectory.q
     quaternion = attitude.ndim == 2
-    if out.suffix == ".npz":
-        if quaternion:
-            np.savez(out, t=t, m=m, q=attitude)
-        else:
-            np.savez(out, t=t, m=m, Q=attitude)
-        return
-    if quaternion:
-        columns = [f"q{i}" for i in range(4)]
-    else:
-        columns = [f"Q{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3)]
-    np.savetxt(
-        out,
-        np.column_stack([t, m, attitude.reshape(len(t), -1)]),
-        delimiter=",",
-        header=",".join(["t", "m1", "m2", "m3", *columns]),
-        comments="",
-        fmt="%.17g",
-    )
+    part = out.with_name(f".{uuid.uuid4().hex}{out.suffix}")
+    try:
+        with part.open("xb") as file:
+            if out.suffix == ".npz":
+                np.savez(file, t=t, m=m, **{"q" if quaternion else "Q": attitude})  # type: ignore[arg-type]
+            else:
+                names = [f"q{i}" for i in range(4)]
+                if not quaternion:
+                    names = [f"Q{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3)]
+                table = np.column_stack([t, m, attitude.reshape(len(t), -1)])
+                header = ",".join(["t", "m1", "m2", "m3", *names])
+                np.savetxt(file, table, "%.17g", ",", header=header, comments="")
+        part.replace(out)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
 
 
 # Arguments --------------------------------------------------------------------------------------
@@ -346,6 +282,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--out", type=_out_path, metavar="FILE", help="write the states to a .npz or .csv file"
     )
+    parser.add_argument(
+        "--force", action="store_true", help="write over the FILE of --out if it exists"
+    )
     parser.add_argument("--includes", action="store_true", help="print the compiler's -I option")
     parser.add_argument(
         "--cflags", action="store_true", help="print the compiler's options for the C++ headers"
@@ -389,6 +328,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(given)
     if options.out and not options.driver:
         parser.error("--out needs a driver")
+    if options.out and options.out.exists():
+        if options.file and options.file.exists() and options.out.samefile(options.file):
+            parser.error(f"--out {options.out} is the problem file")
+        if not options.force:
+            parser.error(f"--out {options.out} exists: --force writes over it")
     if words := _compiler_options(options):
         print(*words)
     elif options.cmakedir:
@@ -404,7 +348,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _run_driver(options.driver, options.file, options.out)
         except BrokenPipeError:
             raise
-        except (_problem.ProblemError, OSError) as error:
+        except (problem.ProblemError, OSError) as error:
             print(f"polhode: {error}", file=sys.stderr)
             return 2
     else:

@@ -47,7 +47,9 @@ def settings_of(
     A `Frame` in place of `inertia` means that m0, q0 and the torque are in the axes of its body. A
     run `in_memory` may use the arrays m0 and q0 themselves.
     """
-    frame = inertia if isinstance(inertia, Frame) else None
+    frame = None
+    if isinstance(inertia, Frame):
+        frame, inertia = inertia, inertia.body._moments
     row = method_index(method, options)
     scheme = NO_SPLITTING if splitting is None else as_splitting(splitting)
     terms = as_terms(torque)
@@ -56,7 +58,7 @@ def settings_of(
     if every < 1:
         raise ValueError(f"save_every must be at least 1, not {every}")
 
-    operands = [Operand("inertia", frame.body._moments if frame else inertia, 3)]
+    operands = [Operand("inertia", inertia, 3)]
     operands += [Operand("m0", m0, 3), _arrays.attitude_operand("q0", q0)]
     if frame is not None:  # the errors of the user's arguments; `Settings.start` keeps the result
         frame.principal(operands[1].array, q0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
@@ -28,9 +29,10 @@ class PythonTorque:
 
     def __init__(self, settings: Settings, state: State, term: Torque) -> None:
         self.term, self.shape = term, state.m.shape
-        plain = type(term) is Function
-        self.direct = term.function if plain else None
-        self.asked = term.asked if plain else ()
+        self.direct: Callable[..., ArrayLike] | None = None
+        self.asked: tuple[int, ...] = ()
+        if type(term) is Function:
+            self.direct, self.asked = term.function, term.asked
         self.depends_on_m = term.depends_on_m
         self.has_modified = term.has_modified
         self.is_given = term.gives_momentum and settings.direct

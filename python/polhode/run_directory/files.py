@@ -311,7 +311,7 @@ def _open(path: Path, mode: str = "rb") -> BinaryIO:
     only = "+" in mode
     _require(not (only and path.is_symlink()), "it is a symbolic link, and would be written to")
     # Without blocking, as opening a pipe would.
-    flags = getattr(os, "O_NONBLOCK", 0) | (only and getattr(os, "O_NOFOLLOW", 0))
+    flags = getattr(os, "O_NONBLOCK", 0) | (getattr(os, "O_NOFOLLOW", 0) if only else 0)
     file = open(path, mode, buffering=0, opener=lambda name, given: os.open(name, given | flags))  # noqa: SIM115
     status = os.fstat(file.fileno())
     if not stat.S_ISREG(status.st_mode) or (only and status.st_nlink > 1):

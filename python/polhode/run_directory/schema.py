@@ -96,9 +96,9 @@ def _read_method(name: str, content: dict[str, Any], arrays: Arrays) -> int:
 
 def _read_splitting(name: str, content: dict[str, Any], arrays: Arrays) -> Splitting:
     known = {field.name for field in fields(Splitting)}
-    values = {name: value for name, value in content[name].items() if name in known}
-    for name in ("invariants", "generalised_order"):
-        values[name] = tuple(values[name])
+    values = {key: value for key, value in content[name].items() if key in known}
+    for key in ("invariants", "generalised_order"):
+        values[key] = tuple(values[key])
     values["stages"] = tuple((str(kind), float(b), float(c)) for kind, b, c in values["stages"])
     return Splitting(**values)
 
