@@ -104,9 +104,9 @@ def _whole(operand: Operand, shape: tuple[int, ...], borrows: bool) -> Array:
     array = operand.array
     if borrows and array.shape == shape + operand.core and _arrays.is_c_doubles(array):
         return array
-    if array.size == np.prod(operand.core, dtype=int):
-        array = array.reshape(operand.core)
-    return np.array(np.broadcast_to(array, shape + operand.core), np.float64, order="C")
+    whole = np.empty(shape + operand.core)
+    whole[...] = array if shape else array.reshape(operand.core)
+    return whole
 
 
 def _check_method(settings: Settings) -> None:

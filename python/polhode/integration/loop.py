@@ -6,7 +6,7 @@ import contextlib
 import math
 import time
 from collections.abc import Callable
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -135,7 +135,8 @@ def run(
                     if n == size and settings.in_core:
                         size = max(1, math.ceil(size * min(10.0, SLICE / max(spent, 1e-9))))
                 saved.enter()
-                bar.update(state.step - before)
+                if bar is not None:
+                    bar.update(state.step - before)
                 if state.step == target:
                     _call(callback, saved)
     except BaseException as error:
@@ -191,20 +192,9 @@ def _call(callback: Callback | None, saved: Saved) -> None:
 
 
 def _bar(progress: bool, count: int, done: int) -> Any:
+    # Not a generator: its context manager sets attributes of an exception, which some do not allow.
     if not progress:
-        return _NoBar()
+        return contextlib.nullcontext()
     from tqdm import tqdm
 
     return tqdm(total=count, initial=done, unit=" steps", unit_scale=True)
-
-
-class _NoBar:
-    # Not a generator: its context manager sets attributes of an exception, which some do not allow.
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        pass
-
-    def update(self, n: int) -> None:
-        pass

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -59,6 +58,32 @@ class Settings:
     #: Body axes that are not the principal ones; None: they are.
     frame: Frame | None = _field(default=None)
 
+    #: Whether the method integrates the torque directly, without a splitting.
+    direct: ClassVar[bool]
+    #: Times at the starts of all steps and at the end; None if they are t0 + n h.
+    times: ClassVar[Array | None]
+    #: m0 and q0 in principal axes.
+    start: ClassVar[tuple[Array, Array]]
+    #: The torques on these bodies, in principal axes and in the axes of m0.
+    terms: ClassVar[list[Torque]]
+    shown: ClassVar[list[Torque]]
+    #: Whether no step needs Python.
+    in_core: ClassVar[bool]
+
+    def __post_init__(self) -> None:
+        self._derive("direct", not self.splitting.stages and not self.splitting.name)
+        times = self.t0 + np.concatenate([[0.0], np.cumsum(self.h)]) if self.h.ndim else None
+        self._derive("times", times)
+        start = self.m0, self.q0
+        self._derive("start", start if self.frame is None else self.frame.principal(*start))
+        terms, shown = terms_of_bodies(self.torque, self.inertia, self.frame)
+        self._derive("terms", terms)
+        self._derive("shown", shown)
+        self._derive("in_core", all(term.in_core for term in terms))
+
+    def _derive(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
     @property
     def borrows(self) -> bool:
         """Whether a run in memory leaves the state to the core, which needs no copy of the start.
@@ -66,40 +91,6 @@ class Settings:
         A user-defined function could change the arrays m0 and q0.
         """
         return self.frame is None and self.in_core
-
-    @cached_property
-    def direct(self) -> bool:
-        """Whether the method integrates the torque directly, without a splitting."""
-        return not self.splitting.stages and not self.splitting.name
-
-    @cached_property
-    def times(self) -> Array | None:
-        """Times at the starts of all steps and at the end; None if they are t0 + n h."""
-        return self.t0 + np.concatenate([[0.0], np.cumsum(self.h)]) if self.h.ndim else None
-
-    @cached_property
-    def start(self) -> tuple[Array, Array]:
-        """m0 and q0 in principal axes."""
-        return (self.m0, self.q0) if self.frame is None else self.frame.principal(self.m0, self.q0)
-
-    @cached_property
-    def _terms(self) -> tuple[list[Torque], list[Torque]]:
-        return terms_of_bodies(self.torque, self.inertia, self.frame)
-
-    @property
-    def terms(self) -> list[Torque]:
-        """The torques on these bodies, in principal axes."""
-        return self._terms[0]
-
-    @property
-    def shown(self) -> list[Torque]:
-        """The torques on these bodies, in the axes of `m0`."""
-        return self._terms[1]
-
-    @cached_property
-    def in_core(self) -> bool:
-        """Whether no step needs Python."""
-        return all(term.in_core for term in self.terms)
 
     def reach(self, offsets: Sequence[float]) -> tuple[float, float]:
         """The least and the largest time at these fractions of a step, over all steps."""
@@ -113,11 +104,14 @@ class Settings:
 
     def saved_times(self) -> Array:
         """Times of all saves."""
-        steps = np.minimum(np.arange(self.saves(self.n_steps)) * self.save_every, self.n_steps)
+        steps = np.arange(self.saves(self.n_steps)) * self.save_every
+        steps[-1] = self.n_steps
         if self.times is not None:
             return np.asarray(self.times[steps])
         with np.errstate(invalid="ignore", over="ignore"):
-            return np.where(steps == 0, self.t0, self.t0 + steps * float(self.h))
+            t: Array = self.t0 + steps * self.h
+        t[0] = self.t0
+        return t
 
     def saves(self, step: int) -> int:
         """The number of saves after this number of steps."""
@@ -211,11 +205,15 @@ class State:
                 array[...] = self._kept[name]
 
 
+#: The fields that the core takes, and their names there.
+_IN_CORE = {
+    record: [(each.name, each.metadata["core"]) for each in fields(record) if each.metadata["core"]]
+    for record in (Settings, State)
+}
+
+
 def core_arguments(*records: Settings | State) -> dict[str, Any]:
     """The fields of the record that the core takes, by their names there."""
     return {
-        each.metadata["core"]: getattr(record, each.name)
-        for record in records
-        for each in fields(record)
-        if each.metadata["core"]
+        core: getattr(record, name) for record in records for name, core in _IN_CORE[type(record)]
     }

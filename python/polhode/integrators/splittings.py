@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -106,8 +107,13 @@ class Splitting:
 
     def table(self) -> NDArray[np.float64]:
         """The stages as the core takes them: (0 flow, 1 kick), coefficient, c."""
-        rows = [(kind == "kick", b, c) for kind, b, c in self.stages]
-        return np.array(rows, np.float64).reshape(-1, 3)
+        return _table(self.stages)
+
+
+@functools.lru_cache(64)
+def _table(stages: tuple[tuple[str, float, float], ...]) -> NDArray[np.float64]:
+    rows = [(kind == "kick", b, c) for kind, b, c in stages]
+    return np.array(rows, np.float64).reshape(-1, 3)
 
 
 #: The splitting of a direct integrator.

@@ -288,7 +288,6 @@ def _read_settings(files: RunFiles, torque: TorqueLike) -> Settings:
         settings = Settings(**values)
         if len(files.t) != settings.saves(count):
             raise ValueError(f"{len(files.t)} rows for {count} steps")
-        settings.terms  # noqa: B018 - raises an error if a torque does not fit the bodies
     return settings
 
 
