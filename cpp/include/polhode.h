@@ -171,8 +171,9 @@ POLHODE_FUNCTION int polhode_integrate(int splitting,
  * contiguous.  Elliptic functions: "agm", "rf", "rc", "rd", "rj", "jacobi" (u, k2 -> sn, cn, dn,
  * am), "ellip_f" (phi, k2), "ellip_k" (k2), "ellip_pi" (n, phi, k2), "ellip_pi_complete" (n,
  * k2); with _kc2 at the end of the name of those of k2: also of kc2 = 1 - k2.  "symmetric_eigen"
- * (tensors (n, 3, 3) -> moments (n, 3) in ascending order, axes (n, 3, 3), in columns).
- * "so3_to_matrix" (q -> Q), "so3_to_quaternion" (Q -> q), "so3_rotate" (q, v -> v in space). */
+ * (tensors (n, 3, 3) -> moments (n, 3), axes (n, 3, 3), in columns: nearest to the axes of the
+ * tensor, among their permutations and signs).  "so3_to_matrix" (q -> Q), "so3_to_quaternion" (Q
+ * -> q), "so3_rotate" (q, v -> v in space). */
 POLHODE_FUNCTION int polhode_function(const char* name,
                                       int64_t n,
                                       const double* const* inputs,

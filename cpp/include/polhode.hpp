@@ -360,9 +360,10 @@ class RigidBody {
         backend::principal_axes(half.data(), moments_.data(), axes_.data(), turn_.data());
         (void)POLHODE_WAY::step(moments_, Vector{}, turn_, 0.0);  // throws if no body has them
     }
-    /// In ascending order.
+    /// In the order of `axes`.
     const Vector& moments() const { return moments_; }
-    /// Principal axes in the columns, row by row; their determinant is 1.
+    /// Principal axes in the columns, row by row; their determinant is 1.  Among the permutations
+    /// and signs of the principal axes, those nearest to the axes of the tensor.
     const Tensor& axes() const { return axes_; }
 
     State step(const Vector& m, const Attitude& q, double h, Method by = {}) const {

@@ -73,8 +73,9 @@ struct AxisOrder {
 ///     p/I3 = 1/I2 - 1/I3,   r/I1 = 1/I1 - 1/I2,   k/I1 = 1/I1 - 1/I3,   p/I3 + r/I1 = k/I1
 ///
 /// each from a difference of moments.  A sphere has p = r = k = 0, and so has a rod: it has I1 = 0,
-/// then I2 = I3 and the momentum about axis 1 is dropped, and 1/I1 := 1/I2 := 1/I3.  A moment
-/// within 4 eps of the largest from zero counts as zero.  Moments are not checked here.
+/// then I2 = I3 and the momentum about axis 1 is dropped, and 1/I1 := 1/I2 := 1/I3.  A body with two
+/// zero moments turns about axis 3 alone: I2 := I3, and the momentum about axes 1 and 2 is dropped.
+/// A moment within 4 eps of the largest from zero counts as zero.  Moments are not checked here.
 ///
 /// kappa, c1, c2 of [Gus10] are k/I1, p I1/(k I3), r/k: frb.hpp alone has them.
 template <class T>
@@ -105,6 +106,7 @@ struct Inertia {
         b.I3 = sorted.z;
         b.rod = b.I1 == 0.0;
         b.any_rod = any(b.rod);
+        if (b.any_rod) b.I2 = select(b.I2 == 0.0, b.I3, b.I2);
         b.inverse_I3 = 1.0 / b.I3;
         b.inverse_I1 = select(b.rod, b.inverse_I3, 1.0 / b.I1);
         b.inverse_I2 = select(b.rod, b.inverse_I3, 1.0 / b.I2);
@@ -130,7 +132,11 @@ struct Inertia {
     /// m along the sorted axes, without the momentum that a rod cannot have.
     POLHODE_INLINE Vec3<T> sorted_momentum(const Vec3<T>& m) const {
         Vec3<T> s = order.to_sorted(m);
-        if (any_rod) s.x = select(rod, T(0.0), s.x);
+        if (any_rod) {
+            const mask_t<T> two_zeros = rod & (moments.x + moments.y + moments.z == I3);
+            s.x = select(rod, T(0.0), s.x);
+            s.y = select(two_zeros, T(0.0), s.y);
+        }
         return s;
     }
 

@@ -23,8 +23,9 @@ POLHODE_INLINE int look_at_moments(const Vec3<T>& I) {
     const mask_t<T> ok = finite & (smallest > zero_below);
     if (all(ok)) return all_valid;
     const T middle = max(min(I.x, I.y), min(max(I.x, I.y), I.z));
+    // A rod, or a body that turns about one axis only.
     const mask_t<T> rod = finite & (abs(smallest) <= zero_below) & (largest > 0.0) &
-                          (largest - middle <= 1e-9 * largest);
+                          ((largest - middle <= 1e-9 * largest) | (abs(middle) <= zero_below));
     return (any(rod & !ok) ? some_rod : all_valid) | (any(!(ok | rod)) ? some_invalid : all_valid);
 }
 

@@ -44,24 +44,55 @@ POLHODE_INLINE void jacobi_rotation(
     }
 }
 
-/// Puts moments p < q in ascending order; the axes rotate by 90 degrees and stay right-handed.
+/// Among the permutations and signs of the columns of a rotation V, the rotation of least angle
+/// (largest trace).
+///
+/// For columns in the order (i, j, k) the trace is at most |V_0i| + |V_1j| + |V_2k|.  If the signs
+/// that reach it make the determinant -1, the smallest of the three terms is subtracted instead.
+/// Orders whose traces agree to 1e-12 count as equal: the first in the list below is taken.
 template <class T>
-POLHODE_INLINE void ordered(T& p_moment, T& q_moment, Mat3<T>& v, int p, int q) {
-    const mask_t<T> swap = p_moment > q_moment;
-    const T moment = p_moment;
-    p_moment = select(swap, q_moment, moment);
-    q_moment = select(swap, moment, q_moment);
+POLHODE_INLINE void nearest_columns(Vec3<T>& moments, Mat3<T>& v) {
+    constexpr int orders[6][3] = {
+        {0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {1, 0, 2}, {0, 2, 1}, {2, 1, 0}};  // first the even ones
+    const T given[3] = {moments.x, moments.y, moments.z};
+    const Mat3<T> old = v;
+    T best = -2.0;
+    T chosen[3] = {given[0], given[1], given[2]};
     POLHODE_UNROLL
-    for (int i = 0; i < 3; ++i) {
-        const T vp = v.a[i][p], vq = v.a[i][q];
-        v.a[i][p] = select(swap, vq, vp);
-        v.a[i][q] = select(swap, -vp, vq);
+    for (int n = 0; n < 6; ++n) {
+        const int(&order)[3] = orders[n];
+        T sign[3], size[3];
+        POLHODE_UNROLL
+        for (int k = 0; k < 3; ++k) {
+            sign[k] = copysign(T(1.0), old.a[k][order[k]]);
+            size[k] = abs(old.a[k][order[k]]);
+        }
+        const mask_t<T> wrong = sign[0] * sign[1] * sign[2] != (n < 3 ? 1.0 : -1.0);
+        const T least = min(min(size[0], size[1]), size[2]);
+        const mask_t<T> less[3] = {wrong & (size[0] == least),
+                                   wrong & (size[0] != least) & (size[1] == least),
+                                   wrong & (size[0] != least) & (size[1] != least)};
+        const T trace = size[0] + size[1] + size[2] - select(wrong, 2.0 * least, T(0.0));
+        const mask_t<T> better = trace > best + 1e-12;
+        best = select(better, trace, best);
+        POLHODE_UNROLL
+        for (int k = 0; k < 3; ++k) {
+            sign[k] = select(less[k], -sign[k], sign[k]);
+            chosen[k] = select(better, given[order[k]], chosen[k]);
+            POLHODE_UNROLL
+            for (int i = 0; i < 3; ++i) {
+                v.a[i][k] = select(better, sign[k] * old.a[i][order[k]], v.a[i][k]);
+            }
+        }
     }
+    moments = {chosen[0], chosen[1], chosen[2]};
 }
 
 }  // namespace detail
 
-/// Principal moments, ascending, and principal axes, right-handed, of a symmetric tensor.
+/// Principal moments and principal axes, right-handed, of a symmetric tensor.  Among their
+/// permutations and signs, the axes are those nearest to the axes of the tensor: the rotation to
+/// them has the least angle.
 ///
 /// @param m  symmetric, finite, of any size; only the upper triangle is read.  NaN in gives NaN out
 /// @return   moments with an error of at most 4 eps times the largest.  For a positive definite
@@ -69,8 +100,8 @@ POLHODE_INLINE void ordered(T& p_moment, T& q_moment, Mat3<T>& v, int p, int q) 
 ///           D B D, with D diagonal and B of unit diagonal and well conditioned, each moment has a
 ///           relative error of at most 8 eps.  Axes are orthonormal within 4 eps, A V = V diag
 ///           within 8 eps times the largest moment, also for equal and nearly equal moments.  For a
-///           diagonal tensor the moments are its entries and the axes are unit vectors, exactly
-///           (tests/integration/test_bodies.py)
+///           diagonal tensor the moments are its entries, in their order, and the axes are those of
+///           the tensor, exactly (tests/integration/test_bodies.py)
 ///
 /// Method: cyclic Jacobi, on the tensor divided by a power of two; at the end one Newton-Schulz
 /// step removes the rounding error of the product of rotations from the axes.  Cost: three to five
@@ -101,11 +132,9 @@ POLHODE_INLINE PrincipalAxes<T> symmetric_eigen(const Mat3<T>& m) {
         detail::jacobi_rotation(a00, a22, a02, a01, a12, v, 0, 2);
         detail::jacobi_rotation(a11, a22, a12, a01, a02, v, 1, 2);
     }
-    detail::ordered(a00, a11, v, 0, 1);
-    detail::ordered(a11, a22, v, 1, 2);
-    detail::ordered(a00, a11, v, 0, 1);
+    Vec3<T> moments = scale * Vec3<T>{a00, a11, a22};
+    detail::nearest_columns(moments, v);
     keep_orthogonal(v, 0.0);
-    const Vec3<T> moments = scale * Vec3<T>{a00, a11, a22};
     const mask_t<T> finite = largest < 0x1p1023 * 2.0;
     const T none = nan<T>();
     PrincipalAxes<T> r;
