@@ -9,6 +9,7 @@
 namespace py = pybind11;
 
 void register_array_functions(py::module_& module);
+void register_bodies(py::module_& module);
 void register_flops(py::module_& module);
 void register_splitting(py::module_& module);
 void register_steps(py::module_& module);
@@ -44,6 +45,7 @@ PYBIND11_MODULE(_core, module) {
     module.attr("most_threads") = polhode::most_threads;
     module.def("thread_count", &polhode::thread_count, py::arg("requested"));
     register_array_functions(module);
+    register_bodies(module);
     register_flops(module);
     register_splitting(module);
     register_steps(module);

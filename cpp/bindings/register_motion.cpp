@@ -11,17 +11,77 @@ namespace py = pybind11;
 namespace polhode::bindings {
 namespace {
 
-constexpr int repeated_ = own_, beyond_ = own_ + 1, roles = own_ + 2;
+constexpr int constants_ = own_, axes_ = own_ + 1, roles = own_ + 2;
 static_assert(roles <= BatchShape::max_arrays);
 
-/// (m, attitude): new arrays, or m_out and attitude_out, which have the shape of the batch.  None
-/// if an argument is not an aligned array of doubles with the right shape; then nothing was
-/// written.
+/// A contiguous copy.
+py::object copy_of(const Operand& operand) {
+    PyObject* copy = PyArray_NewCopy(operand.array, NPY_CORDER);
+    if (copy == nullptr) throw py::error_already_set();
+    return py::reinterpret_steal<py::object>(copy);
+}
+
+/// (inertia, m, attitude, constants, batch shape) of bodies that need no closer look: arrays of
+/// doubles, which are copied, valid and without rods.  None in other cases, and where inertia is
+/// neither shared nor of the shape of m.
+py::object motion_of(py::handle inertia, py::handle m, py::handle attitude) {
+    Operand operands[3];
+    bool matrix = false;
+    if (!read_vectors(inertia.ptr(), operands[inertia_]) || !read_vectors(m.ptr(), operands[m_]) ||
+        !read_attitude(attitude.ptr(), operands[attitude_], matrix)) {
+        return py::none();
+    }
+    const Operand* pointers[] = {&operands[0], &operands[1], &operands[2]};
+    BatchShape batch;
+    const bool one_inertia = operands[inertia_].batch_axes == 0;
+    if (!broadcast(pointers, 2, batch) || !has_shape_of(operands[m_], batch) ||
+        !(one_inertia || has_shape_of(operands[inertia_], batch)) ||
+        !broadcast(pointers, 3, batch)) {
+        return py::none();
+    }
+    py::tuple shape(batch.axes);
+    for (int d = 0; d < batch.axes; ++d) {
+        shape[static_cast<std::size_t>(d)] = static_cast<py::ssize_t>(batch.shape[d]);
+    }
+    py::object arrays[3];
+    for (int k = 0; k < 3; ++k) {
+        arrays[k] = copy_of(operands[k]);
+        read_array(arrays[k].ptr(), operands[k].core_axes, operands[k]);
+    }
+    const std::ptrdiff_t moments = PyArray_SIZE(operands[inertia_].array) / 3;
+    const std::ptrdiff_t momenta = PyArray_SIZE(operands[m_].array) / 3;
+    const std::ptrdiff_t core = matrix ? 9 : 4;
+    const std::ptrdiff_t attitudes = PyArray_SIZE(operands[attitude_].array) / core;
+    const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
+    if ((table.look_at_inertia({operands[inertia_].data, 3, 1, 3}, 0, moments) |
+         table.look_at_attitude({operands[attitude_].data, core, 1, 3}, matrix, 0, attitudes)) !=
+        all_valid) {
+        return py::none();
+    }
+    broadcast(pointers, 2, batch);
+    const npy_intp three[] = {3, 3};
+    const py::object constants = new_array(batch, three, 2);
+    Operand out;
+    read_array(constants.ptr(), 2, out);
+    constexpr std::intptr_t number = sizeof(double);
+    char* data[] = {reinterpret_cast<char*>(operands[inertia_].data),
+                    reinterpret_cast<char*>(operands[m_].data),
+                    reinterpret_cast<char*>(out.data)};
+    const std::intptr_t steps[] = {
+        one_inertia ? 0 : 3 * number, 3 * number, 9 * number, number, number, 3 * number, number};
+    const std::intptr_t count = momenta;
+    dispatch::level().motion->functions[0].loop(data, &count, steps, nullptr);
+    return py::make_tuple(arrays[0], arrays[1], arrays[2], constants, shape);
+}
+
+/// (m, attitude, count of results that are NaN from finite arguments): new arrays, or m_out and
+/// attitude_out, which have the shape of the batch.  None if an argument is not an aligned array of
+/// doubles with the right shape; then nothing was written.
 py::object motion_at(py::handle inertia,
                      py::handle m,
                      py::handle attitude,
-                     py::handle repeated,
-                     py::handle beyond,
+                     py::handle constants,
+                     py::handle axes,
                      py::handle t,
                      py::handle m_out,
                      py::handle attitude_out,
@@ -31,8 +91,8 @@ py::object motion_at(py::handle inertia,
     bool matrix = false;
     if (!read_vectors(inertia.ptr(), operands[inertia_]) || !read_vectors(m.ptr(), operands[m_]) ||
         !read_attitude(attitude.ptr(), operands[attitude_], matrix) ||
-        !read_vectors(repeated.ptr(), operands[repeated_]) ||
-        !read_vectors(beyond.ptr(), operands[beyond_]) ||
+        !read_array(constants.ptr(), 2, operands[constants_]) ||
+        !(axes.is_none() || read_array(axes.ptr(), 2, operands[axes_])) ||
         !read_number_or_array(t.ptr(), operands[time_])) {
         return py::none();
     }
@@ -56,42 +116,50 @@ py::object motion_at(py::handle inertia,
         results = py::make_tuple(m_out, attitude_out);
     }
     // The constants of the bodies must not need more results than there are.
-    if (!broadcast(pointers, roles, batch) || !has_shape_of(operands[m_out_], batch)) {
+    const int arrays = axes.is_none() ? axes_ : roles;
+    if (!broadcast(pointers, arrays, batch) || !has_shape_of(operands[m_out_], batch)) {
         return py::none();
     }
     batch.arrange();
     const auto evaluate = dispatch::level().motion->evaluate;
+    std::ptrdiff_t lost = 0;
     const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
         batch.for_each_row(begin, end, [&](std::ptrdiff_t row, std::ptrdiff_t i, std::ptrdiff_t j) {
             const auto view = [&](int role) { return view_of(operands[role], batch, role, row); };
             evaluate({view(inertia_),
                       view(m_),
                       view(attitude_),
-                      view(repeated_),
-                      view(beyond_),
+                      view(constants_),
                       view(time_),
                       view(m_out_),
                       view(attitude_out_),
-                      matrix},
+                      matrix,
+                      axes.is_none() ? View{} : View(view(axes_)),
+                      &lost},
                      i,
                      j);
         });
     };
     Watch().share(batch.size(), threads, whole_packs, 1, work);
-    return results;
+    return py::make_tuple(results[0], results[1], lost);
 }
 
 }  // namespace
 }  // namespace polhode::bindings
 
 void register_motion(py::module_& module) {
+    module.def("motion_of",
+               &polhode::bindings::motion_of,
+               py::arg("inertia"),
+               py::arg("m"),
+               py::arg("attitude"));
     module.def("motion_at",
                &polhode::bindings::motion_at,
                py::arg("inertia"),
                py::arg("m"),
                py::arg("attitude"),
-               py::arg("repeated"),
-               py::arg("beyond"),
+               py::arg("constants"),
+               py::arg("axes").none(true),
                py::arg("t"),
                py::arg("m_out"),
                py::arg("attitude_out"),

@@ -49,6 +49,17 @@ MOST_AXES = 32
 MOST_STEPS = 2**62
 
 
+def precision(array: NDArray[Any]) -> float:
+    """The eps of the numbers of an array: 2^-52, or more for types shorter than double."""
+    eps = float(np.finfo(array.dtype).eps) if array.dtype.kind == "f" else 0.0
+    return max(eps, float(np.finfo(np.float64).eps))
+
+
+def tolerance(limit: float, *arrays: NDArray[Any]) -> float:
+    """A relative limit on input of double precision, or 64 eps of shorter input if that is more."""
+    return max([limit, *(64 * precision(array) for array in arrays)])
+
+
 def real_array(name: str, value: ArrayLike) -> NDArray[Any]:
     """`value` as an array of real numbers of any type.
 
@@ -266,15 +277,20 @@ def check_inertia(inertia: NDArray[Any], name: str = "inertia") -> bool:
     """Refuse moments of inertia that no body has; True if some body is a rod.
 
     Allowed: all positive; or one within 4 eps of the largest from zero and the other two equal to
-    1e-9 of the larger (a rod).  The triangle inequality is not asked for.  The core judges.
+    1e-9 of the larger (a rod); or two within 4 eps of the largest from zero (a planar rotor).  The
+    triangle inequality is not asked for.  The core judges.
     """
+    square = name == "inertia" and inertia.shape[-2:] == (3, 3)
+    hint = "full tensors go to polhode.RigidBody"
     try:
-        return _looked(_core.look_at_moments, name, inertia, 1, _why_no_moments)
+        rod = _looked(_core.look_at_moments, name, inertia, 1, _why_no_moments)
     except ValueError as error:
-        square = name == "inertia" and inertia.shape[-2:] == (3, 3)
         if square and (inertia == np.swapaxes(inertia, -2, -1)).all():
-            raise ValueError(f"{error}; full tensors go to polhode.RigidBody") from None
+            raise ValueError(f"{error}; {hint}") from None
         raise
+    if rod and square and not (inertia * (1 - np.eye(3))).any():
+        raise ValueError(f"inertia is a diagonal matrix, not principal moments; {hint}")
+    return rod
 
 
 def _why_no_moments(moments: Array) -> str:
@@ -284,8 +300,8 @@ def _why_no_moments(moments: Array) -> str:
     zero = ZERO_MOMENT * largest
     if smallest < -zero or largest < 0:
         return "a moment of inertia is negative"
-    if middle <= zero:
-        return "two moments of inertia are zero; a body has at most one zero moment (a rod)"
+    if largest == 0:
+        return "all moments of inertia are zero"
     return "a zero moment (a rod) needs the other two equal"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from polhode import _arrays, _core
 from polhode._arrays import Array, AttitudeLike, Operand
+from polhode._axes import to_body
+from polhode.bodies.inertia import orthonormal
 from polhode.display.notebook import table_of_bodies
+from polhode.integrators.table import levels_to_the_user
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation
@@ -43,6 +47,17 @@ class Regime(enum.IntEnum):
     SPHERE = 5
 
 
+def _warn_of_lost(count: int) -> None:
+    """The warning for results that are NaN although m0, q0 and t are finite."""
+    where = "1 result is" if count == 1 else f"{count} results are"
+    warnings.warn(
+        "no digit is correct: t is too long, or m0 too close to the axis of the middle moment; "
+        f"{where} NaN",
+        RuntimeWarning,
+        stacklevel=levels_to_the_user(),
+    )
+
+
 class TorqueFreeMotion:
     """Free motion of rigid bodies, m' = m x omega, q' = q (0, omega)/2, omega = m/inertia.
 
@@ -57,8 +72,11 @@ class TorqueFreeMotion:
         Angular momentum at time 0, body frame.
     q0 : array_like, shape (..., 4) or (..., 3, 3)
         Attitude at time 0, body to space: unit quaternions, scalar first, or rotation matrices.
-        Normalized as in `step`, which also says how a SciPy `Rotation` is taken.  All three
-        arguments broadcast together and are copied.
+        Normalized as in `step`, which also says how a SciPy `Rotation` is taken.
+    axes : array_like, shape (..., 3, 3), (..., 4) or Rotation, optional
+        Principal axes in the body frame, as columns of a matrix or as the rotation to them; `m0`,
+        `q0` and the results are in the body frame.  None: the body axes are the principal axes.
+        All arguments broadcast together and are copied.
 
     Raises
     ------
@@ -68,6 +86,12 @@ class TorqueFreeMotion:
         rotation.  The message names the first bad index and value.
     TypeError
         If an argument is not of real numbers.
+
+    Warns
+    -----
+    RuntimeWarning
+        Once per call of the motion, with the number of results that are NaN although m0, q0 and t
+        are finite.
 
     Notes
     -----
@@ -101,21 +125,39 @@ class TorqueFreeMotion:
            [0.3, 0.5, 0.8]])
     """
 
-    __slots__ = ("_beyond", "_facts", "_inertia", "_m0", "_q0", "_repeated", "_shape")
+    __slots__ = ("_axes", "_constants", "_inertia", "_m0", "_q0", "_shape")
 
-    def __init__(self, inertia: ArrayLike, m0: ArrayLike, q0: AttitudeLike) -> None:
+    def __init__(
+        self,
+        inertia: ArrayLike,
+        m0: ArrayLike,
+        q0: AttitudeLike,
+        *,
+        axes: ArrayLike | None = None,
+    ) -> None:
+        self._axes: Array | None = None
+        if axes is None:
+            made = _core.motion_of(inertia, m0, q0)
+            if made is not None:
+                self._inertia, self._m0, self._q0, self._constants, self._shape = made
+                return
         bodies = Operand("inertia", inertia, 3)
         momenta = Operand("m0", m0, 3)
         attitudes = _arrays.attitude_operand("q0", q0)
-        self._shape = _arrays.broadcast({o.name: o.batch for o in (bodies, momenta, attitudes)})
-        _arrays.check_bodies(bodies, momenta, attitudes)
+        batches = {o.name: o.batch for o in (bodies, momenta, attitudes)}
+        if axes is not None:
+            columns = orthonormal("axes", axes)
+            batches["axes"] = columns.shape[:-2]
+            self._axes = np.ascontiguousarray(columns)
+        self._shape = _arrays.broadcast(batches)
+        principal = momenta
+        if self._axes is not None:
+            principal = Operand("m0", to_body(self._axes, momenta.array), 3)
+        _arrays.check_bodies(bodies, principal, attitudes)
         self._inertia, self._m0, self._q0 = (
             np.array(o.array, np.float64, order="C") for o in (bodies, momenta, attitudes)
         )
-        facts = _core.motion_facts(self._inertia, self._m0)
-        self._repeated = np.ascontiguousarray(facts[..., 0, :])
-        self._beyond = np.ascontiguousarray(facts[..., 1, :])
-        self._facts = np.ascontiguousarray(facts[..., 2, :2])
+        self._constants = np.asarray(_core.motion_facts(self._inertia, principal.array))
 
     def __call__(
         self,
@@ -164,20 +206,33 @@ class TorqueFreeMotion:
         """
         cores = _arrays.thread_count(threads)
         if out is None and type(t) in (float, np.ndarray):
-            constants = [self._inertia, self._m0, self._q0, self._repeated, self._beyond]
-            arguments: list[Any] = [*constants, t, None, None, cores]
-            done: tuple[Array, Array] | None = _core.motion_at(*arguments)
+            done = _core.motion_at(*self._bodies(), t, None, None, cores)
             if done is not None:
-                return done
+                if done[2]:
+                    _warn_of_lost(done[2])
+                return done[0], done[1]
         times = _arrays.real_array("t", t)
         shape = _arrays.broadcast({"t": times.shape, "bodies": self._shape})
         core = self._q0.shape[self._q0.ndim - (1 if self._q0.shape[-1] == 4 else 2) :]
         results = _arrays.outputs(out, [("m", (*shape, 3)), ("q", shape + core)])
         if out is not None and any(np.shares_memory(times, result) for result in results):
             times = times.copy()
+        lost = 0
         for at in self._pieces(times, shape):
             piece = np.asarray(np.broadcast_to(times, shape)[at] if at else times, np.float64)
-            self._evaluate(piece, at, shape, [result[at] for result in results], cores)
+            bodies = self._bodies(at, shape)
+            targets = [result[at] for result in results]
+            done = _core.motion_at(*bodies, piece, *targets, cores)
+            if done is None:
+                # Times or outputs that the core cannot reach, such as fields of a packed record.
+                done = _core.motion_at(*bodies, np.array(piece), None, None, cores)
+                if done is None:
+                    raise RuntimeError("the core refused arrays that had passed the checks")
+                for target, values in zip(targets, done[:2], strict=True):
+                    target[...] = values
+            lost += done[2]
+        if lost:
+            _warn_of_lost(lost)
         return results[0], results[1]
 
     @staticmethod
@@ -187,29 +242,29 @@ class TorqueFreeMotion:
             return [()]
         return _arrays.chunks(shape)
 
-    def _evaluate(
-        self,
-        t: Array,
-        at: tuple[slice, ...],
-        shape: tuple[int, ...],
-        results: list[Array],
-        threads: int,
-    ) -> None:
-        constants = [self._inertia, self._m0, self._q0, self._repeated, self._beyond]
-        if at:
-            cores = (1, 1, 1 if self._q0.shape[-1] == 4 else 2, 1, 1)
-            constants = [
-                np.broadcast_to(a, shape + a.shape[a.ndim - n :])[at]
-                for a, n in zip(constants, cores, strict=True)
-            ]
-        arguments: list[Any] = [*constants, t, *results, threads]
-        if _core.motion_at(*arguments) is None:
-            # Times or outputs that the core cannot reach, such as fields of a packed record.
-            fresh = [np.empty(result.shape) for result in results]
-            arguments = [*constants, np.array(t), *fresh, threads]
-            _core.motion_at(*arguments)
-            for result, values in zip(results, fresh, strict=True):
-                result[...] = values
+    def _bodies(
+        self, at: tuple[slice | int, ...] = (), shape: tuple[int, ...] = ()
+    ) -> tuple[Array, Array, Array, Array, Array | None]:
+        """The arrays of the bodies: all, or a part of them in a batch of this shape."""
+        attitude_axes = 1 if self._q0.shape[-1] == 4 else 2
+
+        def part(a: Array, n: int) -> Array:
+            return np.broadcast_to(a, shape + a.shape[a.ndim - n :])[at] if at else a
+
+        axes = None if self._axes is None else part(self._axes, 2)
+        return (
+            part(self._inertia, 1),
+            part(self._m0, 1),
+            part(self._q0, attitude_axes),
+            part(self._constants, 2),
+            axes,
+        )
+
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        # Arrays may arrive at odd addresses, which the core does not read.
+        for name, value in state[1].items():
+            array = isinstance(value, np.ndarray)
+            setattr(self, name, np.require(value, requirements="CA") if array else value)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -219,7 +274,7 @@ class TorqueFreeMotion:
     @property
     def period(self) -> Array:
         """Period of m in the body frame; inf where m does not return or does not move."""
-        return np.broadcast_to(self._facts[..., 0], self._shape).copy()[()]
+        return np.broadcast_to(self._constants[..., 2, 0], self._shape).copy()[()]
 
     @property
     def regime(self) -> Any:
@@ -227,7 +282,7 @@ class TorqueFreeMotion:
 
         Without meaning where m0 is not finite.
         """
-        numbers = np.broadcast_to(self._facts[..., 1], self._shape).astype(np.intp)
+        numbers = np.broadcast_to(self._constants[..., 2, 1], self._shape).astype(np.intp)
         if not self._shape:
             return Regime(int(numbers))
         return np.array([None, *Regime], dtype=object)[numbers]
@@ -310,13 +365,8 @@ class TorqueFreeMotion:
 
     def _of_body(self, at: tuple[int, ...]) -> TorqueFreeMotion:
         """The motion of one body of the batch."""
-        constants = (self._inertia, self._m0, self._q0)
-        cores = (1, 1, 1 if self._q0.shape[-1] == 4 else 2)
-        parts = (
-            np.broadcast_to(x, self._shape + x.shape[x.ndim - n :])[at]
-            for x, n in zip(constants, cores, strict=True)
-        )
-        return TorqueFreeMotion(*parts)
+        inertia, m0, q0, _, axes = self._bodies(at, self._shape)
+        return TorqueFreeMotion(inertia, m0, q0, axes=axes)
 
     def _repr_html_(self) -> str:
         columns = {"regime": np.asarray(self.regime), "period": self.period}

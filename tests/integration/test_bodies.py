@@ -1,6 +1,7 @@
 """Principal axes of full tensors, and motion in the user's own body axes."""
 
 import copy
+import itertools
 import pickle
 import warnings
 from collections.abc import Callable
@@ -61,9 +62,8 @@ def test_principal_axes(name: str) -> None:
     tol.within("bodies.axes.determinant", np.abs(np.linalg.det(body.axes) - 1) / EPS)
     off = tensor @ body.axes - body.axes * body.moments[:, None, :]
     tol.within("bodies.axes.residual", np.abs(off).max(axis=(-1, -2)) / (EPS * largest))
-    error = np.abs(body.moments - np.sort(moments, axis=-1)).max(axis=-1)
+    error = np.abs(np.sort(body.moments) - np.sort(moments)).max(axis=-1)
     tol.within("bodies.moments.of_turned", error / (EPS * largest))
-    assert (np.diff(body.moments, axis=-1) >= 0).all()
     np.testing.assert_array_equal(body.tensor, tensor)
 
 
@@ -72,8 +72,32 @@ def test_error_of_moments() -> None:
     for tensor in tensors(1 + np.random.default_rng(3).uniform(0, 1, (40, 3)), seed=4):
         exact = sorted(mp.eigsy(mp.matrix(tensor.tolist()), eigvals_only=True))
         moments = ph.RigidBody(tensor).moments
-        error = max(abs(a - mp.mpf(float(b))) for a, b in zip(exact, moments, strict=True))
-        tol.within("bodies.moments", float(error / moments[2]) / EPS)
+        pairs = zip(exact, np.sort(moments), strict=True)
+        error = max(abs(a - mp.mpf(float(b))) for a, b in pairs)
+        tol.within("bodies.moments", float(error / moments.max()) / EPS)
+
+
+def test_axes_are_the_nearest_among_permutations_and_signs() -> None:
+    body = ph.RigidBody(tensors(1 + np.random.default_rng(6).uniform(0, 1, (400, 3)), seed=7))
+    largest = np.full(400, -1.0)
+    for order in itertools.permutations(range(3)):
+        for signs in itertools.product([1.0, -1.0], repeat=3):
+            other = body.axes[:, :, list(order)] * signs
+            trace = np.trace(other, axis1=1, axis2=2)
+            largest = np.where(np.linalg.det(other) > 0, np.maximum(largest, trace), largest)
+    close(np.trace(body.axes, axis1=1, axis2=2), largest, atol=4 * EPS)
+
+
+def test_a_small_rotation_keeps_the_order_of_the_moments() -> None:
+    # Also if moments are passed to `polhode.step` in the axes of the tensor.
+    axes = so3.to_matrix(so3.exp([1e-3, -2e-3, 1e-3]))
+    for moments in itertools.permutations([1.0, 1.5, 2.2]):
+        body = ph.RigidBody(axes @ np.diag(moments) @ axes.T)
+        close(body.moments, moments, atol=8 * EPS)
+        close(body.axes, axes, atol=16 * EPS)
+        plain = ph.step(ph.RigidBody(np.diag(moments)).moments, [0.3, 0.5, 0.8], IDENTITY, 0.7)
+        for got, want in zip(plain, ph.step(moments, [0.3, 0.5, 0.8], IDENTITY, 0.7), strict=True):
+            np.testing.assert_array_equal(got, want)
 
 
 def test_small_moments_of_graded_tensors_keep_their_digits() -> None:
@@ -87,22 +111,15 @@ def test_small_moments_of_graded_tensors_keep_their_digits() -> None:
     from polhode import _core
 
     moments, _ = _core.symmetric_eigen(tensor)
-    for a, b in zip(exact, moments, strict=True):
+    for a, b in zip(exact, np.sort(moments), strict=True):
         tol.within("bodies.moments.graded", float(abs(mp.mpf(float(b)) / a - 1)) / EPS)
 
 
 def test_diagonal_tensors_give_entries_and_axes_exactly() -> None:
-    body = ph.RigidBody(np.diag([1.1, 2.2, 3.3]))
-    np.testing.assert_array_equal(body.moments, [1.1, 2.2, 3.3])
-    np.testing.assert_array_equal(body.axes, np.eye(3))
-    for order in ([2, 0, 1], [1, 0, 2], [2, 1, 0], [0, 2, 1]):
-        diagonal = np.array([1.1, 2.2, 3.3])[order]
+    for diagonal in [*itertools.permutations([1.1, 2.2, 3.3]), (2.5, 2.5, 2.5), (1.0, 0.0, 1.0)]:
         body = ph.RigidBody(np.diag(diagonal))
-        np.testing.assert_array_equal(body.moments, [1.1, 2.2, 3.3])
-        np.testing.assert_array_equal(np.abs(body.axes).T @ diagonal, [1.1, 2.2, 3.3])
-        assert np.linalg.det(body.axes) == 1
-    equal = ph.RigidBody(2.5 * np.eye(3))
-    np.testing.assert_array_equal(equal.axes, np.eye(3))
+        np.testing.assert_array_equal(body.moments, diagonal)
+        np.testing.assert_array_equal(body.axes, np.eye(3))
 
 
 def test_scaling_by_powers_of_two_is_exact() -> None:
@@ -129,22 +146,23 @@ def test_zero_of_a_rod_comes_out_of_rounding_as_zero() -> None:
     u = rng.standard_normal((2000, 3))
     u /= np.linalg.norm(u, axis=1)[:, None]
     body = ph.RigidBody(0.3 * (np.eye(3) - u[:, :, None] * u[:, None, :]))
-    assert (body.moments[:, 0] == 0).all()
-    along = np.abs(np.sum(body.axes[:, :, 0] * u, axis=1))
-    close(along, 1, atol=8 * EPS)
+    assert (body.moments.min(axis=1) == 0).all()
+    axis = np.take_along_axis(body.axes, body.moments.argmin(axis=1)[:, None, None], axis=2)
+    close(np.abs(np.sum(axis[:, :, 0] * u, axis=1)), 1, atol=8 * EPS)
     # A slender body is not a rod: twice the width of that zero, and any width if it is diagonal.
     slender = tensors(np.array([[32 * EPS, 1.0, 1.0]]))
-    assert ph.RigidBody(slender).moments[0, 0] > 0
-    assert ph.RigidBody(np.diag([1.0, 5 * EPS, 1.0])).moments[0] == 5 * EPS
-    assert ph.RigidBody(np.diag([1.0, 4 * EPS, 1.0])).moments[0] == 0
+    assert ph.RigidBody(slender).moments.min() > 0
+    assert ph.RigidBody(np.diag([1.0, 5 * EPS, 1.0])).moments[1] == 5 * EPS
+    assert ph.RigidBody(np.diag([1.0, 4 * EPS, 1.0])).moments[1] == 0
 
 
 def test_rod_at_45_degrees() -> None:
     # Public case I07 (isaac-sim urdf-importer-extension issue 2).
     body = ph.RigidBody([[0.1, 0.1, 0], [0.1, 0.1, 0], [0, 0, 0.2]])
-    close(body.moments, [0, 0.2, 0.2], atol=1e-16)
-    close(np.abs(body.axes[:, 0]), [0.5**0.5, 0.5**0.5, 0], atol=1e-15)
-    assert body.axes[0, 0] * body.axes[1, 0] < 0
+    close(np.sort(body.moments), [0, 0.2, 0.2], atol=1e-16)
+    axis = body.axes[:, body.moments.argmin()]
+    close(np.abs(axis), [0.5**0.5, 0.5**0.5, 0], atol=1e-15)
+    assert axis[0] * axis[1] < 0
     close(body.omega([0.1, 0.1, 0]), [0.5, 0.5, 0], atol=1e-14)
     m, q = body.step([0.1, 0.1, 0.0], IDENTITY, 3.0)
     expected = [0.4882960708991749564, 0.617076554061336827, 0.617076554061336827, 0]
@@ -160,8 +178,8 @@ def test_products_of_inertia_have_the_tensors_sign() -> None:
     points = [[1, 0.5, 0], [-1, -0.5, 0], [0, 0, 1], [0, 0, -1]]
     body = ph.RigidBody.from_points([1, 1, 2, 2], points)
     np.testing.assert_array_equal(body.tensor, [[4.5, -1, 0], [-1, 6, 0], [0, 0, 2.5]])
-    close(body.moments, [2.5, 4.0, 6.5], rtol=2 * EPS)
-    smallest_of_the_plane = body.axes[:, 1] / body.axes[0, 1]
+    close(body.moments, [4.0, 6.5, 2.5], rtol=2 * EPS)
+    smallest_of_the_plane = body.axes[:, 0] / body.axes[0, 0]
     close(smallest_of_the_plane, [1, 0.5, 0], atol=4 * EPS)
     m0 = body.momentum([0.1, 1.0, 0.2])
     close(m0, [-0.55, 5.9, 0.5], rtol=1e-15)
@@ -193,11 +211,11 @@ def test_products_of_inertia_have_the_tensors_sign() -> None:
 )
 def test_bodies_on_the_boundary_are_accepted(moments: list[float]) -> None:
     diagonal = ph.RigidBody(np.diag(moments))
-    close(diagonal.moments, np.sort(moments), atol=1e-17)
+    close(diagonal.moments, moments, atol=1e-17)
     ph.RigidBody.from_moments(moments)
     turned = rotations(1)[0]
     body = ph.RigidBody(turned @ np.diag(moments) @ turned.T)
-    close(body.moments, np.sort(moments), atol=9 * EPS * max(moments))
+    close(np.sort(body.moments), np.sort(moments), atol=9 * EPS * max(moments))
 
 
 @pytest.mark.parametrize(
@@ -206,8 +224,8 @@ def test_bodies_on_the_boundary_are_accepted(moments: list[float]) -> None:
         ([1, 1, 3], "sum of the other two"),  # public case I05
         ([1, 2, 3 * (1 + 1.2e-9)], "sum of the other two"),
         ([np.nan, 1, 1], "finite"),
-        ([0, 0, 0], "two moments"),
-        ([0, 0, 1], "two moments"),
+        ([0, 0, 0], "all moments"),
+        ([0, 0, 1], "sum of the other two"),
         ([-0.0012366, -0.0011895, 0.0003312], "negative"),  # public case I11
         ([0, 1, 2], "equal"),
     ],
@@ -226,6 +244,65 @@ def test_not_physical_bodies_on_demand() -> None:
     with pytest.raises(ValueError, match="physical=False"):
         ph.RigidBody.from_moments(moments)
     np.testing.assert_array_equal(ph.RigidBody(np.diag(moments), physical=False).moments, moments)
+
+
+def test_limits_follow_the_type_of_the_input() -> None:
+    # Tensors, plates and rods whose arithmetic was float32; in float64 they are refused.
+    R = rotations(200, 31).astype(np.float32)
+    for kind in ([1.0, 1.4, 1.9], [1.0, 1.5, 2.5], [0.0, 1.7, 1.7]):
+        tensor = (R * np.array(kind, np.float32)) @ np.swapaxes(R, 1, 2)
+        assert tensor.dtype == np.float32
+        body = ph.RigidBody(tensor)
+        close(np.sort(body.moments), np.broadcast_to(kind, (200, 3)), atol=2e-6)
+        assert (body.moments.min(axis=1) == 0).all() == (kind[0] == 0)
+        with pytest.raises(ValueError, match="not symmetric"):
+            ph.RigidBody(tensor.astype(np.float64))
+        with pytest.raises(ValueError, match="not symmetric"):
+            ph.RigidBody(tensor + np.float32(1e-4) * np.triu(np.ones((3, 3), np.float32), 1))
+    ph.RigidBody.from_moments(np.array([1, 2, 3.000005], np.float32))
+    with pytest.raises(ValueError, match="sum of the other two"):
+        ph.RigidBody.from_moments([1, 2, 3.000005])
+
+
+def test_declared_rods_and_plates() -> None:
+    turn = rotations(1, 32)[0]
+    rod = ph.RigidBody(turn @ np.diag([2e-4, 1.0, 1.0001]) @ turn.T, linear=True)
+    axis = rod.axes[:, rod.moments.argmin()]
+    close(np.sort(rod.moments), [0.0, 1.00005, 1.00005], atol=4 * EPS)
+    close(rod.tensor @ axis, np.zeros(3), atol=4 * EPS)
+    # Momentum about the axis is dropped, everywhere.
+    side = np.cross(axis, [0.3, 0.5, 0.8])
+    spun = side + 0.1 * axis
+    for act in (
+        lambda m: rod.step(m, IDENTITY, 0.3)[1],
+        lambda m: rod.motion(m, IDENTITY)(0.3)[1],
+        lambda m: rod.integrate(m, IDENTITY, 0.1, 3).q[-1],
+        rod.omega,
+        rod.energy,
+    ):
+        close(act(spun), act(side), atol=16 * EPS)
+    aligned = ph.RigidBody.from_moments([1.0, 1e-5, 1.0], linear=True)
+    np.testing.assert_array_equal(aligned.moments, [1.0, 0.0, 1.0])
+    np.testing.assert_array_equal(aligned.step([0.1, 5.0, 0.2], IDENTITY, 0.3)[0][1], 0.0)
+    plate = ph.RigidBody(turn @ np.diag([1.0, 1.5, 2.5005]) @ turn.T, planar=True)
+    close(np.sort(plate.moments), [1.0, 1.5, 2.5], atol=8 * EPS)
+    for kind, moments in (("linear", [0.1, 1, 1]), ("linear", [0, 1, 1.1]), ("planar", [1, 1, 1])):
+        with pytest.raises(ValueError, match=f"moments = .*not the moments of a {kind} body"):
+            ph.RigidBody.from_moments(moments, **{kind: True})
+    with pytest.raises(ValueError, match="linear or planar"):
+        ph.RigidBody(np.eye(3), linear=True, planar=True)
+
+
+def test_axes_as_a_rotation() -> None:
+    q = np.random.default_rng(33).standard_normal((5, 4))
+    by_matrix = ph.RigidBody.from_moments([1.0, 1.5, 2.2], so3.to_matrix(q))
+    by_quaternion = ph.RigidBody.from_moments([1.0, 1.5, 2.2], 3.0 * q)
+    close(by_quaternion.tensor, by_matrix.tensor, atol=8 * EPS)
+    rotation = pytest.importorskip("scipy.spatial.transform").Rotation
+    by_scipy = ph.RigidBody.from_moments([1.0, 1.5, 2.2], rotation.from_quat(q[:, [1, 2, 3, 0]]))
+    close(by_scipy.tensor, by_matrix.tensor, atol=8 * EPS)
+    with pytest.raises(ValueError, match=r"axes\[1\] = .*zero"):
+        ph.RigidBody.from_moments([1.0, 1.5, 2.2], [IDENTITY, [0, 0, 0, 0]])
 
 
 def test_indefinite_and_asymmetric_tensors_are_refused() -> None:
@@ -255,7 +332,7 @@ def test_moments_and_axes_as_given() -> None:
     np.testing.assert_array_equal(body.moments, np.broadcast_to([3.0, 1.0, 2.5], (5, 3)))
     close(body.axes, axes, atol=8 * EPS)
     again = ph.RigidBody(body.tensor)
-    close(again.moments[0], [1.0, 2.5, 3.0], rtol=8 * EPS)
+    close(np.sort(again.moments[0]), [1.0, 2.5, 3.0], rtol=8 * EPS)
     # Left-handed triads, such as numpy.linalg.eigh may give, and ones off by 1e-6.
     mirrored = ph.RigidBody.from_moments([3.0, 1.0, 2.5], axes * [1, 1, -1])
     close(mirrored.axes, axes, atol=8 * EPS)
@@ -293,9 +370,9 @@ def test_point_masses_at_the_edges() -> None:
     u = rng.standard_normal((50, 1, 3))
     points = rng.uniform(-1, 1, (50, 1000, 1)) * u + rng.standard_normal((50, 1, 3))
     line = ph.RigidBody.from_points(np.ones(1000), points)
-    assert (line.moments[:, 0] == 0).all()
+    assert (line.moments.min(axis=1) == 0).all()
     dumbbell = ph.RigidBody.from_points(1.0, [[0, 0, 1.0], [0, 0, -1.0]])
-    np.testing.assert_array_equal(dumbbell.moments, [0, 2, 2])
+    np.testing.assert_array_equal(dumbbell.moments, [2, 2, 0])
     # A mass of zero weighs nothing.
     with_none = ph.RigidBody.from_points([1, 1, 0], [[0, 0, 1.0], [0, 0, -1.0], [5, 5, 5]])
     np.testing.assert_array_equal(with_none.tensor, dumbbell.tensor)
@@ -309,7 +386,7 @@ def test_point_masses_at_the_edges() -> None:
     for mass, message in ([[1, -1], "no mass"], [[1, np.nan], "no mass"], [[0, 0], "some mass"]):
         with pytest.raises(ValueError, match=message):
             ph.RigidBody.from_points(mass, [[0, 0, 1.0], [0, 0, -1.0]])
-    with pytest.raises(ValueError, match="two moments"):
+    with pytest.raises(ValueError, match="all moments"):
         ph.RigidBody.from_points([1.0], [[1.0, 2.0, 3.0]])
     with pytest.raises(ValueError, match="finite"):
         ph.RigidBody.from_points([1.0, 1.0], [[1.0, 2.0, 3.0], [np.nan, 0, 0]])
@@ -412,7 +489,7 @@ def test_batches_of_bodies_and_states_broadcast() -> None:
     [
         (lambda body: body.step(np.ones((5, 3)), IDENTITY, 0.1), r"bodies \(2,\), m \(5,\)"),
         (lambda body: body.step([0, 0, 0], np.ones((5, 4)), 0.1), r"bodies \(2,\), q \(5,\)"),
-        (lambda body: body.motion(np.ones((5, 3)), IDENTITY), r"bodies \(2,\), m0 \(5,\)"),
+        (lambda body: body.motion(np.ones((5, 3)), IDENTITY), r"inertia \(2,\), m0 \(5,\)"),
         (lambda body: body.integrate([0, 0, 0], np.ones((5, 4)), 1, 1), r"bodies \(2,\), q0 \(5,"),
         (lambda body: body.momentum(np.ones((5, 3))), r"bodies \(2,\), omega \(5,\)"),
         (lambda body: body.step([0.3, 0.5, 0.7], IDENTITY, 0.1), r"m\[0\] = \[0.3, 0.5, 0.7\]"),
@@ -461,9 +538,7 @@ def test_closed_form_has_what_that_of_principal_axes_has() -> None:
     assert motion.shape == principal.shape == (6,)
     close(motion.period, principal.period, rtol=1e-13)
     assert (motion.regime == principal.regime).all()
-    assert repr(motion) == "<BodyMotion: (6,) bodies>"
-    with pytest.raises(AttributeError, match=r"BodyMotion.*speed"):
-        _ = motion.speed  # type: ignore[attr-defined]
+    assert repr(motion) == "<TorqueFreeMotion: (6,) bodies>"
     # It stores the given values.
     times = np.array([0.5, 2.0])[:, None]
     m, q = motion(times)
@@ -484,34 +559,12 @@ def test_closed_form_has_what_that_of_principal_axes_has() -> None:
         np.testing.assert_array_equal(one, two)
 
 
-COPIES: dict[str, Callable[[Any], Any]] = {
-    "copy": copy.copy,
-    "deepcopy": copy.deepcopy,
-    "pickle": lambda x: pickle.loads(pickle.dumps(x)),
-    "pickle, oldest protocol": lambda x: pickle.loads(pickle.dumps(x, 2)),
-}
-
-
-@pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)
-def test_copies(copied: Callable[[Any], Any]) -> None:
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_arrays_of_a_copy_are_read_only(copied: Callable[[Any], Any]) -> None:
     body, _ = skew_body()
-    body.step([1.0, 2.0, 3.0], IDENTITY, 0.1)  # creates what is created only once
-    again = copied(body)
-    for name in ("moments", "axes", "tensor"):
-        np.testing.assert_array_equal(getattr(again, name), getattr(body, name))
-        assert not getattr(again, name).flags.writeable
-        assert not getattr(body, name).flags.writeable
-    m0, q0 = [0.3, 0.5, 0.8], IDENTITY
-    for result, known in zip(again.step(m0, q0, 0.3), body.step(m0, q0, 0.3), strict=True):
-        np.testing.assert_array_equal(result, known)
-    trajectory = body.integrate(m0, q0, 0.1, 3, torque=ph.torques.HeavyTop([0.3, -0.4, 1.0]))
-    np.testing.assert_array_equal(copied(trajectory).energy(), trajectory.energy())
-    for motion in (body.motion(m0, q0), ph.TorqueFreeMotion([1.0, 1.5, 2.2], m0, q0)):
-        other = copied(motion)
-        assert other.period == motion.period
-        assert other.regime is motion.regime
-        for result, known in zip(other(7.0), motion(7.0), strict=True):
-            np.testing.assert_array_equal(result, known)
+    for one in (body, copied(body)):
+        for name in ("moments", "axes", "tensor"):
+            assert not getattr(one, name).flags.writeable
 
 
 @pytest.mark.parametrize("matrix", [False, True])

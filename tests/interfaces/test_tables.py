@@ -156,7 +156,7 @@ def test_html_of_bodies_and_motions() -> None:
     assert dict(Cells(BODY.motion(m[0, 0], [1, 0, 0, 0])._repr_html_()).rows).keys() == {
         "regime", "period",
     }  # fmt: skip
-    assert "BodyMotion" in BODY.motion(m, [1, 0, 0, 0])._repr_html_()
+    assert "TorqueFreeMotion" in BODY.motion(m, [1, 0, 0, 0])._repr_html_()
     assert len(Cells(ph.RigidBody.from_moments(np.ones((3, 3)))._repr_html_()).rows) == 4
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from compare import close
+from tolerances import EPS
 
 import polhode as ph
 
@@ -49,8 +50,8 @@ def test_the_first_invalid_body_is_named_whatever_the_array(shape: tuple[int, ..
         ([np.inf, 1, 1], "must be finite"),
         ([1, -1e-15, 1], "is negative"),
         ([-1, -1, -1], "is negative"),
-        ([0, 0, 0], "two moments"),
-        ([1, 8e-16, -8e-16], "two moments"),
+        ([0, 0, 0], "all moments"),
+        ([1, 8e-16, -8e-16], None),
         ([1, 1 + 1.1e-9, 8e-16], "a zero moment"),
         ([1, 1 + 0.9e-9, 8e-16], None),
         ([1, 1 + 0.9e-9, -8e-16], None),
@@ -65,6 +66,38 @@ def test_moments_at_the_edges_of_what_is_allowed(moments: Any, why: str | None) 
     for value in (moments, np.array(moments, np.float64)):
         with pytest.raises(ValueError, match=why):
             ph.step(value, m, Q1, 0.1)
+
+
+@pytest.mark.parametrize("method", [method.name for method in ph.methods()])
+def test_a_planar_rotor_turns_about_its_axis(method: str) -> None:
+    """Two zero moments, as in simulations in two dimensions."""
+    for axis in range(3):
+        inertia, m = 2.0 * np.eye(3)[axis], np.full(3, 1e-13)
+        m[axis] = 1.0
+        m1, q1 = ph.step(inertia, m, Q1, 0.5, method=method, n_steps=6)
+        sphere = ph.step(np.full(3, 2.0), np.eye(3)[axis], Q1, 0.5, method=method, n_steps=6)
+        np.testing.assert_array_equal(m1, np.eye(3)[axis])
+        close(q1, sphere[1], atol=4 * EPS)
+        with pytest.raises(ValueError, match="whose moment of inertia is zero"):
+            ph.step(inertia, [0.1, 0.1, 0.1], Q1, 0.5, method=method, n_steps=6)
+
+
+def test_a_planar_rotor_swings() -> None:
+    """Beside the torque along its axis, the others have no effect."""
+    top = ph.torques.HeavyTop([1.0, 0.0, 0.5], axis=(0.0, 1.0, 0.0))
+    flat = ph.integrate([0, 0, 2], [0, 0, 1], Q1, 0.01, 300, torque=top)
+    same_plane = ph.torques.HeavyTop([1.0, 0.0, 0.0], axis=(0.0, 1.0, 0.0))
+    free = ph.integrate([2, 2, 2], [0, 0, 1], Q1, 0.01, 300, torque=same_plane)
+    close(flat.m[:, 2], free.m[:, 2], atol=64 * EPS)
+    close(flat.q, free.q, atol=64 * EPS)
+    motion = ph.TorqueFreeMotion([0, 0, 2], [0, 0, 1], Q1)
+    assert motion.regime is ph.Regime.PERMANENT
+    close(motion(3.0)[1], [np.cos(0.75), 0, 0, np.sin(0.75)], atol=2 * EPS)
+
+
+def test_a_diagonal_matrix_is_no_list_of_planar_rotors() -> None:
+    with pytest.raises(ValueError, match=r"full tensors go to polhode\.RigidBody"):
+        ph.step(np.diag(INERTIA), np.zeros(3), Q1, 0.1)
 
 
 def test_moments_whose_sum_overflows() -> None:

@@ -117,7 +117,7 @@ def test_f14_full_tensor_of_the_apollo_model() -> None:
     given, answer = CASES["F14"]["input"], CASES["F14"]["answer"]
     body = ph.RigidBody(given["I_matrix"])
     moments = numbers(answer["principal_moments"])
-    assert np.abs(body.moments - moments).max() <= 8 * EPS * moments.max()
+    assert np.abs(np.sort(body.moments) - moments).max() <= 8 * EPS * moments.max()
     m0 = np.array(given["I_matrix"]) @ given["omega0"]
     got = body.step(m0, IDENTITY, given["t"])
     # Two moments differ by 2 %: rounding the tensor turns the axes and changes the rates.

@@ -54,11 +54,12 @@ def of_trajectory(trajectory: Any) -> Any:
 
 
 def of_motion(motion: Any) -> Any:
-    return [*motion(7.0), motion.period]
+    return [*motion(7.0), *motion([7.0, 8.0]), motion.period]
 
 
 def of_body(body: Any) -> Any:
-    return [*body.step(M, Q, 0.3), body.moments, body.axes, body.tensor]
+    motion = body.motion(M, Q)(0.3)
+    return [*body.step(M, Q, 0.3), *motion, body.energy(M), body.moments, body.axes, body.tensor]
 
 
 def of_method(method: Any) -> Any:
@@ -84,7 +85,17 @@ OBJECTS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "list of methods": (ph.methods(), len),
     "list of splittings": (ph.splittings(), len),
 }
+
+
+def unaligned(thing: Any) -> Any:
+    """A copy through pickle protocol 5, its buffers at odd addresses, as Dask sends them."""
+    parts: list[pickle.PickleBuffer] = []
+    text = pickle.dumps(thing, protocol=5, buffer_callback=parts.append)
+    return pickle.loads(text, buffers=[memoryview(b"-" + bytes(p.raw()))[1:] for p in parts])
+
+
 COPIES: dict[str, Callable[[Any], Any]] = {
+    "pickle, unaligned buffers": unaligned,
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
     "pickle": lambda x: pickle.loads(pickle.dumps(x)),

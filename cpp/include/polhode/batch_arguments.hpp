@@ -72,18 +72,20 @@ struct StepArguments {
     std::ptrdiff_t first_step = 0;  ///< steps that earlier slices have done
 };
 
-/// A free motion of a batch at given times.  `repeated` and `beyond` hold the constants of
-/// torque_free::Repetition, three each.
+/// A free motion of a batch at given times.
 struct MotionArguments {
     View inertia;
     View m;
     View attitude;
-    View repeated;
-    View beyond;
+    View constants;  ///< of `torque_free::motion_constants`, (3, 3)
     View t;
     MutableView m_out;
     MutableView attitude_out;
     bool matrix;  ///< attitude is (3, 3), else a quaternion
+    /// Principal axes in the body frame, in columns; null: the body axes are the principal axes.
+    View axes = {};
+    /// Count of results that are NaN although m, attitude and t are finite; may be null.
+    std::ptrdiff_t* lost = nullptr;
 };
 
 /// What a look over the inertias and attitudes of a batch finds.

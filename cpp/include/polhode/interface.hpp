@@ -288,8 +288,7 @@ class Motion {
             const MotionArguments a = {of_body({inertia_.data(), 3, 1, 3}),
                                        of_body({m_.data(), 3, 1, 3}),
                                        of_body(attitudes_.view(q_.data())),
-                                       of_body(constants(0)),
-                                       of_body(constants(1)),
+                                       of_body({constants_.data(), 9, 1, 3}),
                                        {t + k, one ? 1 : 0, 0, 0},
                                        {m + k * count * 3, 3, 1, 3},
                                        attitudes_.view(q + k * count * attitudes_.length),
@@ -302,13 +301,11 @@ class Motion {
     }
     void period(double* period) const {
         if (bodies_ > 0) require_array(period, "period");
-        const View row = constants(2);
-        for (std::ptrdiff_t i = 0; i < bodies_; ++i) period[i] = row.data[i * row.body];
+        for (std::size_t i = 0; i < constants_.size() / 9; ++i) period[i] = constants_[9 * i + 6];
     }
 
   private:
     /// Row k of a body's constants.
-    View constants(int k) const { return {constants_.data() + 3 * k, 9, 1, 3}; }
 
     std::ptrdiff_t bodies_;
     Attitudes attitudes_;

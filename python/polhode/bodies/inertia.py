@@ -8,56 +8,119 @@ from numpy.typing import ArrayLike
 from polhode import _core
 from polhode._arrays import (
     ORTHOGONAL,
-    ZERO_MOMENT,
     Array,
+    AttitudeLike,
+    attitude_core,
     broadcast,
+    check_attitude,
     check_inertia,
     components,
     polar,
+    precision,
     real_array,
+    refusal,
     refuse,
+    tolerance,
+    without_rotation,
 )
 
-EPS = float(np.finfo(np.float64).eps)
-# Relative to the largest entry, or the largest moment.
+# Relative to the largest entry or moment, of double precision, see `tolerance`.
 ASYMMETRY = 1e-9
 TRIANGLE = 1e-9
+EQUAL = 1e-9  # of the two moments of a rod
 # A zero moment of a full tensor comes out as up to 3 eps (measured, solver included) for
 # tensors formed as A diag A^T or J (1 - u u^T), four times that for sums of a thousand points taken
 # one after another.  A diagonal tensor has no such error.
-ZERO_OF_FULL_TENSOR = 16 * EPS
+ZERO_OF_FULL_TENSOR = 16
+ZERO_OF_DIAGONAL = 4
+# Largest correction, relative to the largest moment, of a body declared linear or planar.
+DECLARED = 1e-3
+
+_REASONS = {
+    1: "not finite",
+    2: "not symmetric to {asymmetry:.1g} of its largest entry",
+    3: "the tensor is indefinite, a body has no negative moment",
+    5: (
+        "the largest exceeds the sum of the other two, which no distribution of mass has; "
+        "physical=False takes it all the same"
+    ),
+}
 
 
-def principal_axes(tensor: ArrayLike, physical: bool) -> tuple[Array, Array, Array]:
-    """Moments (..., 3) in ascending order, axes and symmetric tensors (..., 3, 3), checked."""
+def principal_axes(
+    tensor: ArrayLike, physical: bool, linear: bool, planar: bool
+) -> tuple[Array, Array, Array, bool]:
+    """Moments (..., 3), axes and symmetric tensors (..., 3, 3), and whether all axes are unity."""
     given = real_array("tensor", tensor)
     if given.shape == (3,):
         raise ValueError(
             "tensor must have shape (..., 3, 3), not (3,): RigidBody.from_moments takes moments"
         )
-    given = components("tensor", given, 3, 3)
-    name = "principal moments of tensor"
-    transposed = np.swapaxes(given, -2, -1)
-    if bool((given == transposed).all()):  # false for NaN too
-        symmetric = given.copy()
+    eps, asymmetry = precision(given), tolerance(ASYMMETRY, given)
+    declared = linear or planar
+    zero, triangle = ZERO_OF_FULL_TENSOR * eps, tolerance(TRIANGLE, given)
+    array = components("tensor", given, 3, 3)
+    moments, axes, symmetric, aligned, fault, first = _core.principal_axes(
+        array,
+        asymmetry,
+        zero,
+        ZERO_OF_DIAGONAL * eps,
+        tolerance(EQUAL, given),
+        triangle if physical and not declared else np.inf,
+    )
+    if fault and not (declared and fault > 2):
+        of_tensor = fault <= 2
+        name, values = ("tensor", array) if of_tensor else ("principal moments of tensor", moments)
+        if fault == 4:
+            check_inertia(moments, name)
+        index = tuple(int(i) for i in np.unravel_index(first, moments.shape[:-1]))
+        why = _REASONS[fault].format(asymmetry=asymmetry)
+        raise refusal(name, values, index, 2 if of_tensor else 1, why)
+    if declared:
+        if fault:
+            moments, axes = _core.symmetric_eigen(symmetric)
+        moments = as_declared("principal moments of tensor", moments, linear, planar)
+        check_moments("principal moments of tensor", moments, physical, triangle)
+        symmetric = tensor_of(moments, axes)
+        aligned = bool((axes == np.eye(3)).all())
+    return moments, axes, symmetric, aligned
+
+
+def as_declared(name: str, moments: Array, linear: bool, planar: bool) -> Array:
+    """Moments of bodies declared linear or planar, made exact; refused if they are far from that.
+
+    Linear: the least is zero, the others are equal. Planar: the greatest is the sum of the others.
+    """
+    if linear and planar:
+        raise ValueError("a body is linear or planar: give one of the two")
+    order = np.argsort(np.abs(moments), axis=-1)
+    least, middle, largest = np.moveaxis(np.take_along_axis(moments, order, -1), -1, 0)
+    if linear:
+        off = np.maximum(np.abs(least), largest - middle)
+        mean = 0.5 * middle + 0.5 * largest
+        exact, kind = (0.0 * mean, mean, mean), "linear"
     else:
-        symmetric = _symmetric_half(given, transposed)
-    moments, axes = _core.symmetric_eigen(symmetric)
-    least, largest = moments[..., 0], moments[..., 2]
-    # Nothing near zero, the usual case, needs no look body by body.  False for an infinite
-    # tensor, whose moments are NaN.
-    if not bool((least > ZERO_OF_FULL_TENSOR * largest).all()):
-        _refuse_infinite(given)
-        off_diagonal = symmetric[..., [0, 0, 1], [1, 2, 2]].any(axis=-1)
-        zero = np.where(off_diagonal, ZERO_OF_FULL_TENSOR, ZERO_MOMENT)
-        zero = (zero * np.maximum(np.abs(least), np.abs(largest)))[..., None]
-        moments[np.abs(moments) <= zero] = 0.0
-        why = "the tensor is indefinite, a body has no negative moment"
-        refuse(name, moments, (moments < 0.0).any(axis=-1), 1, why)
-        check_inertia(moments, name)
+        off = np.abs(largest - middle - least)
+        exact, kind = (least, middle, middle + least), "planar"
+    bad = ~(off <= DECLARED * largest)
+    refuse(name, moments, bad, 1, f"not the moments of a {kind} body to {DECLARED:g}")
+    result = np.empty_like(moments)
+    np.put_along_axis(result, order, np.stack(exact, axis=-1), -1)
+    return result
+
+
+def check_moments(name: str, moments: Array, physical: bool, triangle: float) -> None:
+    """Refuse moments that no body has, or with `physical` no distribution of mass."""
+    check_inertia(moments, name)
     if physical:
-        refuse_unphysical(name, moments, least, moments[..., 1], largest)
-    return moments, axes, symmetric
+        least, middle, largest = np.moveaxis(np.sort(moments, axis=-1), -1, 0)
+        refuse(name, moments, (largest - middle) - least > triangle * largest, 1, _REASONS[5])
+
+
+def tensor_of(moments: Array, axes: Array) -> Array:
+    """The symmetric tensors (..., 3, 3) of moments and axes."""
+    tensor = (axes * moments[..., None, :]) @ np.swapaxes(axes, -2, -1)
+    return np.asarray(0.5 * tensor + 0.5 * np.swapaxes(tensor, -2, -1))
 
 
 def tensor_of_points(mass: ArrayLike, r: ArrayLike) -> Array:
@@ -96,44 +159,22 @@ def tensor_of_points(mass: ArrayLike, r: ArrayLike) -> Array:
     return np.asarray(tensor + 0.0)
 
 
-def _refuse_infinite(tensor: Array) -> None:
-    refuse("tensor", tensor, ~np.isfinite(tensor).all(axis=(-2, -1)), 2, "not finite")
-
-
-def _symmetric_half(tensor: Array, transposed: Array) -> Array:
-    """The mean of tensors and their transposes, where they differ by rounding only."""
-    _refuse_infinite(tensor)
-    difference = np.abs(tensor - transposed).max(axis=(-2, -1))
-    bad = difference > ASYMMETRY * np.abs(tensor).max(axis=(-2, -1))
-    refuse("tensor", tensor, bad, 2, "not symmetric to 1e-9 of its largest entry")
-    return np.asarray(0.5 * tensor + 0.5 * transposed)
-
-
-def refuse_unphysical(
-    name: str, moments: Array, least: Array, middle: Array, largest: Array
-) -> None:
-    """Refuse moments, of these sizes, that break the triangle inequality."""
-    why = (
-        "the largest exceeds the sum of the other two, which no distribution of mass has; "
-        "physical=False takes it all the same"
-    )
-    refuse(name, moments, (largest - middle) - least > TRIANGLE * largest, 1, why)
-
-
-def orthonormal(axes: Array) -> Array:
-    """Axes projected to orthonormal ones, right-handed."""
-    gram = np.swapaxes(axes, -2, -1) @ axes
-    refuse(
-        "axes",
-        axes,
-        ~(np.abs(gram - np.eye(3)) <= ORTHOGONAL).all(axis=(-2, -1)),
-        2,
-        "not orthonormal to 1e-5",
-    )
-    axes = polar(axes)
-    handed = np.where(np.linalg.det(axes) < 0.0, -1.0, 1.0)
-    axes[..., :, 2] *= handed[..., None]
-    return axes
+def orthonormal(name: str, axes: AttitudeLike) -> Array:
+    """Axes, columns of matrices or rotations to them, as orthonormal right-handed matrices."""
+    given = real_array(name, without_rotation(axes))
+    core = attitude_core(name, given)
+    array = components(name, given, *core)
+    if core == (4,):
+        check_attitude(array, core, name)
+        refuse(name, array, ~np.isfinite(array).all(axis=-1), 1, "not finite")
+        return np.asarray(_core.so3_to_matrix(array))
+    limit = tolerance(ORTHOGONAL, given)
+    gram = np.swapaxes(array, -2, -1) @ array
+    off = ~(np.abs(gram - np.eye(3)) <= limit).all(axis=(-2, -1))
+    refuse(name, array, off, 2, f"not orthonormal to {limit:.1g}")
+    projected = polar(array)
+    projected[..., :, 2] *= np.where(np.linalg.det(projected) < 0.0, -1.0, 1.0)[..., None]
+    return projected
 
 
 def _power_of_two(x: Array) -> Array:

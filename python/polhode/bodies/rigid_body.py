@@ -14,22 +14,30 @@ from polhode._arrays import (
     attitude_core,
     broadcast,
     check_attitude,
-    check_inertia,
     check_rod_momentum,
     components,
     outputs,
     real_array,
+    tolerance,
     without_rotation,
 )
-from polhode._axes import BodyAxes
+from polhode._axes import BodyAxes, to_body, to_space
 from polhode._integrate import integrate
 from polhode._step import step
 from polhode.bodies.frame import Frame
-from polhode.bodies.inertia import orthonormal, principal_axes, refuse_unphysical, tensor_of_points
-from polhode.bodies.motion import BodyMotion
+from polhode.bodies.inertia import (
+    TRIANGLE,
+    as_declared,
+    check_moments,
+    orthonormal,
+    principal_axes,
+    tensor_of,
+    tensor_of_points,
+)
 from polhode.display.notebook import table_of_bodies
+from polhode.motion import TorqueFreeMotion
 
-__all__ = ["BodyMotion", "RigidBody"]
+__all__ = ["RigidBody"]
 
 Array = NDArray[np.float64]
 
@@ -50,14 +58,23 @@ class RigidBody:
     physical : bool, default True
         Check the triangle inequality: raise ValueError if a moment exceeds the sum of the other two
         by more than 1e-9 of the largest.
+    linear : bool, default False
+        Declare a rod: the least moment is set to zero, the other two to their mean, and momentum
+        about the axis is dropped. Raises ValueError if that changes a moment by more than 1e-3 of
+        the largest.
+    planar : bool, default False
+        Declare a flat body: the greatest moment is set to the sum of the other two. Raises
+        ValueError as `linear`.
 
     Attributes
     ----------
     moments : ndarray, shape (..., 3)
-        Principal moments; of a tensor in ascending order, of `from_moments` as given.
+        Principal moments, in the order of `axes`; of a diagonal tensor and of `from_moments` in the
+        given order.
     axes : ndarray, shape (..., 3, 3)
         Principal axes: column ``k`` is the axis of ``moments[..., k]`` in body coordinates. Right-
-        handed, determinant +1.
+        handed, determinant +1. Of a tensor, they are nearest to the body axes among their
+        permutations and signs.
     tensor : ndarray, shape (..., 3, 3)
         The inertia tensors, symmetric.
 
@@ -73,34 +90,44 @@ class RigidBody:
     Moments are within 4 eps of the largest (eps = 2.2e-16), axes orthonormal within 4 eps and
     ``tensor @ axes - axes * moments`` within 8 eps of the largest moment, for equal and nearly
     equal moments too, where the axes are one choice of many. A diagonal tensor gives its entries
-    and the body axes exactly. Method: cyclic Jacobi. The sign of an axis has no meaning; where
-    moments change places to ascend, one of their axes is reversed to keep the triad right-handed.
+    and the body axes exactly. Method: cyclic Jacobi.
 
     A rod is a body with one zero moment. Rounding makes the zero moment of a full tensor a few eps
     of the largest, of either sign. So a moment within 16 eps of the largest is set to zero (within
     4 eps if the tensor is diagonal, as in all other functions); the other two must then be equal to
-    1e-9. For a body that is really so slender use `from_moments`.
-
-    If the body axes are not the principal ones, all methods rotate the whole batch to the principal
-    axes and back. This takes temporary arrays of a few times the size of the batch, where
-    `polhode.step` takes 1 MB; with `moments` and `axes` you can call that directly.
+    1e-9. For a body that is really so slender use `from_moments`. For input of shorter types than
+    double the limits are at least 64 of their eps (8e-6 for float32), and those of a zero moment
+    are 16 and 4 of it.
 
     Examples
     --------
     >>> import polhode as ph
     >>> body = ph.RigidBody([[4.5, -1.0, 0.0], [-1.0, 6.0, 0.0], [0.0, 0.0, 2.5]])
     >>> body.moments.round(12)
-    array([2.5, 4. , 6.5])
+    array([4. , 6.5, 2.5])
     """
 
-    __slots__ = ("_frame", "_moments", "_some_rod", "_tensor")
+    __slots__ = ("_aligned", "_axes", "_linear", "_moments", "_tensor")
 
-    def __init__(self, tensor: ArrayLike, *, physical: bool = True) -> None:
-        self._set(*principal_axes(tensor, physical))
+    def __init__(
+        self,
+        tensor: ArrayLike,
+        *,
+        physical: bool = True,
+        linear: bool = False,
+        planar: bool = False,
+    ) -> None:
+        self._set(*principal_axes(tensor, physical, linear, planar), linear)
 
     @classmethod
     def from_moments(
-        cls, moments: ArrayLike, axes: ArrayLike | None = None, *, physical: bool = True
+        cls,
+        moments: ArrayLike,
+        axes: AttitudeLike | None = None,
+        *,
+        physical: bool = True,
+        linear: bool = False,
+        planar: bool = False,
     ) -> RigidBody:
         """Bodies by their principal moments and axes.
 
@@ -108,11 +135,13 @@ class RigidBody:
         ----------
         moments : array_like, shape (..., 3)
             Principal moments, in any order; the order stays.
-        axes : array_like, shape (..., 3, 3), optional
-            Principal axes, column by column in body coordinates; broadcasts against `moments`.
-            Orthonormal to 1e-5 and projected to orthonormal ones; if left-handed, the third axis
-            is reversed. Without it the body axes are the principal axes.
-        physical : bool, default True
+        axes : array_like, shape (..., 3, 3) or (..., 4), or Rotation, optional
+            Principal axes: columns in body coordinates, or the rotation that takes components along
+            the principal axes to body components, as a quaternion (scalar first) or a SciPy
+            `Rotation`. Broadcasts against `moments`. A matrix must be orthonormal to 1e-5 and is
+            projected to an orthonormal one; if left-handed, the third axis is reversed. None: the
+            body axes are the principal axes.
+        physical, linear, planar : bool, optional
             As for the class.
 
         Returns
@@ -133,25 +162,30 @@ class RigidBody:
                [0. , 1. , 0. ],
                [0. , 0. , 2.5]])
         """
-        values = components("moments", moments, 3).copy()
-        check_inertia(values, "moments")
-        if axes is None:
-            triads = np.broadcast_to(np.eye(3), (*values.shape, 3)).copy()
-        else:
-            triads = orthonormal(components("axes", axes, 3, 3))
-            batch = broadcast({"moments": values.shape[:-1], "axes": triads.shape[:-2]})
-            values = np.broadcast_to(values, (*batch, 3)).copy()
-            triads = np.broadcast_to(triads, (*batch, 3, 3)).copy()
-        if physical:
-            ordered = np.sort(values, axis=-1)
-            refuse_unphysical("moments", values, *np.moveaxis(ordered, -1, 0))
-        tensor = (triads * values[..., None, :]) @ np.swapaxes(triads, -2, -1)
+        given = real_array("moments", moments)
+        values = components("moments", given, 3).copy()
+        if linear or planar:
+            values = as_declared("moments", values, linear, planar)
+        check_moments("moments", values, physical, tolerance(TRIANGLE, given))
+        triads = np.eye(3) if axes is None else orthonormal("axes", axes)
+        batch = broadcast({"moments": values.shape[:-1], "axes": triads.shape[:-2]})
+        values = np.broadcast_to(values, (*batch, 3)).copy()
+        triads = np.broadcast_to(triads, (*batch, 3, 3)).copy()
         body = cls.__new__(cls)
-        body._set(values, triads, 0.5 * tensor + 0.5 * np.swapaxes(tensor, -2, -1))
+        aligned = bool((triads == np.eye(3)).all())
+        body._set(values, triads, tensor_of(values, triads), aligned, linear)
         return body
 
     @classmethod
-    def from_points(cls, mass: ArrayLike, r: ArrayLike, *, physical: bool = True) -> RigidBody:
+    def from_points(
+        cls,
+        mass: ArrayLike,
+        r: ArrayLike,
+        *,
+        physical: bool = True,
+        linear: bool = False,
+        planar: bool = False,
+    ) -> RigidBody:
         """Bodies of point masses, about their centre of mass.
 
         Parameters
@@ -160,7 +194,7 @@ class RigidBody:
             Masses, none negative, not all zero. Broadcasts against the points.
         r : array_like, shape (..., N, 3)
             Positions in body axes, from any origin: the centre of mass is subtracted.
-        physical : bool, default True
+        physical, linear, planar : bool, optional
             As for the class.
 
         Returns
@@ -183,7 +217,8 @@ class RigidBody:
                [-1. ,  6. ,  0. ],
                [ 0. ,  0. ,  2.5]])
         """
-        return cls(tensor_of_points(mass, r), physical=physical)
+        tensor = tensor_of_points(mass, r)
+        return cls(tensor, physical=physical, linear=linear, planar=planar)
 
     @property
     def moments(self) -> Array:
@@ -193,7 +228,7 @@ class RigidBody:
     @property
     def axes(self) -> Array:
         """Principal axes, shape (..., 3, 3): columns in body coordinates, determinant +1."""
-        return self._frame.columns
+        return self._axes
 
     @property
     def tensor(self) -> Array:
@@ -205,12 +240,13 @@ class RigidBody:
         """Shape of the batch of bodies; () for one."""
         return self._moments.shape[:-1]
 
-    def __getstate__(self) -> tuple[Array, Array, Array]:
-        return self._moments, self.axes, self._tensor
+    def __getstate__(self) -> tuple[Array, Array, Array, bool, bool]:
+        return self._moments, self._axes, self._tensor, self._aligned, self._linear
 
-    def __setstate__(self, state: tuple[Array, Array, Array]) -> None:
-        # Copies of read-only arrays are writeable.
-        self._set(*state)
+    def __setstate__(self, state: tuple[Array, Array, Array, bool, bool]) -> None:
+        # Arrays may arrive at odd addresses, which the core does not read.
+        moments, axes, tensor = (np.require(x, requirements="CA") for x in state[:3])
+        self._set(moments, axes, tensor, *state[3:])
 
     def __repr__(self) -> str:
         if self.shape:
@@ -242,7 +278,8 @@ class RigidBody:
         >>> ph.RigidBody([[2, 0, 0], [0, 3, 1], [0, 1, 3]]).momentum([1, 1, 0])
         array([2., 3., 1.])
         """
-        rate = self._fitting("omega", omega)
+        rate = components("omega", omega, 3)
+        broadcast({"bodies": self.shape, "omega": rate.shape[:-1]})
         return np.asarray(_core.so3_rotate_by_matrix(self._tensor, rate))
 
     def omega(self, m: ArrayLike) -> Array:
@@ -351,14 +388,14 @@ class RigidBody:
         array([0.488296, 0.617077, 0.617077, 0.      ])
         """
         if self._aligned:
-            return step(self._moments, m, q, h, out=out, **options)
-        m_user = components("m", m, 3)
+            return step(self._moments, self._momentum("m", m), q, h, out=out, **options)
+        m_user = components("m", self._momentum("m", m), 3)
         m_principal = self._to_principal("m", m_user)
         attitude = self._attitude_to_principal("q", q)
         m_end, q_end = step(self._moments, m_principal, attitude, h, **options)
         return self._placed(m_user, m_principal, m_end, q_end, out)
 
-    def motion(self, m0: ArrayLike, q0: AttitudeLike) -> BodyMotion:
+    def motion(self, m0: ArrayLike, q0: AttitudeLike) -> TorqueFreeMotion:
         """Free motion of the bodies in closed form, in the user's body axes.
 
         Parameters
@@ -370,7 +407,7 @@ class RigidBody:
 
         Returns
         -------
-        motion : BodyMotion
+        motion : TorqueFreeMotion
             ``motion(t)`` gives momentum and attitude at the times `t`.
 
         Raises
@@ -390,7 +427,8 @@ class RigidBody:
         array([[1.      , 0.      , 0.      , 0.      ],
                [0.488296, 0.617077, 0.617077, 0.      ]])
         """
-        return BodyMotion(self, m0, q0)
+        momentum = self._momentum("m0", m0)
+        return TorqueFreeMotion(self._moments, momentum, q0, axes=self._own_axes())
 
     def integrate(
         self,
@@ -441,50 +479,59 @@ class RigidBody:
         called from Python once per kick instead of in the core.
         """
         inertia: Any = self._moments
+        m0 = self._momentum("m0", m0)
         if not self._aligned:
             inertia = Frame(self)
         return integrate(inertia, m0, q0, h, n_steps, torque=torque, callback=callback, **options)
 
-    def _set(self, moments: Array, axes: Array, tensor: Array) -> None:
+    def _set(self, moments: Array, axes: Array, tensor: Array, aligned: bool, linear: bool) -> None:
         for array in (moments, axes, tensor):
             array.flags.writeable = False
-        self._moments, self._frame, self._tensor = moments, BodyAxes(axes), tensor
-        self._some_rod = bool((moments == 0.0).any())
+        self._moments, self._axes, self._tensor = moments, axes, tensor
+        #: Whether the body axes are the principal axes, for all bodies.
+        self._aligned = aligned
+        self._linear = linear
 
-    @property
-    def _aligned(self) -> bool:
-        """Whether the body axes are the principal axes."""
-        return self._frame.aligned
+    def _own_axes(self) -> Array | None:
+        """The principal axes if they are not the body axes."""
+        return None if self._aligned else self._axes
 
-    def _fitting(self, name: str, v: ArrayLike) -> Array:
-        """Vectors in the user's axes, checked to broadcast against the bodies."""
-        vectors = components(name, v, 3)
-        broadcast({"bodies": self.shape, name: vectors.shape[:-1]})
-        return vectors
+    def _momentum(self, name: str, m: ArrayLike) -> ArrayLike:
+        """m without the part about the axis of a body declared linear."""
+        if not self._linear:
+            return m
+        momenta = components(name, m, 3)
+        broadcast({"bodies": self.shape, name: momenta.shape[:-1]})
+        dropped = np.where(self._moments == 0.0, 0.0, 1.0)
+        if self._aligned:
+            return np.asarray(dropped * momenta)
+        return to_space(self._axes, dropped * to_body(self._axes, momenta))
 
     def _to_principal(self, name: str, m: ArrayLike) -> Array:
         """Momenta in principal axes, checked."""
-        given = self._fitting(name, m)
-        principal = self._frame.to_new(given)
-        if self._some_rod and not self._aligned:
+        given = components(name, self._momentum(name, m), 3)
+        broadcast({"bodies": self.shape, name: given.shape[:-1]})
+        if self._aligned:
+            return given
+        principal = to_body(self._axes, given)
+        if (self._moments == 0.0).any():
             check_rod_momentum(self._moments, principal, name, given)
         return principal
 
     def _from_principal(self, v: Array) -> Array:
-        return self._frame.to_old(v)
+        return v if self._aligned else to_space(self._axes, v)
 
     def _attitude_to_principal(self, name: str, q: AttitudeLike) -> Array:
         """Attitude of the principal axes from that of the user's body axes, checked."""
         attitude = real_array(name, without_rotation(q))
         core = attitude_core(name, attitude)
         attitude = components(name, attitude, *core)
-        if not self._aligned:
-            broadcast({"bodies": self.shape, name: attitude.shape[: -len(core)]})
-            check_attitude(attitude, core, name)
-        return self._frame.attitude_to_new(attitude)
+        broadcast({"bodies": self.shape, name: attitude.shape[: -len(core)]})
+        check_attitude(attitude, core, name)
+        return BodyAxes(self._axes).attitude_to_new(attitude)
 
     def _attitude_from_principal(self, attitude: Array) -> Array:
-        return self._frame.attitude_to_old(attitude)
+        return BodyAxes(self._axes).attitude_to_old(attitude)
 
     def _momentum_from_principal(self, m0: Array, principal0: Array, principal: Array) -> Array:
         # The change is rotated, not the momentum: the axes are an eps off orthonormal, which then

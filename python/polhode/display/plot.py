@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core, so3
 from polhode._arrays import Array
-from polhode._axes import BodyAxes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -156,24 +155,16 @@ def states_at(
     count: int = 400,
 ) -> One:
     """One body of a free motion at these times, or so many times of the default span."""
-    shape = motion.shape
-    at = _index(body, shape)
-    columns = np.eye(3)
-    if hasattr(motion, "_principal"):  # a BodyMotion
-        columns = np.broadcast_to(motion._body.axes, (*shape, 3, 3))[at]
-        motion = motion._principal
-    alone = motion._of_body(at)
-    moments, m0 = alone._inertia, alone._m0
+    alone = motion._of_body(_index(body, motion.shape))
+    moments = alone._inertia
+    axes = np.eye(3) if alone._axes is None else alone._axes
     if t is None:
-        t = np.linspace(
-            0.0, _span(float(alone.period), np.asarray(_core.omega(moments, m0))), count
-        )
+        omega = np.asarray(_core.omega(moments, alone._m0 @ axes))
+        t = np.linspace(0.0, _span(float(alone.period), omega), count)
     times = _arrays.real_array("t", t).astype(np.float64)
     if times.ndim != 1 or times.size == 0:
         raise ValueError(f"t must have shape (n,), n at least 1, not {times.shape}")
-    m, attitude = alone(times)
-    axes = BodyAxes(columns)
-    return One(times, axes.to_old(m), axes.attitude_to_old(attitude), moments, columns)
+    return One(times, *alone(times), moments, axes)
 
 
 def _span(period: float, omega: Array) -> float:

@@ -67,6 +67,16 @@ int look_at_attitudes(const View& attitude, bool matrix, std::ptrdiff_t begin, s
     return any(bad) ? some_invalid : all_valid;
 }
 
+/// Adds up the lanes of the first `count` bodies, which are 0 or 1.
+template <class T>
+POLHODE_INLINE void add_lanes(std::ptrdiff_t* sum, int count, const T (&ones)[1]) {
+    double lanes[lanes_v<T>];
+    store({lanes, 1, 0, 0}, 0, count, ones);
+    std::ptrdiff_t part = 0;
+    for (int lane = 0; lane < count; ++lane) part += lanes[lane] != 0.0 ? 1 : 0;
+    __atomic_fetch_add(sum, part, __ATOMIC_RELAXED);
+}
+
 /// Counts the bodies that became NaN from finite initial values, see StepArguments.
 template <class T>
 [[gnu::noinline]] void count_lost(const StepArguments& arguments,
@@ -85,11 +95,7 @@ template <class T>
         zero = zero + (0.0 * q.w + 0.0 * q.x + 0.0 * q.y + 0.0 * q.z);
     }
     const T lost[1] = {select(is_nan(end) & (zero == 0.0), T(1.0), T(0.0))};
-    double lanes[lanes_v<T>];
-    store({lanes, 1, 0, 0}, 0, count, lost);
-    std::ptrdiff_t sum = 0;
-    for (int lane = 0; lane < count; ++lane) sum += lanes[lane] != 0.0 ? 1 : 0;
-    __atomic_fetch_add(arguments.without_root, sum, __ATOMIC_RELAXED);
+    add_lanes(arguments.without_root, count, lost);
 }
 
 }  // namespace batch

@@ -60,7 +60,7 @@ POLHODE_INLINE void nearest_columns(Vec3<T>& moments, Mat3<T>& v) {
     T chosen[3] = {given[0], given[1], given[2]};
     POLHODE_UNROLL
     for (int n = 0; n < 6; ++n) {
-        const int(&order)[3] = orders[n];
+        const int (&order)[3] = orders[n];
         T sign[3], size[3];
         POLHODE_UNROLL
         for (int k = 0; k < 3; ++k) {

@@ -4,6 +4,8 @@
 /// The free motion of batches of bodies at given times.
 
 #include "polhode/batch/attitude.hpp"
+#include "polhode/batch/body_axes.hpp"
+#include "polhode/batch/findings.hpp"
 #include "polhode/batch/views.hpp"
 #include "polhode/batch_arguments.hpp"
 #include "polhode/torque_free/motion.hpp"
@@ -18,14 +20,14 @@ template <class T>
 struct Bodies {
     Inertia<T> body;
     Vec3<T> m;
-    T scale;         ///< of m; m t does not change
-    mask_t<T> sane;  ///< m is finite
+    T scale;           ///< of m; m t does not change
+    mask_t<T> finite;  ///< m is finite
 
     POLHODE_INLINE static Bodies of(const Vec3<T>& inertia, const Vec3<T>& m) {
         Bodies b;
         b.body = Inertia<T>::of(inertia);
         const T largest = max_abs(m);
-        b.sane = largest <= 0x1.fffffffffffffp1023;
+        b.finite = largest <= 0x1.fffffffffffffp1023;
         b.scale = min(max(power_of_two_below(largest), 0x1p-1022), 0x1p1022);
         b.m = b.body.sorted_momentum(power_of_two_reciprocal(b.scale) * m);
         return b;
@@ -44,7 +46,7 @@ POLHODE_INLINE void motion_constants(const Vec3<T>& inertia, const Vec3<T>& m, T
     const Repetition<T>& r = facts.repetition;
     rows[0] = r.half_period, rows[1] = r.inverse_half_period, rows[2] = r.half_chi;
     rows[3] = r.reach, rows[4] = r.half_rate, rows[5] = r.circles_axis1;
-    rows[6] = select(b.sane, facts.period / b.scale, nan<T>()), rows[7] = facts.regime;
+    rows[6] = select(b.finite, facts.period / b.scale, nan<T>()), rows[7] = facts.regime;
     rows[8] = T(0.0);
 }
 
@@ -53,41 +55,60 @@ template <class T>
 void motion(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t end) {
     if (begin >= end) return;
     const MotionArguments& a = arguments;
+    const bool turned = a.axes.data != nullptr;
     const auto count_at = [&](std::ptrdiff_t i) {
         return end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
     };
     // One body at many times: its constants are computed once.
-    const bool shared = a.inertia.body == 0 && a.m.body == 0 && a.repeated.body == 0 &&
-                        a.beyond.body == 0 && a.attitude.body == 0;
+    const bool shared = a.inertia.body == 0 && a.m.body == 0 && a.constants.body == 0 &&
+                        a.attitude.body == 0 && (!turned || a.axes.body == 0);
     using Bodies = motion_detail::Bodies<T>;
     Bodies bodies;
     exact_detail::Motion<T> exact;
     T rate;
     Repetition<T> repetition;
     batch::Attitude<T> start;
-    T poison;
+    BodyAxes<T> axes;
+    Vec3<T> m, m_principal;
+    T nan_if_infinite;
     const auto load = [&](std::ptrdiff_t i, int count) {
-        bodies = Bodies::of(batch::load_vec3<T>(a.inertia, i, count),
-                            batch::load_vec3<T>(a.m, i, count));
+        m = m_principal = batch::load_vec3<T>(a.m, i, count);
+        if (turned) {
+            axes = BodyAxes<T>::load(a.axes, i, count);
+            m_principal = axes.to_principal(m);
+        }
+        bodies = Bodies::of(batch::load_vec3<T>(a.inertia, i, count), m_principal);
         rate = motion_rate(bodies.body);
         exact = exact_detail::Motion<T>::of(bodies.body, bodies.m, power_of_two_reciprocal(rate));
-        const Vec3<T> repeated = batch::load_vec3<T>(a.repeated, i, count);
-        const Vec3<T> beyond = batch::load_vec3<T>(a.beyond, i, count);
-        repetition = {repeated.x, repeated.y, repeated.z, beyond.x, beyond.y, beyond.z};
+        T c[9];
+        batch::load(a.constants, i, count, c);
+        repetition = {c[0], c[1], c[2], c[3], c[4], c[5]};
         start = batch::Attitude<T>::load(a.attitude, a.matrix, i, count);
-        poison = select(bodies.sane, T(0.0), nan<T>());
+        nan_if_infinite = select(bodies.finite, T(0.0), nan<T>());
         int findings = all_valid;  // attitudes are validated when the motion is created
-        start.make_unit(poison, findings);
+        start.make_unit(nan_if_infinite, findings);
     };
     load(begin, shared ? 1 : count_at(begin));
     for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
         const int count = count_at(i);
         if (!shared && i != begin) load(i, count);
-        const T t = batch::load_scalar<T>(a.t, i, count) * bodies.scale + poison;
-        const FreeStep<T> s = motion_at(exact, rate, repetition, bodies.m, t);
+        const T t = batch::load_scalar<T>(a.t, i, count);
+        FreeStep<T> s =
+            motion_at(exact, rate, repetition, bodies.m, t * bodies.scale + nan_if_infinite);
+        s.m = bodies.scale * bodies.body.order.from_sorted(s.m);
+        s.dq = bodies.body.order.from_sorted(s.dq);
+        if (turned) {
+            s.m = m + axes.to_body(s.m - m_principal);
+            s.dq = axes.to_body(s.dq);
+        }
+        if (a.lost != nullptr && any(is_nan(s.m.x))) {
+            const T lost[1] = {
+                select(is_nan(s.m.x) & is_finite(t + nan_if_infinite), T(1.0), T(0.0))};
+            batch::add_lanes(a.lost, count, lost);
+        }
         batch::Attitude<T> attitude = start;
-        attitude.turn(bodies.body.order.from_sorted(s.dq));
-        batch::store_vec3(a.m_out, i, count, bodies.scale * bodies.body.order.from_sorted(s.m));
+        attitude.turn(s.dq);
+        batch::store_vec3(a.m_out, i, count, s.m);
         attitude.store(a.attitude_out, i, count);
     }
 }
