@@ -240,13 +240,13 @@ class RigidBody:
         """Shape of the batch of bodies; () for one."""
         return self._moments.shape[:-1]
 
-    def __getstate__(self) -> tuple[Array, Array, Array, bool, bool]:
-        return self._moments, self._axes, self._tensor, self._aligned, self._linear
+    def __getstate__(self) -> tuple[Array, Array, Array, bool]:
+        return self._moments, self._axes, self._tensor, self._linear
 
-    def __setstate__(self, state: tuple[Array, Array, Array, bool, bool]) -> None:
+    def __setstate__(self, state: tuple[Array, Array, Array, bool]) -> None:
         # Arrays may arrive at odd addresses, which the core does not read.
         moments, axes, tensor = (np.require(x, requirements="CA") for x in state[:3])
-        self._set(moments, axes, tensor, *state[3:])
+        self._set(moments, axes, tensor, bool((axes == np.eye(3)).all()), state[3])
 
     def __repr__(self) -> str:
         if self.shape:

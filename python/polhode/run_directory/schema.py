@@ -106,7 +106,7 @@ def _read_splitting(name: str, content: dict[str, Any], arrays: Arrays) -> Split
 def _write_frame(name: str, frame: Frame | None) -> Stored:
     if frame is None:
         return {}, {}
-    parts = zip(("moments", "axes", "tensor"), frame.body.__getstate__(), strict=True)
+    parts = zip(("moments", "axes", "tensor"), frame.body.__getstate__(), strict=False)
     return {}, {f"{name}.{part}": array for part, array in parts}
 
 
@@ -115,7 +115,7 @@ def _read_frame(name: str, content: dict[str, Any], arrays: Arrays) -> Frame | N
         return None
     body = Frame.body_type.__new__(Frame.body_type)
     parts = [arrays[f"{name}.{part}"] for part in ("moments", "axes", "tensor")]
-    body.__setstate__((parts[0], parts[1], parts[2]))
+    body.__setstate__((parts[0], parts[1], parts[2], False))
     return Frame(body)
 
 
