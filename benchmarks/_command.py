@@ -93,9 +93,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if name not in cases:
             made.error(f"there is no case {name!r}; --list shows them")
     chosen = _with_those_before(options.only, cases) if options.only else list(cases)
+    return _measure(options, {name: cases[name] for name in chosen})
+
+
+def _measure(options: argparse.Namespace, chosen: dict[str, _registry.Case]) -> int:
+    """Run the cases and write results, report and pictures."""
     run = _registry.Run(options.quick, timer(options.quick), options.threads, options.seed)
-    tables: dict[str, _results.Table] = {}
-    images: dict[str, list[bytes]] = {}
     machine = {
         **_machine.machine(),
         "command": command(options),
@@ -105,16 +108,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     out = options.out / "+".join(dict.fromkeys(options.only)) if options.only else options.out
     out.mkdir(parents=True, exist_ok=True)
+    tables: dict[str, _results.Table] = {}
+    images: dict[str, list[bytes]] = {}
     results = _results.Results(machine, tables)
-    with tqdm(chosen, disable=None, leave=False) as bar:
-        for name in bar:
+    with tqdm(chosen.items(), disable=None, leave=False) as bar:
+        for name, case in bar:
             bar.set_description(name)
-            table = cases[name].run(replace(run, tables=tables))
-            images[name], fault = _report.pictures(cases[name], table, options.quick)
+            table = case.run(replace(run, tables=tables))
+            images[name], fault = _report.pictures(case, table, options.quick)
             if fault:
                 table = replace(table, fault="; ".join(x for x in (table.fault, fault) if x))
             tables[name] = table
             results.save(out / "results.json")
+            for number, image in enumerate(images[name], 1):
+                (out / f"{name}-{number}.png").write_bytes(image)
             if options.only:
                 bar.clear()
                 print(_report.text(table), end="\n\n")
@@ -122,13 +129,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results.save(out / "results.json")
     page = out / "report.html"
     page.write_text(_report.report(results, images), encoding="utf-8")
-    for name, made_images in images.items():
-        for number, image in enumerate(made_images, 1):
-            (out / f"{name}-{number}.png").write_bytes(image)
+    print(f"{len(tables)} cases in {sum(t.seconds for t in tables.values()):.0f} s: {page}")
+    return _print_faults(tables)
+
+
+def _print_faults(tables: dict[str, _results.Table]) -> int:
+    """Print failed cases and counts of missing times; 1 if a case failed."""
     failed = [table for table in tables.values() if table.fault]
     for table in failed:
         print(f"{table.name} failed: {table.fault}", file=sys.stderr)
-    print(f"{len(tables)} cases in {sum(t.seconds for t in tables.values()):.0f} s: {page}")
     every = [t for table in tables.values() for row in table.rows for t in row.times.values()]
     for word, why in (
         ("loaded", "other programs took the processor"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import polhode as ph
-from benchmarks import Row, Run, Table, absent, case
+from benchmarks import Row, Run, Table, Times, absent, case
 from benchmarks._bodies import ANGLE, INERTIA, deviation, reference, states, turned
 from benchmarks._drawing import figure, logarithmic, style
 
@@ -32,20 +32,22 @@ def _error(run: Run, method: str, steps: int = 1) -> float:
     return float(deviation(got, end).max())
 
 
+def _times(run: Run, n: int, h: float = 0.2, steps: int = 1) -> dict[str, Times]:
+    """Times of METHODS, steps of n bodies in one call into given arrays, one thread, in turn."""
+    m, q = states(n, run.rng())
+    out = np.empty_like(m), np.empty_like(q)
+    work = partial(ph.step, INERTIA, m, q, h, n_steps=steps, out=out, threads=1)
+    return run.timer.measure({x: partial(work, method=x) for x in METHODS}, n * steps).times
+
+
 @case("growth_bodies", "Time against the number of bodies", time=STEP, units={"error": ERROR})
 def growth_bodies(run: Run) -> Iterator[Row]:
     """One step of hw = 0.2 from Python into given arrays, quaternions, one thread."""
     errors = {x: _error(run, x) for x in METHODS}
     for n in (1, 16, 256) if run.quick else (1, 4, 16, 64, 256, 1024, 4096, 65536, 1_048_576):
-        m, q = states(n, run.rng())
-        out = np.empty_like(m), np.empty_like(q)
-        works = {
-            x: partial(ph.step, INERTIA, m, q, 0.2, method=x, out=out, threads=1) for x in METHODS
-        }
-        times = run.timer.measure(works, n).times
-        for x in METHODS:
+        for x, times in _times(run, n).items():
             values = {"error": errors[x]}
-            yield Row({"method": x, "bodies": n}, {"time": times[x]}, values=values)
+            yield Row({"method": x, "bodies": n}, {"time": times}, values=values)
 
 
 @case(
@@ -56,18 +58,10 @@ def growth_bodies(run: Run) -> Iterator[Row]:
 )
 def growth_steps(run: Run) -> Iterator[Row]:
     """Steps of hw = 0.2 of 256 bodies in one call (`n_steps`), quaternions, one thread."""
-    n = 256
-    m, q = states(n, run.rng())
-    out = np.empty_like(m), np.empty_like(q)
     for steps in (1, 4) if run.quick else (1, 2, 4, 8, 16, 64, 256):
-        works = {
-            x: partial(ph.step, INERTIA, m, q, 0.2, method=x, n_steps=steps, out=out, threads=1)
-            for x in METHODS
-        }
-        times = run.timer.measure(works, n * steps).times
-        for x in METHODS:
+        for x, times in _times(run, 256, steps=steps).items():
             values = {"error": _error(run, x, steps)}
-            yield Row({"method": x, "steps": steps}, {"time": times[x]}, values=values)
+            yield Row({"method": x, "steps": steps}, {"time": times}, values=values)
 
 
 @case(
@@ -89,14 +83,9 @@ def growth_length(run: Run) -> Iterator[Row]:
     n = 500 if run.quick else 10_000
     m, q = states(n, run.rng())
     few = slice(0, 20 if run.quick else 200)
-    out = np.empty_like(m), np.empty_like(q)
     for h in (0.2, 1.0) if run.quick else (0.01, 0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 30.0, 1000.0):
         end = reference(INERTIA, m[few], q[few], h)
-        works = {
-            x: partial(ph.step, INERTIA, m, q, h, method=x, out=out, threads=1) for x in METHODS
-        }
-        times = run.timer.measure(works, n).times
-        for x in METHODS:
+        for x, times in _times(run, n, h).items():
             off = deviation(ph.step(INERTIA, m[few], q[few], h, method=x), end)
             lost = np.isnan(off)
             if lost.all():
@@ -108,7 +97,7 @@ def growth_length(run: Run) -> Iterator[Row]:
                 "error in units of rounding": float(np.max((off / unit)[~lost], initial=0.0)),
                 "NaN": int(lost.sum()),
             }
-            yield Row({"method": x, "hw": h}, {"time": times[x]}, values=values)
+            yield Row({"method": x, "hw": h}, {"time": times}, values=values)
 
 
 @case(

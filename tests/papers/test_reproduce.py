@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from benchmarks import papers as reproduce
-from benchmarks.papers import Cell, Result, Run, items
+from benchmarks.papers import Cell, Result, Run, _output, items
+from benchmarks.papers._registry import bounded
 
 #: The verdict of each item that takes a moment.
 VERDICTS = {
@@ -107,6 +108,24 @@ def test_kinds_of_tolerance() -> None:
     assert Cell("x", True, False).verdict == "differs"
 
 
+def test_a_bound_of_this_library_is_not_in_the_published_column() -> None:
+    bound = bounded("x", 0.5, high=1.0)
+    first, line = _output.rows([bound, Cell("y", 2.0, 2.0)])[:2]
+    assert dict(zip(first, line, strict=True)) == {
+        "value": "x", "published": "", "bound chosen here": "at most 1", "recomputed": "0.5",
+        "verdict": "matches",
+    }  # fmt: skip
+    assert replace(bound, recomputed=1.5).verdict == "differs"
+    other = Cell("operations", (8.0, 20.0), 9.0, comparable=False)
+    assert other.verdict == "not comparable"
+
+
+def test_a_correct_value_is_shown_with_its_tolerance() -> None:
+    cell = Cell("x", 1.2, 1.301, 0.005, check=1.3, right_tolerance=0.01)
+    assert _output.row(cell)[4] == "1.30 ± 0.01"
+    assert _output.row(replace(cell, check=29851.0, right_tolerance=90.0))[4] == "29851 ± 90"
+
+
 MR_231 = "McLachlan-Reich 2-3-1"
 #: A published value of each item that takes it from the file: where it is, and another value.
 ALTERED: dict[str, tuple[tuple[str | int, ...], Any]] = {
@@ -149,6 +168,9 @@ def test_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "http" not in page
     assert "order 8, total" in page
+    # It can be read alone: verdicts, machine, command, papers and their parts that are left out.
+    words = ("<b>unexplained</b>", "processor", "python -m benchmarks.papers gustafsson-table-1")
+    assert all(word in page for word in (*words, "NTNU Trondheim, 2010", "200,000,000 steps"))
 
 
 def test_the_page_has_all_results_of_the_directory(tmp_path: Path) -> None:

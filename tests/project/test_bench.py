@@ -251,6 +251,13 @@ def test_a_failing_picture_loses_nothing(monkeypatch, tmp_path, capsys):
     assert load(tmp_path / "one/results.json").tables.keys() == {"one"}
 
 
+def test_a_picture_says_which_points_are_missing():
+    loaded = replace(TABLE, rows=[Row({"N": 1}, {"a": Times(reason="loaded: 50%")})])
+    assert _report._remark(TABLE, quick=False) == ""
+    assert _report._remark(loaded, quick=False) == "runs without a valid time, not shown: 1"
+    assert _report._remark(loaded, quick=True).startswith("quick run: few steps and few bodies; ")
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("rows", ["loaded", "first"])
 def test_pictures_of_tables_without_times(rows):

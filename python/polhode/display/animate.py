@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode._arrays import Array
-from polhode.display.plot import COLOURS, One, matplotlib_pyplot
+from polhode.display.plot import COLOURS, BodyStates, matplotlib_pyplot
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation
@@ -28,7 +28,7 @@ def box(moments: Array) -> Array:
     return np.asarray(np.maximum(sides, THINNEST) / 2)
 
 
-def animate(one: One, interval: float, time_unit: str | None = None) -> FuncAnimation:
+def animate(one: BodyStates, interval: float, time_unit: str | None = None) -> FuncAnimation:
     """See `Trajectory.animate`."""
     pyplot = matplotlib_pyplot()
     from matplotlib.animation import FuncAnimation

@@ -70,7 +70,7 @@ def _text(value: Any) -> str:
     return _escaped(str(text))
 
 
-class Listing(list[T]):
+class NotebookList(list[T]):
     """A list that a notebook shows as a table with these attributes of its elements."""
 
     def __init__(self, items: Iterable[T], title: str, columns: Sequence[str]) -> None:

@@ -57,7 +57,7 @@ def plot_motion(
 
 
 def _figure(
-    one: One,
+    one: BodyStates,
     names: Sequence[str],
     time_unit: str | None,
     energy: Callable[[], tuple[Array, bool]],
@@ -100,7 +100,7 @@ def matplotlib_pyplot() -> Any:
 
 
 @dataclass
-class One:
+class BodyStates:
     """States of one body, at most MOST_SAVES of a trajectory."""
 
     t: Array
@@ -127,7 +127,9 @@ class One:
         return np.asarray(_core.omega(self.moments, self.m @ self.axes)) @ self.axes.T
 
 
-def saved_states(trajectory: Any, body: int | tuple[int, ...], most: int = MOST_SAVES) -> One:
+def saved_states(
+    trajectory: Any, body: int | tuple[int, ...], most: int = MOST_SAVES
+) -> BodyStates:
     """One body of a trajectory, with at most so many of its states."""
     if len(trajectory) == 0:
         raise ValueError("the trajectory is empty")
@@ -136,7 +138,7 @@ def saved_states(trajectory: Any, body: int | tuple[int, ...], most: int = MOST_
     saves = np.linspace(0, len(trajectory) - 1, min(len(trajectory), most)).round().astype(int)
     own = getattr(trajectory, "body", None)  # of a BodyTrajectory
     moments, axes = (trajectory.inertia, np.eye(3)) if own is None else (own.moments, own.axes)
-    return One(
+    return BodyStates(
         np.asarray(trajectory.t[saves]),
         np.asarray(trajectory.m[(saves, *at)]),
         np.asarray(trajectory.q[(saves, *at)]),
@@ -153,7 +155,7 @@ def states_at(
     t: ArrayLike | None,
     body: int | tuple[int, ...],
     count: int = 400,
-) -> One:
+) -> BodyStates:
     """One body of a free motion at these times, or so many times of the default span."""
     alone = motion._of_body(_index(body, motion.shape))
     moments = alone._inertia
@@ -164,7 +166,7 @@ def states_at(
     times = _arrays.real_array("t", t).astype(np.float64)
     if times.ndim != 1 or times.size == 0:
         raise ValueError(f"t must have shape (n,), n at least 1, not {times.shape}")
-    return One(times, *alone(times), moments, axes)
+    return BodyStates(times, *alone(times), moments, axes)
 
 
 def _span(period: float, omega: Array) -> float:
@@ -175,11 +177,11 @@ def _span(period: float, omega: Array) -> float:
     return 8 * np.pi / rate if rate > 0 else 1.0
 
 
-def _kinetic(one: One) -> Array:
+def _kinetic(one: BodyStates) -> Array:
     return np.asarray(_core.energy(one.moments, one.m @ one.axes))
 
 
-def _energy(trajectory: Any, one: One) -> tuple[Array, bool]:
+def _energy(trajectory: Any, one: BodyStates) -> tuple[Array, bool]:
     """Energy of the body at the states; whether it has all potentials."""
     energy = _kinetic(one)
     shape = trajectory.m.shape[1:-1]
@@ -274,7 +276,7 @@ def _ball(axes: Any, title: str) -> None:
     axes.set_title(title)
 
 
-def _momentum(axes: Any, one: One) -> None:
+def _momentum(axes: Any, one: BodyStates) -> None:
     _ball(axes, "direction of m, body frame,\nand curves of constant energy")
     curves, separatrix = polhodes(one.moments)
     for curve in curves:
@@ -291,27 +293,27 @@ def _momentum(axes: Any, one: One) -> None:
     axes.plot(*path[:1].T, color="C0", marker="o", markersize=4)
 
 
-def _axes(axes: Any, one: One) -> None:
+def _axes(axes: Any, one: BodyStates) -> None:
     _ball(axes, "tips of the body axes, space frame")
     for k in range(3):
         axes.plot(*one.Q[:, :, k].T, color=f"C{k}", linewidth=0.9, label=f"axis {k + 1}")
         axes.plot(*one.Q[:1, :, k].T, color=f"C{k}", marker="o", markersize=4)
 
 
-def _attitude(axes: Any, one: One) -> None:
+def _attitude(axes: Any, one: BodyStates) -> None:
     for k, name in enumerate(("w", "x", "y", "z")):
         axes.plot(one.t, one.q[:, k], linewidth=0.9, label=f"$q_{name}$")
     axes.set_title("attitude")
 
 
-def _omega(axes: Any, one: One, unit: str) -> None:
+def _omega(axes: Any, one: BodyStates, unit: str) -> None:
     for k, rate in enumerate(one.omega().T):
         axes.plot(one.t, rate, linewidth=0.9, label=rf"$\omega_{k + 1}$")
     axes.set_ylabel(unit)
     axes.set_title("angular velocity, body frame")
 
 
-def _invariants(axes: Any, one: One, energy: Array, is_whole: bool) -> None:
+def _invariants(axes: Any, one: BodyStates, energy: Array, is_whole: bool) -> None:
     lines = {"energy" if is_whole else "kinetic energy": _change(energy)}
     if one.is_free:
         lines["|m|"] = _change(np.linalg.norm(one.m, axis=-1))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polhode import _core
-from polhode.display.notebook import Listing, facts
+from polhode.display.notebook import NotebookList, facts
 from polhode.integrators.table import unknown_name
 
 #: How far the coefficients of a user's scheme may be from adding up to 1.
@@ -166,7 +166,7 @@ def splittings() -> list[Splitting]:
     [-1.01, 2.01]
     """
     columns = ("name", "order", "kind", "symmetric", "attitude_only", "modified", "times", "source")
-    return Listing(_SPLITTINGS.values(), "splittings", columns)
+    return NotebookList(_SPLITTINGS.values(), "splittings", columns)
 
 
 def as_splitting(splitting: str | Splitting | Sequence[Sequence[float]]) -> Splitting:

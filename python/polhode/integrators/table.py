@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from polhode import _core
-from polhode.display.notebook import Listing, facts
+from polhode.display.notebook import NotebookList, facts
 from polhode.integrators import options as _options
 from polhode.integrators.tableaus import MuntheKaas, is_implicit
 
@@ -99,7 +99,7 @@ def methods() -> list[Method]:
     """
     columns = ("name", "order", "kind", "invariants", "symmetric", "takes_torque", "options")
     public = (method for method in _METHODS if method.name != _MADE)
-    return Listing(public, "methods", (*columns, "source"))
+    return NotebookList(public, "methods", (*columns, "source"))
 
 
 def method_name(row: int) -> str:
