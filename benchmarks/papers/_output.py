@@ -79,8 +79,10 @@ def _should_be(cell: Cell) -> str:
         near = cell.tolerance * (abs(value) if cell.kind == "relative" else 1.0)
     if near == 0:
         return shown(value)
-    digits = math.floor(math.log10(abs(value))) - math.floor(math.log10(near)) + 1
-    return f"{value:#.{max(digits, 1)}g}".rstrip(".") + f" ± {near:.1g}"
+    place = math.floor(math.log10(near))
+    digits = max(math.floor(math.log10(abs(value))) - place + 1, 1)
+    text = f"{value:.0f}" if place >= 0 else f"{value:#.{digits}g}"
+    return f"{text} ± {near:.0f}" if place >= 0 else f"{text} ± {near:.1g}"
 
 
 def row(cell: Cell) -> list[str]:
