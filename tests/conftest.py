@@ -5,7 +5,9 @@ At the end of a run of whole files the bounds of tolerances.py that became too w
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ sys.path.insert(0, str(TESTS.parent))  # the package `benchmarks`
 sys.path.insert(0, str(TESTS / "accuracy"))
 sys.path.insert(0, str(TESTS))
 
+import programs
 import tolerances
 
 import polhode as ph
@@ -86,3 +89,15 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
                 " record the gain in tests/tolerances.py",
                 red=True,
             )
+
+
+@pytest.fixture(scope="session", autouse=True)
+def programs_ahead(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """Compiles slow programs on another core while the other tests run."""
+    wanted = [x for x in request.session.items if x.get_closest_marker("programs")]
+    if len(wanted) > 1 and len(request.session.items) > len(wanted) and (os.cpu_count() or 1) > 1:
+        programs.AHEAD.start(tmp_path_factory.mktemp("programs"))
+    yield
+    programs.AHEAD.stop()

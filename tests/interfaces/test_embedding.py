@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from compare import close
-from programs import CONSUME, EXAMPLES, built_by_cmake, lines_of, printed
+from programs import AHEAD, CONSUME, EXAMPLES, built_by_cmake, lines_of, printed
 
 import polhode as ph
 
@@ -30,6 +30,11 @@ CPU = Path("/proc/cpuinfo").read_text(encoding="utf-8") if Path("/proc/cpuinfo")
 #: With fused multiply-add, for equal bits; the level of the processor does not matter then.
 HEADER_ONLY = ["--cflags", "-O1", *(["-march=x86-64-v3"] if X86 else [])]
 HAS_FMA = not X86 or (" fma " in CPU and ph.build_info()["isa"] != "v2")
+
+for way in (HEADER_ONLY, LINKED) if HAS_FMA else (LINKED,):
+    AHEAD.add("g++", *WARNINGS, EXAMPLES / "cpp/molecules.cpp", *way)
+    AHEAD.add("g++", *WARNINGS, CONSUME / "bits.cpp", *way)
+    AHEAD.add("clang++-16", *WARNINGS, EXAMPLES / "cpp/tour.cpp", *way)
 
 # C and Fortran ------------------------------------------------------------------------------------
 
