@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import itertools
 import re
@@ -42,6 +43,14 @@ def test_every_change_has_its_place(mutate: Any) -> None:
         places.sort()
         for (_, end), (begin, _) in itertools.pairwise(places):
             assert end <= begin, f"{path}: two changes of one piece"
+
+
+def test_changed_python_is_python(mutate: Any) -> None:
+    for m in mutate.mutants():
+        if m.path.endswith(".py"):
+            text = mutate.source(m.path)
+            begin, end = m.span(text)
+            ast.parse(text[:begin] + m.changed(text[begin:end]) + text[end:], m.path)
 
 
 def test_few_entries_are_stale(mutate: Any) -> None:
