@@ -420,10 +420,10 @@ ANOTHER: dict[str, tuple[dict[str, Any], str]] = {
     "another torque": ({"torque": pull}, "but the run in"),
     "splitting": ({"splitting": "rkn6_14"}, "splitting is rkn6_14, but the run in .* has strang"),
     "coefficients": ({"splitting": ([0.3, 0.7], [0.4, 0.6])}, "splitting is .* has strang"),
-    "method": ({"method": "magnus4"}, 'method is "magnus4", but the run in .* has "exact"'),
+    "method": ({"method": "magnus4"}, "method is magnus4, but the run in .* has exact"),
     "t0": ({"t0": 1.0}, "t0 is 1.0, but the run in .* has 0.0"),
     "save_every": ({"save_every": 2}, "save_every is 2, but the run in .* has 1"),
-    "compensated": ({"compensated": True}, "compensated is true, but the run in .* has false"),
+    "compensated": ({"compensated": True}, "compensated is True, but the run in .* has False"),
 }  # fmt: skip
 
 

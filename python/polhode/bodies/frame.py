@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode._arrays import Array, AttitudeLike
@@ -22,6 +23,15 @@ class Frame:
 
     def __init__(self, body: RigidBody) -> None:
         self.body = body
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Frame) and all(
+            np.array_equal(a, b)
+            for a, b in zip(self.body.__getstate__(), other.body.__getstate__(), strict=True)
+        )
+
+    def __hash__(self) -> int:
+        return 0
 
     def principal_terms(self, given: Sequence[Torque]) -> list[Torque]:
         """The torques, written in principal axes."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import warnings
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ from polhode.integration import loop
 from polhode.integration.loop import Callback
 from polhode.integration.state import Settings, State
 from polhode.integration.trajectory import Trajectory
-from polhode.integrators.table import levels_to_the_user
+from polhode.integrators.table import levels_to_the_user, method_name
 from polhode.run_directory import schema
 from polhode.run_directory.files import Arrays, RunFiles, as_path, naming_file
 from polhode.torques import Torque, TorqueLike, as_terms
@@ -129,16 +128,48 @@ def new_run(settings: Settings, state: State, save_to: str | os.PathLike[str]) -
 def old_run(settings: Settings, save_to: str | os.PathLike[str]) -> tuple[StoredRun, State]:
     """The files of this run, and the state that they have.
 
-    Raises ValueError if they are those of another run.
+    Raises ValueError if they are those of a run with other settings.
     """
     files = RunFiles(as_path(save_to), True)
     try:
-        _compare(files, settings)
-        run = StoredRun(files, settings)
+        where = f"the run in {str(files.path)!r}"
+        old = _read_settings(files, settings.torque)
+        for each in dataclasses.fields(Settings):
+            if each.metadata["compared"]:
+                _compare(each.name, getattr(settings, each.name), getattr(old, each.name), where)
+        run = StoredRun(files, dataclasses.replace(old, threads=settings.threads))
         return run, _continued(run)
     except BaseException:
         files.close()
         raise
+
+
+def _compare(name: str, now: Any, before: Any, where: str) -> None:
+    """Raise ValueError if the values of a field differ."""
+    if name == "torque":  # the terms are compared when they are read
+        if len(now) != len(before):
+            raise ValueError(f"torque has {len(now)} terms, but {where} has {len(before)}")
+    elif isinstance(now, np.ndarray):
+        if now.shape != before.shape:
+            raise ValueError(
+                f"{name} is of shape {now.shape}, but in {where} it is of shape {before.shape}"
+            )
+        same = (now == before) | (np.isnan(now) & np.isnan(before))
+        for index in np.argwhere(~same)[:1].tolist():
+            at, label = tuple(index), f"[{', '.join(map(str, index))}]" if index else ""
+            raise ValueError(f"{name}{label} is {now[at]}, but {where} has {before[at]}")
+    elif isinstance(now, (tuple, list)):
+        if len(now) != len(before):
+            raise ValueError(f"{name} are {now}, but {where} has {before}")
+        for one, other in zip(now, before, strict=True):
+            _compare(name, one, other, where)
+    elif now != before:
+        if name == "splitting":
+            now, before = now.name or None, before.name or None
+            now = f"{now} of other coefficients" if now == before else now
+        if name == "method":
+            now, before = method_name(now), method_name(before)
+        raise ValueError(f"{name} is {now}, but {where} has {before}")
 
 
 def resume(
@@ -321,47 +352,6 @@ def _terms(
             )
         terms.append(term)
     return terms
-
-
-def _compare(files: RunFiles, settings: Settings) -> None:
-    """Raise ValueError if the files are those of a run with other settings."""
-    where = f"the run in {str(files.path)!r}"
-    for each in dataclasses.fields(Settings):
-        name = each.name
-        if name == "torque":
-            _compare_torque(files, settings, where)
-        if name == "torque" or not each.metadata["compared"]:
-            continue
-        content, arrays = schema.write_field(settings, each)
-        before, now = (json.dumps(x.get(name)) for x in (files.content, content))
-        if before != now and name == "splitting":
-            before, now = (str(x[name]["name"] or None) for x in (files.content, content))
-            now = f"{now} of other coefficients" if before == now else now
-        if before != now:
-            raise ValueError(f"{name} is {now}, but {where} has {before}")
-        stored = {k for k in files.setup if k.partition(".")[0] == name}
-        for key in sorted(arrays.keys() | stored):
-            _compare_arrays(key, arrays.get(key), files.setup.get(key), where)
-
-
-def _compare_torque(files: RunFiles, settings: Settings, where: str) -> None:
-    with naming_file(files.path / "run.json"):
-        stored = schema.read(Settings, files.content, files.setup)["torque"]
-    if len(settings.torque) != len(stored):
-        raise ValueError(f"torque has {len(settings.torque)} terms, but {where} has {len(stored)}")
-    _terms(files, stored, settings.torque)
-
-
-def _compare_arrays(
-    name: str, now: NDArray[Any] | None, before: NDArray[Any] | None, where: str
-) -> None:
-    if now is None or before is None or now.shape != before.shape:
-        shapes = ["missing" if x is None else f"of shape {x.shape}" for x in (now, before)]
-        raise ValueError(f"{name} is {shapes[0]}, but in {where} it is {shapes[1]}")
-    same = (now == before) | (np.isnan(now) & np.isnan(before))
-    for index in np.argwhere(~same)[:1].tolist():
-        at, label = tuple(index), f"[{', '.join(map(str, index))}]" if index else ""
-        raise ValueError(f"{name}{label} is {now[at]}, but {where} has {before[at]}")
 
 
 def _warn_of_other_bits(run: StoredRun) -> None:

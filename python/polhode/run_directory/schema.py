@@ -24,23 +24,19 @@ Stored = tuple[dict[str, Any], Arrays]
 
 
 def write(record: Settings | State) -> Stored:
-    """All fields of a record."""
+    """All fields of a record: values, and arrays by the name of the field or that and a suffix."""
     content: dict[str, Any] = {}
     arrays: Arrays = {}
     for each in fields(record):
-        for whole, part in zip((content, arrays), write_field(record, each), strict=True):
-            whole.update(part)
+        name, value = each.name, getattr(record, each.name)
+        if each.type in _PLAIN:
+            content[name] = value
+        elif each.type in ("Array", "Array | None"):
+            arrays |= {} if value is None else {name: value}
+        else:
+            part = _KINDS[each.type][0](name, value)
+            content, arrays = content | part[0], arrays | part[1]
     return content, arrays
-
-
-def write_field(record: Settings | State, each: Field[Any]) -> Stored:
-    """One field of a record: a value, or arrays of the name of the field or that and a suffix."""
-    name, value = each.name, getattr(record, each.name)
-    if each.type in _PLAIN:
-        return {name: value}, {}
-    if each.type in ("Array", "Array | None"):
-        return {}, {} if value is None else {name: value}
-    return _KINDS[each.type][0](name, value)
 
 
 def read(record: type[Settings | State], content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
