@@ -37,19 +37,20 @@
 #include <vector>
 
 #if defined(POLHODE_HEADER_ONLY)
-#include "polhode/header_only.hpp"
+#include "polhode/interface/header_only.hpp"
 #define POLHODE_WAY header_only
 #else
-#include "polhode/linked.hpp"
+#include "polhode/interface/linked.hpp"
 #define POLHODE_WAY linked
 #endif
+#include "polhode/interface/torque.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 inline namespace POLHODE_WAY {
 
-using Vector = std::array<double, 3>;
-using Attitude = std::array<double, 4>;  ///< unit quaternion, scalar first
-using Tensor = std::array<double, 9>;    ///< symmetric, row by row
+using Vector = interface::Vector;
+using Attitude = interface::Attitude;
+using Tensor = std::array<double, 9>;  ///< symmetric, row by row
 
 /// Momentum and attitude of a body.
 struct State {
@@ -217,88 +218,6 @@ struct IntegrateOptions {
     int threads = 1;            ///< -1: all cores
 };
 
-namespace backend {
-
-/// The torque on one body: f(t, body, m, q) returns it.
-template <class Torque>
-concept TorqueOfBody =
-    std::is_invocable_r_v<Vector, Torque&, double, std::size_t, const Vector&, const Attitude&>;
-/// The torque on all bodies: f(t, m, q, torque) sets it.
-template <class Torque>
-concept TorqueOfBatch = std::is_invocable_v<Torque&,
-                                            double,
-                                            std::span<const double>,
-                                            std::span<const double>,
-                                            std::span<double>>;
-
-/// Calls a torque of either form with columns.
-template <class Torque>
-struct Call {
-    Torque& torque;
-    std::vector<double> m{}, q{}, f{};  ///< of all bodies
-    std::atomic<bool> threw{false};
-    std::exception_ptr thrown{};  // the first one; only who sets threw writes it
-
-    void evaluate(std::int64_t n,
-                  std::int64_t first,
-                  std::int64_t stride,
-                  double t,
-                  const double* mc,
-                  const double* qc,
-                  double* fc) {
-        const auto component = [stride](auto* x, std::int64_t i, int k) -> auto& {
-            return x[k * stride + i];
-        };
-        if constexpr (TorqueOfBody<Torque>) {
-            for (std::int64_t i = 0; i < n; ++i) {
-                const Vector x =
-                    torque(t,
-                           static_cast<std::size_t>(first + i),
-                           Vector{component(mc, i, 0), component(mc, i, 1), component(mc, i, 2)},
-                           Attitude{component(qc, i, 0),
-                                    component(qc, i, 1),
-                                    component(qc, i, 2),
-                                    component(qc, i, 3)});
-                for (int k = 0; k < 3; ++k) component(fc, i, k) = x[static_cast<std::size_t>(k)];
-            }
-        } else {
-            const auto bodies = static_cast<std::size_t>(n);
-            m.resize(3 * bodies), q.resize(4 * bodies), f.resize(3 * bodies);
-            const auto rows = [&](const double* from, std::vector<double>& to, int each) {
-                double* x = to.data();
-                for (std::int64_t i = 0; i < n; ++i) {
-                    for (int k = 0; k < each; ++k) *x++ = component(from, i, k);
-                }
-            };
-            rows(mc, m, 3), rows(qc, q, 4);
-            torque(t, std::span<const double>(m), std::span<const double>(q), std::span<double>(f));
-            const double* x = f.data();
-            for (std::int64_t i = 0; i < n; ++i) {
-                for (int k = 0; k < 3; ++k) component(fc, i, k) = *x++;
-            }
-        }
-    }
-    static int all(std::int64_t n,
-                   std::int64_t first,
-                   std::int64_t stride,
-                   double t,
-                   const double* m,
-                   const double* q,
-                   double* torques,
-                   void* self) {
-        auto& call = *static_cast<Call*>(self);
-        try {
-            call.evaluate(n, first, stride, t, m, q, torques);
-            return 0;
-        } catch (...) {
-            if (!call.threw.exchange(true)) call.thrown = std::current_exception();
-            return 1;
-        }
-    }
-};
-
-}  // namespace backend
-
 /// Integrates bodies in place, n_steps steps of h, by a splitting method.  The torque is in the
 /// body frame, in one of two forms:
 ///
@@ -318,9 +237,9 @@ void integrate(std::span<const double> inertia,
                Torque&& torque,
                const IntegrateOptions& options = {}) {
     using Function = std::remove_reference_t<Torque>;
-    static_assert(backend::TorqueOfBody<Function> || backend::TorqueOfBatch<Function>,
+    static_assert(interface::TorqueOfBody<Function> || interface::TorqueOfBatch<Function>,
                   "a torque is f(t, body, m, q) or f(t, m, q, torque)");
-    backend::Call<Function> call{torque};
+    interface::Call<Function> call{torque};
     const std::size_t n = backend::bodies(m, q);
     if (!backend::integrate(options.splitting.chosen(),
                             options.method.chosen(),
@@ -330,10 +249,10 @@ void integrate(std::span<const double> inertia,
                             h,
                             n_steps,
                             options.t0,
-                            backend::Call<Function>::all,
+                            interface::Call<Function>::all,
                             &call,
                             (options.depends_on_m ? POLHODE_DEPENDS_ON_M : 0) |
-                                (backend::TorqueOfBody<Function> ? POLHODE_INDEPENDENT : 0),
+                                (interface::TorqueOfBody<Function> ? POLHODE_INDEPENDENT : 0),
                             options.threads,
                             m.data(),
                             q.data())) {
@@ -391,7 +310,7 @@ class RigidBody {
             return State{to_principal(s.m), product(s.q, turn_)};
         });
         const auto in_own_axes = [this](const State& s) { return from_principal(s); };
-        if constexpr (backend::TorqueOfBody<std::remove_reference_t<Torque>>) {
+        if constexpr (interface::TorqueOfBody<std::remove_reference_t<Torque>>) {
             const auto along_axes =
                 [&](double t, std::size_t i, const Vector& x, const Attitude& y) {
                     const State s = from_principal(State{x, y});

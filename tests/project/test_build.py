@@ -148,7 +148,7 @@ def test_polhode_hpp_includes_every_header():
     headers = {str(p.relative_to(include)) for p in include.rglob("*.hpp")}
     # What polhode.hpp is made of; the 34-digit type, which needs a compiler's extension.
     headers -= {"polhode.hpp", "polhode/polhode.hpp", "polhode/scalar/quad.hpp"}
-    headers -= {f"polhode/{x}.hpp" for x in ("header_only", "interface", "linked", "threads")}
+    headers = {x for x in headers if "/interface/" not in x} - {"polhode/threads.hpp"}
     first, *listed = included("polhode/polhode.hpp")
     assert first == "polhode/language.hpp"  # its error comes before all others
     headers.remove(first)

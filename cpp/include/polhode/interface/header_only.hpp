@@ -14,7 +14,7 @@
 #include "polhode/batch/findings.hpp"
 #include "polhode/batch/stepping.hpp"
 #include "polhode/bodies/symmetric_eigen.hpp"
-#include "polhode/interface.hpp"
+#include "polhode/interface/calls.hpp"
 #include "polhode/methods.hpp"
 #include "polhode/so3.hpp"
 #include "polhode/splitting/driver.hpp"
