@@ -201,10 +201,20 @@ contains
     status = polhode_function_c(trim(name)//c_null_char, n, inputs, outputs)
   end function
 
-  ! What was wrong in the last failed call of this thread.
+  ! What was wrong in the last failed call of this thread; bodies are counted from 1 here.
   function polhode_error() result(text)
     character(:), allocatable :: text
+    character(20) :: number
+    integer :: first, last, status
+    integer(c_int64_t) :: body
     text = text_at(polhode_error_c())
+    first = index(text, "[")
+    last = index(text, "] =")
+    if (first == 0 .or. last < first) return
+    read (text(first + 1:last - 1), *, iostat=status) body
+    if (status /= 0) return
+    write (number, "(i0)") body + 1
+    text = text(:first)//trim(number)//text(last:)
   end function
 
   ! Version of the library that is loaded, such as "0.1.0".
