@@ -97,7 +97,7 @@ def tensors(moments: Array, rng: np.random.Generator) -> Array:
 def _axes_errors(tensor: Array, moments: Array, axes: Array) -> tuple[float, float]:
     off = np.abs(tensor @ axes - axes * moments[:, None, :]).max(axis=(-1, -2))
     gram = np.abs(np.swapaxes(axes, -1, -2) @ axes - np.eye(3)).max()
-    return float((off / moments[:, 2]).max() / EPS), float(gram / EPS)
+    return float((off / moments.max(axis=1)).max() / EPS), float(gram / EPS)
 
 
 EQUATION = "entry of A V - V diag over the largest moment, in eps = 2.2e-16"
