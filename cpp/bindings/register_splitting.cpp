@@ -16,84 +16,16 @@
 #include "arrays.hpp"
 #include "interrupts.hpp"
 #include "levels.hpp"
+#include "polhode/so3.hpp"
 #include "polhode/splitting/schemes.hpp"
 #include "polhode/threads.hpp"
+#include "python_torque.hpp"
+#include "torque_term.hpp"
 
 namespace py = pybind11;
 
 namespace polhode::bindings {
 namespace {
-
-/// `bodies` vectors, quaternions or matrices one after another; a single one is shared by all
-/// bodies.
-View rows(const Doubles& array, std::ptrdiff_t core, std::ptrdiff_t bodies) {
-    if (array.size() == core) return {array.data(), 0, 1, 3};
-    if (array.size() != core * bodies) throw py::value_error("arrays of the wrong size");
-    return {array.data(), core, 1, 3};
-}
-MutableView mutable_rows(Doubles array, std::ptrdiff_t core, std::ptrdiff_t bodies) {
-    if (array.size() != core * bodies) throw py::value_error("arrays of the wrong size");
-    return {array.mutable_data(), core, 1, 3};
-}
-
-/// (parameters,) for all bodies, or (parameters, bodies and padding).
-View parameter_columns(const Doubles& array, std::ptrdiff_t bodies) {
-    if (array.ndim() == 1) return {array.data(), 0, 1, 3};
-    constexpr std::ptrdiff_t block = SplittingProblem::block_bodies;
-    const std::ptrdiff_t columns = array.shape(1);
-    if (columns < (bodies + block - 1) / block * block) {
-        throw py::value_error("parameters are not padded");
-    }
-    return {array.data(), 1, columns, 3 * columns};
-}
-
-const TorqueModel& model(int index, std::ptrdiff_t bodies) {
-    const dispatch::SplittingTable& table = *dispatch::level_for(bodies).splitting;
-    if (index < 0 || index >= table.model_count) throw py::index_error("no such torque model");
-    return table.models[index];
-}
-
-/// A torque as Python describes it: (model, parameters), or (model, parameters, function, data,
-/// bounds, origins) with addresses as integers; 0 and empty arrays mean "not given".
-class Term {
-  public:
-    Term(const py::tuple& description, std::ptrdiff_t bodies)
-        : parameters_(description[1].cast<Doubles>()) {
-        term_.model = &model(description[0].cast<int>(), bodies);
-        if (description.size() > 2) {
-            term_.extra.function = address<CompiledTorque>(description[2]);
-            term_.extra.user_data = address<void*>(description[3]);
-            bounds_ = description[4].cast<Doubles>();
-            origins_ = description[5].cast<Doubles>();
-        }
-        const std::ptrdiff_t intervals = origins_.size();
-        if (intervals == 0) {
-            if (parameters_.size() > 0) term_.parameters = parameter_columns(parameters_, bodies);
-            return;
-        }
-        if (parameters_.ndim() < 2 || parameters_.shape(0) != intervals ||
-            bounds_.size() + 1 != intervals) {
-            throw py::value_error("arrays of the wrong size");
-        }
-        const std::ptrdiff_t stride = parameters_.size() / intervals;
-        term_.extra.table = {bounds_.data(), origins_.data(), intervals, stride};
-        const std::vector<py::ssize_t> shape(parameters_.shape() + 1,
-                                             parameters_.shape() + parameters_.ndim());
-        term_.parameters =
-            parameter_columns(Doubles(shape, parameters_.data(), parameters_), bodies);
-    }
-    const TorqueTerm& operator*() const { return term_; }
-
-  private:
-    template <class Pointer>
-    static Pointer address(const py::handle& number) {
-        // NOLINTNEXTLINE(performance-no-int-to-ptr): Python has addresses as numbers.
-        return reinterpret_cast<Pointer>(number.cast<std::uintptr_t>());
-    }
-
-    Doubles parameters_, bounds_, origins_;
-    TorqueTerm term_{};
-};
 
 const DirectMethod& direct_method(int row, std::ptrdiff_t bodies = 0) {
     const dispatch::Level& level = dispatch::level_for(bodies);
@@ -129,126 +61,6 @@ py::list direct_stages(int row, std::ptrdiff_t step, const py::tuple& option_val
     }
     return stages;
 }
-
-/// A view of the same numbers that is read-only and cannot be made writeable.
-py::object closed(const py::array& array) {
-    return py::module_::import("numpy").attr("asarray")(py::memoryview(array).attr("toreadonly")());
-}
-
-/// A torque that Python evaluates: function(order, t, m, attitude) of the whole batch returns the
-/// derivative of that order of the momentum in space, in the body frame, or the W of a modified
-/// potential; see TorqueArguments::order.  Its attribute `direct` may be a function that is called
-/// instead for order 1, with the arguments of the places `asked` in (t, m, attitude).  If its
-/// result is not an aligned array of doubles with the shape of m, the method `fitted` converts or
-/// rejects it.
-class Called {
-  public:
-    /// @param step  number of the current step, for the note of an exception
-    Called(const py::object& function,
-           py::object m,
-           py::object attitude,
-           const Doubles& numbers,
-           const std::ptrdiff_t& step)
-        : function_(function),
-          direct_(function.attr("direct")),
-          asked_(function.attr("asked").cast<std::vector<int>>()),
-          m_(std::move(m)),
-          attitude_(std::move(attitude)),
-          numbers_(numbers),
-          step_(step),
-          info_{"called", 0, true, function.attr("depends_on_m").cast<bool>(), false, false},
-          model_{&info_, call, nullptr, nullptr} {
-        if (function.attr("has_modified").cast<bool>()) model_.modified = call;
-        if (function.attr("is_given").cast<bool>()) model_.given = call;
-    }
-    TorqueTerm term() { return {&model_, {}, {.user_data = this}}; }
-
-  private:
-    static void call(const TorqueArguments& a, std::ptrdiff_t, std::ptrdiff_t) {
-        static_cast<Called*>(a.extra.user_data)->evaluate(a);
-    }
-    void evaluate(const TorqueArguments& a) {
-        py::object returned = ask(a);
-        Operand rows;
-        if (PyArray_NDIM(reinterpret_cast<PyArrayObject*>(returned.ptr())) > 2) {
-            returned = Doubles::ensure(returned);  // C order, so that bodies are evenly spaced
-            if (!returned) throw py::error_already_set();
-        }
-        read_array(returned.ptr(), 1, rows);
-        const std::ptrdiff_t next = rows.batch_axes == 1 ? rows.stride(0) : 3;
-        const std::ptrdiff_t component = rows.core_stride(0);
-        const double* x = rows.data;
-        double* row = a.out.data;
-        for (std::ptrdiff_t i = 0; i < a.bodies; ++i, x += next, row += a.out.body) {
-            for (int k = 0; k < 3; ++k) {
-                double& y = row[k * a.out.component];
-                y = a.add ? y + x[k * component] : x[k * component];
-            }
-        }
-    }
-    /// An array of doubles with the shape of m.  A note is added to an exception with the place
-    /// where it occurred.
-    py::object ask(const TorqueArguments& a) {
-        try {
-            PyObject* const m = momenta(a.m).ptr();
-            const auto t = py::reinterpret_steal<py::object>(PyFloat_FromDouble(a.t));
-            py::object returned;
-            if (a.order == 1 && !direct_.is_none()) {
-                PyObject* const given[] = {t.ptr(), m, attitude_.ptr()};
-                PyObject* arguments[std::size(given)];
-                std::ranges::transform(asked_, arguments, [&](int place) { return given[place]; });
-                returned = vectorcall(direct_, arguments, asked_.size());
-                if (fits(returned)) return returned;
-                returned = function_.attr("fitted")(returned);
-            } else {
-                const py::int_ order(a.order);
-                PyObject* const arguments[] = {order.ptr(), t.ptr(), m, attitude_.ptr()};
-                returned = vectorcall(function_, arguments, 4);
-            }
-            if (!fits(returned)) {
-                returned = Doubles::ensure(returned);
-                if (!returned) throw py::error_already_set();
-                if (!fits(returned)) throw py::value_error("arrays of the wrong shape");
-            }
-            return returned;
-        } catch (py::error_already_set& error) {
-            if (error.matches(PyExc_Exception)) {
-                py::module_::import("polhode.integration.python_torque")
-                    .attr("note_of_step")(error.value(), step_, a.t);
-            }
-            throw;
-        }
-    }
-    static py::object vectorcall(const py::object& function,
-                                 PyObject* const* arguments,
-                                 std::size_t count) {
-        PyObject* returned = PyObject_Vectorcall(function.ptr(), arguments, count, nullptr);
-        if (returned == nullptr) throw py::error_already_set();
-        return py::reinterpret_steal<py::object>(returned);
-    }
-    bool fits(const py::object& returned) const {
-        Operand rows;
-        return PyArray_CheckExact(returned.ptr()) && read_array(returned.ptr(), 1, rows) &&
-               PyArray_SAMESHAPE(rows.array, reinterpret_cast<PyArrayObject*>(m_.ptr()));
-    }
-    /// The arrays of the state or of a stage.
-    const py::object& momenta(const View& m) {
-        if (m.data == m_.data()) return m_;
-        if (stage_.is_none()) {
-            const std::vector<py::ssize_t> shape(m_.shape(), m_.shape() + m_.ndim());
-            stage_ = closed(Doubles(shape, m.data, numbers_));
-        }
-        return stage_;
-    }
-
-    py::object function_, direct_;
-    std::vector<int> asked_;  ///< places in (t, m, attitude), each once
-    py::array m_;
-    py::object attitude_, numbers_, stage_ = py::none();
-    const std::ptrdiff_t& step_;
-    TorqueInfo info_;
-    TorqueModel model_;
-};
 
 /// An integration, its arguments described by `register_splitting`.
 class Integration {
@@ -292,9 +104,9 @@ class Integration {
         p.matrix = core == 9;
         p.m = mutable_rows(m_, 3, bodies());
         p.attitude = mutable_rows(attitude, core, bodies());
-        auto by_torque = given_["by_torque"].cast<py::array_t<bool>>();
-        if (by_torque.size() != bodies()) throw py::value_error("arrays of the wrong size");
-        p.by_torque = by_torque.mutable_data();
+        auto nonfinite = given_["by_torque"].cast<py::array_t<bool>>();
+        if (nonfinite.size() != bodies()) throw py::value_error("arrays of the wrong size");
+        p.nonfinite_torque = nonfinite.mutable_data();
         if (has("lost")) p.lost = mutable_rows(array("lost"), 3, bodies());
         p.h = h.data();
         p.h_stride = h.ndim() == 0 ? 0 : 1;
@@ -315,6 +127,8 @@ class Integration {
             start_attitude_ = rows(start_.second, core, bodies());
         }
         read_terms(attitude);
+        read_axes();
+        p.midpoint_kicks = has("order") && value<int>("order") <= 2;
         p.stages = stages_.data();
         p.stage_count = static_cast<int>(stages_.size());
         p.terms = sum_.data();
@@ -343,35 +157,28 @@ class Integration {
         }
         const auto run = dispatch::level_for(bodies()).splitting->run;
         const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(p, begin, end); };
-        constexpr std::ptrdiff_t block = SplittingProblem::block_bodies;
         // polhode.integrate requests as many steps as take a tenth of a second; one step of a
         // million bodies may take longer.
-        if (p.whole != nullptr) {
-            run_calling(n_steps, seconds);
+        if (p.whole == nullptr) {
+            watch_.share(bodies(), threads_, SplittingProblem::block_bodies, n_steps, work);
+        } else if (!p.whole->calls_back()) {
+            const auto all = [&](std::ptrdiff_t, std::ptrdiff_t) { run(p, 0, bodies()); };
+            watch_.share(1, 1, 1, n_steps * bodies(), all);
+        } else {
+            end_ = Clock::now() + std::chrono::duration<double>(seconds);
+            run(p, 0, bodies());
             return;
         }
-        watch_.share(bodies(), threads_, block, n_steps, work);
         done_ += n_steps;
     }
     /// Steps from the start of the integration to the last that is complete.
     std::ptrdiff_t done() const { return done_; }
 
   private:
-    /// One step at a time, so that the number of complete steps is known after an exception.
-    void run_calling(std::ptrdiff_t n_steps, double seconds) {
-        using Clock = std::chrono::steady_clock;
-        const auto end = Clock::now() + std::chrono::duration<double>(seconds);
-        SplittingProblem& p = problem_;
-        p.n_steps = std::min<std::ptrdiff_t>(n_steps, 1);
-        do {
-            p.first_step = done_;
-            dispatch::level_for(bodies()).splitting->run(p, 0, bodies());
-            watch_.check_asked();
-            done_ += p.n_steps;
-        } while (--n_steps > 0 && Clock::now() < end);
-    }
+    using Clock = std::chrono::steady_clock;
+
     std::ptrdiff_t bodies() const { return m_.size() / 3; }
-    bool has(const char* name) const { return !given_[name].is_none(); }
+    bool has(const char* name) const { return given_.contains(name) && !given_[name].is_none(); }
     template <class T>
     T value(const char* name) const {
         return given_[name].cast<T>();
@@ -386,32 +193,73 @@ class Integration {
         return value<Doubles>(name);
     }
     void read_terms(const Doubles& attitude) {
+        const std::ptrdiff_t n = bodies();
+        bool whole = false;
         for (const py::handle term : given_["terms"]) {
             if (py::isinstance<py::tuple>(term)) {
-                terms_.emplace_back(term.cast<py::tuple>(), bodies());
+                terms_.emplace_back(term.cast<py::tuple>(), n);
                 sum_.push_back(*terms_.back());
+                whole = whole || terms_.back().needs_whole_batch();
                 continue;
             }
-            if (problem_.whole == nullptr) {
-                numbers_ = Doubles(std::max<py::ssize_t>(WholeBatch::numbers * bodies(), 1));
-                whole_.data = numbers_.mutable_data();
-                problem_.whole = &whole_;
-            }
-            called_.emplace_back(py::reinterpret_borrow<py::object>(term),
-                                 closed(m_),
-                                 closed(attitude),
-                                 numbers_,
-                                 done_);
-            sum_.push_back(called_.back().term());
+            in_python_.emplace_back(py::reinterpret_borrow<py::object>(term), m_, attitude, done_);
+            sum_.push_back(in_python_.back().term());
+        }
+        if (!in_python_.empty()) {
+            torque_.resize(static_cast<std::size_t>(3 * WholeBatch::column_length(n)));
+            whole_.torque = torque_.data();
+            whole_.goes_on = goes_on;
+        }
+        if (!in_python_.empty() || (whole && n > SplittingProblem::block_bodies)) {
+            problem_.whole = &whole_;
+        }
+        if (has("torque_state")) {
+            problem_.torque_state = mutable_rows(array("torque_state"), 3, n);
+            problem_.torque_states = 3;
         }
     }
-    /// The work that the driver requests for all bodies between two calls of Python.
-    static void share(void* self, std::ptrdiff_t count, WholeBatch::Work work, const void* context) {
+    /// (3, 3) or (bodies, 3, 3).
+    void read_axes() {
+        if (!has("axes")) return;
+        const Doubles axes = array("axes");
+        constexpr int numbers = SplittingProblem::axes_numbers;
+        const std::ptrdiff_t count = axes.size() / 9;
+        const View from = rows(axes, 9, bodies());
+        axes_.resize(static_cast<std::size_t>(numbers * count));
+        for (std::ptrdiff_t i = 0; i < count; ++i) {
+            Mat3<double> A;
+            for (int k = 0; k < 9; ++k) A.a[k / 3][k % 3] = from.data[9 * i + k];
+            const Quaternion<double> q = so3::to_quaternion(A);
+            double* const to = axes_.data() + numbers * i;
+            std::copy_n(from.data + 9 * i, 9, to);
+            to[9] = q.w, to[10] = q.x, to[11] = q.y, to[12] = q.z;
+        }
+        problem_.axes = {axes_.data(), count == 1 ? 0 : numbers, 1, 3};
+    }
+    /// The work that the driver requests for all bodies.
+    static void share(void* self,
+                      std::ptrdiff_t count,
+                      WholeBatch::Work work,
+                      const void* context) {
         auto& integration = *static_cast<Integration*>(self);
+        Watch& watch = integration.watch_;
+        const int threads = integration.threads_;
         const auto part = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
             work(context, begin, end);
         };
-        integration.watch_.share(count, integration.threads_, whole_packs, 1, part);
+        if (integration.whole_.calls_back()) {
+            watch.share(count, threads, whole_packs, 1, part);
+        } else {
+            share_among_threads(
+                count, threads, whole_packs, 1, part, [&] { return watch.stops(); });
+        }
+    }
+    /// After a step of a torque in Python.
+    static bool goes_on(void* self) {
+        auto& integration = *static_cast<Integration*>(self);
+        integration.watch_.check_asked();
+        ++integration.done_;
+        return Clock::now() < integration.end_;
     }
 
     py::kwargs given_;
@@ -419,11 +267,12 @@ class Integration {
     int threads_;
     std::vector<Stage> stages_;
     std::vector<Term> terms_;
-    std::list<Called> called_;
+    std::list<PythonTorque> in_python_;
     std::vector<TorqueTerm> sum_;
     std::ptrdiff_t done_ = 0;
-    Doubles numbers_;
-    WholeBatch whole_{share, this, nullptr};
+    std::vector<double> axes_, torque_;
+    WholeBatch whole_{share, this};
+    std::chrono::time_point<Clock, std::chrono::duration<double>> end_;
     SplittingProblem problem_{};
     std::pair<Doubles, Doubles> start_;
     View start_m_ = {}, start_attitude_ = {};  ///< null: they are in the state
@@ -552,7 +401,12 @@ terms: of the torque: models as tuples, others as functions (order, t, m, attitu
     with depends_on_m, has_modified, is_given
 inertia (bodies, 3) or (3,); m (bodies, 3), attitude (bodies, 4): the state, changed in place
 matrix: whether attitudes are (bodies, 3, 3)
-lost: what rounding took from m, (bodies, 3); None: dropped
+axes: principal axes in the columns, in the axes of the user, (3, 3) or (bodies, 3, 3); None: the
+    same axes. The state before the first step, saves and torques are in the axes of the user, the
+    state after the first step is along the principal axes
+lost: rounding errors of m, (bodies, 3); None: dropped
+order: of the splitting, 2: a torque that depends on m is kicked by the midpoint rule; None: unknown
+torque_state: what a given momentum stores from step to step, (bodies, 3)
 by_torque: (bodies,) of bool, becomes true where m is finite and the torque is not
 h: (total_steps,) or (); t0; times (total_steps + 1,): of the starts and the end; None: t0 + n h
 total_steps, save_every: of the whole integration

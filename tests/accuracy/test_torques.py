@@ -427,7 +427,7 @@ def test_own_axes_are_rotated_by_hand(name: str, many: bool) -> None:
         model = torques.GravityGradient(**GRADIENT)
     elif name == "vessel":
         model = torques.Vessel(**SHIP, damping=DAMPING)
-    own = body.integrate(M0, Q0, 0.05, 40, torque=model)
+    own = body.integrate(M0, Q0, 0.05, 40, torque=model, splitting="s6")
     bound = model.with_inertia(tensor=body.tensor)
 
     def by_hand(t: float, m: Array, q: Array) -> Array:
@@ -438,7 +438,7 @@ def test_own_axes_are_rotated_by_hand(name: str, many: bool) -> None:
     torque = torques.Function(by_hand, depends_on_m=model.depends_on_m)
     q0 = ph.so3.multiply(Q0, ph.so3.to_quaternion(A))
     m0 = np.einsum("...ji,j->...i", A, M0)
-    hand = ph.integrate(moments, m0, q0, 0.05, 40, torque=torque)
+    hand = ph.integrate(moments, m0, q0, 0.05, 40, torque=torque, splitting="s6")
     # By hand the damping is a step of Runge-Kutta: (0.04)^5/120 each.
     atol = 1e-8 if name == "vessel" else 1e-13
     close(own.m, np.einsum("...ij,...j->...i", A, hand.m), atol=atol)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -478,15 +479,24 @@ def test_derivative_is_the_rate_of_the_torque() -> None:
     close(model.derivative(0, v, STRONG_Q), rate, atol=1e-10)
 
 
-def test_kick_of_a_torque_of_m_is_runge_kutta_of_order_4() -> None:
+@pytest.mark.parametrize(("scheme", "order"), [("strang", 2), ("s6", 4)])
+def test_kick_of_a_torque_of_m_has_the_order_of_the_scheme(scheme: str, order: int) -> None:
+    """By the midpoint rule or the classical Runge-Kutta method: two or four evaluations."""
+    calls = []
+
     def damping(t: float, m: Array, q: Array) -> Array:
+        calls.append(t)
         return -0.8 * m
 
     f = ph.torques.Function(damping)
-    traj = ph.integrate([1, 1, 1], [0.1, 0.2, 0.3], [1, 0, 0, 0], 0.5, 1, torque=f)
-    z = -0.8 * 0.25  # half a step
-    factor = (1 + z + z**2 / 2 + z**3 / 6 + z**4 / 24) ** 2
-    close(traj.m[1], factor * traj.m[0], rtol=8 * EPS)
+    traj = ph.integrate(
+        [1, 1, 1], [0.1, 0.2, 0.3], [1, 0, 0, 0], 0.5, 1, torque=f, splitting=scheme
+    )
+    (kicks,) = (np.array(s.b) for s in ph.splittings() if s.name == scheme)
+    assert len(calls) == order * len(kicks)
+    z = -0.8 * 0.5 * kicks
+    factor = np.prod(sum(z**k / math.factorial(k) for k in range(order + 1)))
+    close(traj.m[1], factor * traj.m[0], rtol=16 * EPS)
     with pytest.raises(ValueError, match="does not depend on m"):
         ph.integrate([1, 1, 1], [1, 0, 0], [1, 0, 0, 0], 0.1, 1, torque=f, splitting="rkn6_14")
 

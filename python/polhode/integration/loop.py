@@ -171,6 +171,7 @@ def _in_core(saved: Saved, nonfinite_torque: Any) -> _core.Integration:
             for term in settings.terms
         ],
         times=settings.times,
+        order=settings.splitting.order,
         matrix=matrix,
         by_torque=nonfinite_torque,
         m_saved=saved.m,

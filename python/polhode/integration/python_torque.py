@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from numpy.typing import ArrayLike
 
 from polhode._arrays import Array
-from polhode._axes import to_body, to_space
 from polhode.torques import Function, Torque
 from polhode.torques._evaluate import exactly
 
@@ -20,11 +19,11 @@ if TYPE_CHECKING:
 class PythonTorque:
     """A torque that is evaluated in Python, as a function that the core calls.
 
-    ``called(order, t, m, attitude)`` is in the body frame. Order 1 is the torque, the first
-    derivative of the angular momentum in space; other orders from 0 are the other derivatives of a
-    given momentum, and order -1 is the W of a modified potential. The core calls the function of a
-    `Function`, `direct`, without this object, with the arguments of the numbers `asked` in
-    (t, m, attitude). It calls `fitted` if the result is not an array of doubles of the right shape.
+    ``called(order, t, m, attitude)`` is the torque in the body frame (order 1), the W of a modified
+    potential (order -1), or derivative `order` of a given momentum in the space frame. The core
+    calls the function of a `Function`, `direct`, without this object, with the arguments of the
+    numbers `asked` in (t, m, attitude). It calls `fitted` if the result is not an array of doubles
+    of the right shape.
     """
 
     def __init__(self, settings: Settings, state: State, term: Torque) -> None:
@@ -36,13 +35,11 @@ class PythonTorque:
         self.depends_on_m = term.depends_on_m
         self.has_modified = term.has_modified
         self.is_given = term.gives_momentum and settings.direct
-        #: A constant of a given momentum, set in the first step.
-        self.offset, self.begun = state.offset, state.step > 0
 
     def __call__(self, order: int, t: float, m: Array, attitude: Array) -> Array:
         """The value of this order; the core adds a note of step and time to an exception."""
         if self.is_given:
-            return self._given(order, t, m, attitude)
+            return self.term.spatial_momentum(order, t, m.shape)
         if order == 1:
             return self.term.torque(t, m, attitude)
         return self.term.modified(t, attitude, m.shape)
@@ -50,16 +47,6 @@ class PythonTorque:
     def fitted(self, value: ArrayLike | None) -> Array:
         """The result of `direct`, as doubles of the right shape."""
         return exactly("torque", value, self.shape)
-
-    def _given(self, order: int, t: float, m: Array, attitude: Array) -> Array:
-        value = self.term.spatial_momentum(order, t, m.shape)
-        if order > 0:
-            return to_body(attitude, value)
-        assert self.offset is not None
-        if not self.begun:
-            self.offset[...] = to_space(attitude, m) - value
-            self.begun = True
-        return to_body(attitude, value + self.offset)
 
 
 def note(error: BaseException, text: str) -> None:

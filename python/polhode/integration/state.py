@@ -155,7 +155,7 @@ class State:
     #: Rounding errors of m, with `compensated`.
     compensation: Array | None = _field("lost", default=None)
     #: The difference of m and a given momentum, a constant in the space frame.
-    offset: Array | None = _field(default=None)
+    offset: Array | None = _field("torque_state", default=None)
     step: int = _field(default=0)
     rows: int = _field(default=0)
 

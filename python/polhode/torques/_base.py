@@ -20,7 +20,7 @@ class Torque:
     depends_on_t : bool
         Whether the torque depends on time.
     depends_on_m : bool
-        Whether the torque depends on the momentum; a kick is then one classical Runge-Kutta step.
+        Whether the torque depends on the momentum; a kick is then one Runge-Kutta step.
     has_potential : bool
         Whether `potential` exists, so that the energy of a trajectory is complete.
     has_modified : bool

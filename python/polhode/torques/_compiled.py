@@ -18,7 +18,7 @@ from polhode.torques._signature import address_of
 
 
 class Compiled(UserDefined):
-    """A user-defined compiled torque, called in the core's loop over blocks of bodies.
+    """A user-defined compiled torque, called by the core.
 
     Parameters
     ----------
@@ -29,6 +29,7 @@ class Compiled(UserDefined):
                    const double *m, const double *attitude, double *torque, void *user_data)
 
         for n bodies, of which the first is number `first` of the batch (in C order), at time t.
+        These are all bodies, unless they are `independent`.
         Arrays lie component by component: ``m[k * stride + i]`` is component k of body ``first +
         i``, k = 0, 1, 2; of `attitude` there are four components (quaternion, scalar first) or nine
         (matrix, row by row), in the form of the integration. The function must set all three
@@ -42,6 +43,10 @@ class Compiled(UserDefined):
         The form of attitude that the function expects. If given, an integration with the other form
         raises ValueError before any work. It should be given: polhode cannot determine it from a C
         function, and a function that expects a quaternion gives wrong results with a matrix.
+    independent : bool, optional
+        True: the torque on a body depends only on this body. Then the core calls the function for
+        blocks of bodies, which is faster for many, and in several threads at once with ``threads``
+        above 1.
 
     Raises
     ------
@@ -52,8 +57,7 @@ class Compiled(UserDefined):
 
     Notes
     -----
-    The function runs without the GIL, in several threads at once with ``threads`` above 1, so it
-    must keep no state. Bodies whose torque is NaN become NaN. ``integrate(torque=f)`` also accepts
+    The function runs without the GIL. Bodies whose torque is NaN become NaN. ``integrate(torque=f)`` also accepts
     the function directly, without `Compiled`. It is best to write a numba function as one loop over
     i, which the compiler then vectorises.
 
@@ -87,6 +91,7 @@ class Compiled(UserDefined):
         depends_on_m: bool = False,
         potential: Callable[[float, Array], ArrayLike] | None = None,
         attitude: str | None = None,
+        independent: bool = False,
     ) -> None:
         if attitude not in (None, "quaternion", "matrix"):
             raise ValueError(f"attitude must be 'quaternion' or 'matrix', not {attitude!r}")
@@ -95,6 +100,7 @@ class Compiled(UserDefined):
         self._address, self._user_data = address_of(function)
         self._axes: Array | None = None
         self.attitude = attitude
+        self.independent = bool(independent)
         self.depends_on_m = bool(depends_on_m)
         self._index = model_index("compiled_of_m" if depends_on_m else "compiled")
 
@@ -111,7 +117,9 @@ class Compiled(UserDefined):
         self.check_attitude(matrix)
         none = np.zeros(0)
         parameters = none if self._axes is None else columns(self._axes, shape)
-        return self._index, parameters, self._address, self._user_data, none, none
+        return (
+            self._index, parameters, self._address, self._user_data, none, none, self.independent,
+        )  # fmt: skip
 
     def torque(self, t: float, m: ArrayLike, attitude: AttitudeLike) -> Array:
         """Torque in the body frame, shape (..., 3), for bodies treated as the whole batch."""
@@ -122,7 +130,9 @@ class Compiled(UserDefined):
         A = np.asarray(axes, np.float64)
         if self._axes is not None:
             A = self._axes[..., :9].reshape(*self._axes.shape[:-1], 3, 3) @ A
-        turned = Compiled(self.function, bool(self.depends_on_m), None, self.attitude)
+        turned = Compiled(
+            self.function, bool(self.depends_on_m), None, self.attitude, self.independent
+        )
         turned._axes = np.concatenate(
             [A.reshape(*A.shape[:-2], 9), np.asarray(_core.so3_to_quaternion(A))], axis=-1
         )

@@ -87,7 +87,7 @@ class Prescribed(Model):
     def core_term(self, shape: tuple[int, ...], matrix: bool) -> tuple[Any, ...]:
         """The torque on bodies of a batch of this shape, in the form of the core."""
         table = np.stack([columns(interval, shape) for interval in self._table])
-        return self.index, table, 0, 0, self._bounds, self._origins
+        return self.index, table, 0, 0, self._bounds, self._origins, True
 
     def arguments(self) -> dict[str, Any] | None:
         """Arguments of the constructor; None with a function."""

@@ -47,7 +47,7 @@ class Vessel(ModelOfInertia):
 
     With damping the torque depends on m. Where it is the only torque, a kick is the exact solution
     of m' = torque at fixed attitude, in any axes. In a list with other torques, a kick is one
-    classical Runge-Kutta step. Source: [Gus10] eqs. (43) to (45).
+    Runge-Kutta step. Source: [Gus10] eqs. (43) to (45).
 
     Examples
     --------

@@ -8,6 +8,7 @@
 #include "polhode/batch/views.hpp"
 #include "polhode/mat3.hpp"
 #include "polhode/quaternion.hpp"
+#include "polhode/rotation_step.hpp"
 #include "polhode/scalar/constants.hpp"
 
 POLHODE_NAMESPACE_BEGIN
@@ -98,6 +99,14 @@ struct Attitude {
         const T excess = dot(q, q) - 1.0;
         q = kept_unit(q, unit_within) * dq;
         return abs(excess) <= near_unit;
+    }
+    POLHODE_INLINE Vec3<T> to_body(const Vec3<T>& v) const {
+        if (!matrix) return seen_from(q, v);
+        return {dot(column(Q, 0), v), dot(column(Q, 1), v), dot(column(Q, 2), v)};
+    }
+    POLHODE_INLINE Vec3<T> to_space(const Vec3<T>& v) const {
+        if (!matrix) return turned(q, v);
+        return {dot(row(Q, 0), v), dot(row(Q, 1), v), dot(row(Q, 2), v)};
     }
     /// NaN where the mask holds.
     POLHODE_INLINE void spoil(const mask_t<T>& bad) {

@@ -56,6 +56,7 @@ struct DirectStages {
 /// A direct integrator.
 struct DirectMethod {
     static constexpr int most_stages = 16;
+    static constexpr int most_derivatives = 5;  ///< of L
 
     int columns;      ///< of DirectArguments::work
     int derivatives;  ///< of L, the most that a stage needs

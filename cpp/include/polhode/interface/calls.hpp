@@ -349,6 +349,7 @@ inline void integrate(const Looks& look,
                       const FreeMethod& method,
                       std::span<const Stage> stages,
                       bool attitude_only,
+                      bool midpoint_kicks,
                       const Integration& x) {
     const Attitudes attitudes(x.attitude);
     require(x.bodies >= 0 && x.n_steps >= 0, "bodies and n_steps must not be negative");
@@ -399,6 +400,7 @@ inline void integrate(const Looks& look,
     }
     p.stages = stages.data();
     p.stage_count = static_cast<int>(stages.size());
+    p.midpoint_kicks = midpoint_kicks;
     p.h = &x.h;
     p.t0 = x.t0;
     p.matrix = attitudes.matrix;
@@ -410,7 +412,7 @@ inline void integrate(const Looks& look,
     p.attitude_save_stride = attitudes.length * x.bodies;
     p.total_steps = x.n_steps;
     p.save_every = save_every;
-    p.by_torque = reinterpret_cast<bool*>(by_torque.data());
+    p.nonfinite_torque = reinterpret_cast<bool*>(by_torque.data());
     const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) { driver.run(p, begin, end); };
     // One block has all bodies in any case.
     constexpr std::ptrdiff_t block = SplittingProblem::block_bodies;
@@ -424,7 +426,7 @@ inline void integrate(const Looks& look,
                 [&](std::ptrdiff_t begin, std::ptrdiff_t end) { part(context, begin, end); });
         };
     int flow_threads = threads;
-    WholeBatch whole{share, &flow_threads, nullptr};
+    WholeBatch whole{share, &flow_threads};
     if (x.torque != nullptr && (x.torque_flags & POLHODE_INDEPENDENT) == 0 && x.bodies > block) {
         p.whole = &whole;
     }

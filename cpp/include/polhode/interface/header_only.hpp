@@ -154,14 +154,16 @@ struct Scheme {
     explicit Scheme(const char* name) : Scheme(interface::scheme_of(name)) {}
     explicit Scheme(const SplittingScheme& scheme)
         : stages{scheme.stages, static_cast<std::size_t>(scheme.count)},
-          attitude_only(scheme.attitude_only) {}
+          attitude_only(scheme.attitude_only),
+          midpoint_kicks(scheme.order <= 2) {}
     Scheme(const std::vector<double>& a, const std::vector<double>& b)
         : own(std::make_shared<const std::vector<Stage>>(interface::own_scheme(a, b))),
           stages(*own),
-          attitude_only(false) {}
+          attitude_only(false),
+          midpoint_kicks(false) {}
     std::shared_ptr<const std::vector<Stage>> own;
     std::span<const Stage> stages;
-    bool attitude_only;
+    bool attitude_only, midpoint_kicks;
 };
 
 inline std::int64_t step(const Method& method,
@@ -244,6 +246,7 @@ inline bool integrate(const Scheme& scheme,
                              method.for_bodies(bodies),
                              scheme.stages,
                              scheme.attitude_only,
+                             scheme.midpoint_kicks,
                              {bodies,
                               inertia,
                               inertia_stride,

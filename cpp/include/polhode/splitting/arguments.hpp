@@ -50,18 +50,24 @@ struct TorqueTerm {
 
 /// The whole batch is one block: its torque may depend on the state of all bodies.
 struct WholeBatch {
-    static constexpr int most_derivatives = 5;  ///< of the momentum
-    static constexpr int numbers = 4 * 3 + 1 + 3 * most_derivatives;
-
     using Work = void (*)(const void* context, std::ptrdiff_t begin, std::ptrdiff_t end);
     /// Calls work(context, begin, end) on shares of 0 ... count - 1.
     void (*share)(void* self, std::ptrdiff_t count, Work work, const void* context);
     void* self;
-    /// `numbers` for each body: the block then works in the arrays of the problem.  These numbers
-    /// and the next two are preserved from call to call.  Null: it works on copies, as all blocks.
-    double* data;
+    /// For a torque in Python, which is evaluated as seldom as possible: called after each step,
+    /// false ends the run.  The last torque is preserved from call to call in three columns.
+    bool (*goes_on)(void* self) = nullptr;
+    double* torque = nullptr;
     bool torque_is_current = false;
     double torque_time = 0;
+
+    bool calls_back() const { return goes_on != nullptr; }
+    /// From one column to the next: whole cache lines, and one more.  Then the distance of two
+    /// columns is never a multiple of 4096 bytes, and a load never waits for a store to another
+    /// column.
+    static constexpr std::ptrdiff_t column_length(std::ptrdiff_t bodies) {
+        return (bodies + 63) / 64 * 64 + 8;
+    }
 };
 
 /// Steps `first_step` ... `first_step` + `n_steps` - 1 of an integration of `total_steps`.  It
@@ -85,7 +91,17 @@ struct SplittingProblem {
     MutableView m, attitude;     ///< the state: written at the end
     View m_from, attitude_from;  ///< the state before the first of these steps
     bool keeps_state;            ///< false: the state is not written, since a save has it
-    MutableView lost;            ///< what rounding took from m, kept and given back; null: dropped
+    MutableView lost;            ///< rounding errors of m (compensation); null: dropped
+    /// Principal axes of the bodies in the axes of the user, in which the state before the first
+    /// step, the saves and the torque are; after the first step the state is along the principal
+    /// axes.  `axes_numbers` per body: a rotation matrix with the axes in its columns, row by row,
+    /// and its quaternion.  Null: the axes of the user are the principal ones.
+    static constexpr int axes_numbers = 13;
+    View axes = {};
+    /// Numbers per body that the torque stores from step to step.
+    MutableView torque_state = {};
+    int torque_states = 0;
+    bool midpoint_kicks = false;  ///< a torque that depends on m is kicked in order 2, not 4
     MutableView m_saved, attitude_saved;
     std::ptrdiff_t m_save_stride, attitude_save_stride;  ///< from one save to the next
     std::ptrdiff_t first_step, n_steps, total_steps, save_every;
@@ -94,7 +110,7 @@ struct SplittingProblem {
     int energy_correction = 0;  ///< see energy::Correction
     MutableView work = {};      ///< its columns
     /// By body: set where m is finite and the torque is not.
-    bool* by_torque = nullptr;
+    bool* nonfinite_torque = nullptr;
     WholeBatch* whole = nullptr;  ///< null: no body's torque depends on another body
 };
 

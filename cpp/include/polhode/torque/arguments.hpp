@@ -43,9 +43,9 @@ struct TorqueExtra {
 struct Kicks {
     int count = 0;  ///< 0: none; else all arrays are stored component by component, in whole packs
     double factor[2] = {};
-    MutableView m = {};        ///< the momentum of the arguments
-    MutableView between = {};  ///< receives m between two kicks, if not null
-    bool* lost = nullptr;      ///< by body: set where m is finite and the torque is not
+    MutableView m = {};         ///< the momentum of the arguments
+    MutableView between = {};   ///< receives m between two kicks, if not null
+    bool* nonfinite = nullptr;  ///< by body: set where m is finite and the torque is not
 };
 
 /// Properties of a model.
@@ -95,7 +95,7 @@ struct TorqueModel {
     TorqueFunction kick = nullptr;
     /// W of a modified potential, if it does not follow from `derivative`.
     TorqueFunction modified = nullptr;
-    /// Derivative number `order` of a given spatial momentum, in the body frame.
+    /// Derivative number `order` of a given momentum, in the space frame.
     TorqueFunction given = nullptr;
 };
 

@@ -13,15 +13,18 @@ using batch::columns;
 
 /// Marks the bodies first <= k < end whose vector the torque changed from `before`, which is
 /// finite, to `after`, which is not finite.
-[[gnu::noinline, gnu::cold]] inline void mark_lost(
-    bool* lost, std::ptrdiff_t first, std::ptrdiff_t end, const View& before, const View& after) {
+[[gnu::noinline, gnu::cold]] inline void mark_nonfinite(bool* nonfinite,
+                                                        std::ptrdiff_t first,
+                                                        std::ptrdiff_t end,
+                                                        const View& before,
+                                                        const View& after) {
     for (std::ptrdiff_t k = first; k < end; ++k) {
         const auto finite = [k](const View& from) {
             const double* x = from.data + k * from.body;
             return std::isfinite(x[0]) && std::isfinite(x[from.component]) &&
                    std::isfinite(x[2 * from.component]);
         };
-        if (finite(before) && !finite(after)) lost[k] = true;
+        if (finite(before) && !finite(after)) nonfinite[k] = true;
     }
 }
 
@@ -31,7 +34,7 @@ POLHODE_INLINE void do_kicks(const TorqueArguments& a, std::ptrdiff_t i, const V
     constexpr int lanes = lanes_v<T>;
     const Kicks& kicks = a.kicks;
     if (any(!is_finite(f.x + f.y + f.z))) [[unlikely]] {
-        mark_lost(kicks.lost, i, i + lanes < a.bodies ? i + lanes : a.bodies, a.m, a.out);
+        mark_nonfinite(kicks.nonfinite, i, i + lanes < a.bodies ? i + lanes : a.bodies, a.m, a.out);
     }
     Vec3<T> m = batch::load_vec3<T>(columns(a.m), i, lanes);
     m = sum(m, T(kicks.factor[0]), f);

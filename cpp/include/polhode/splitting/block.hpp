@@ -1,0 +1,271 @@
+#pragma once
+
+/// @file
+/// The state of a block of bodies, component by component, and loops over it.
+
+#include <algorithm>
+#include <memory>
+
+#include "polhode/batch/attitude.hpp"
+#include "polhode/batch/columns.hpp"
+#include "polhode/batch/views.hpp"
+#include "polhode/inertia.hpp"
+#include "polhode/rotation_step.hpp"
+#include "polhode/splitting/arguments.hpp"
+#include "polhode/torque/kicks.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace splitting {
+
+/// The memory of blocks of at most `count` bodies.
+template <class T>
+struct Scratch {
+    std::ptrdiff_t length;  ///< from one column to the next
+    std::unique_ptr<double[]> numbers;
+    std::unique_ptr<Inertia<T>[]> bodies;
+
+    Scratch(const SplittingProblem& problem, std::ptrdiff_t count)
+        : length(WholeBatch::column_length(count)) {
+        constexpr int most =
+            3 * 9 + 2 * 9 + 1 + SplittingProblem::axes_numbers + 3 * DirectMethod::most_derivatives;
+        const int own = problem.direct != nullptr ? problem.direct->columns : 0;
+        const auto columns = static_cast<std::size_t>(most + own + problem.torque_states);
+        numbers.reset(new double[columns * static_cast<std::size_t>(length)]);
+        bodies.reset(new Inertia<T>[static_cast<std::size_t>(length / lanes_v<T>)]);
+    }
+};
+
+/// A block of bodies.  The lanes after the last body repeat it, so that all packs are whole.
+template <class T>
+class Block {
+  public:
+    const SplittingProblem& problem;
+    const std::ptrdiff_t begin, count;  ///< bodies
+    const std::ptrdiff_t padded;        ///< `count`, rounded up to whole packs
+    MutableView m, attitude;            ///< along the principal axes
+    MutableView lost{}, own{}, torque_state{};
+    MutableView user_m{},
+        user_attitude{};  ///< the same in the axes of the user, where these are given
+    const Inertia<T>* bodies = nullptr;  ///< null: to be computed
+
+    Block(const SplittingProblem& p, std::ptrdiff_t first, std::ptrdiff_t end, Scratch<T>& scratch)
+        : problem(p),
+          begin(first),
+          count(end - first),
+          padded((count + lanes_v<T> - 1) / lanes_v<T> * lanes_v<T>),
+          length_(scratch.length),
+          next_(scratch.numbers.get()) {
+        m = columns(3), attitude = columns(components());
+        if (p.lost.data != nullptr) lost = columns(3);
+        if (p.direct != nullptr) own = columns(p.direct->columns);
+        if (p.torque_states > 0) torque_state = columns(p.torque_states);
+        for_each_array(p.m_from, p.attitude_from, [this](View from, MutableView to, int size) {
+            load(from, to, size);
+        });
+        if (p.axes.data != nullptr) {
+            user_m = columns(3), user_attitude = columns(components());
+            axes_ = p.axes;
+            if (axes_.body != 0) {
+                const MutableView to = columns(SplittingProblem::axes_numbers);
+                load({axes_.data + begin * axes_.body, axes_.body, 1, 3},
+                     to,
+                     SplittingProblem::axes_numbers);
+                axes_ = to;
+            }
+            // Before the first step the state is in the axes of the user.
+            if (p.first_step == 0 && p.n_steps > 0) state_to_principal_axes();
+        }
+        const bool shared = p.inertia.body == 0;
+        if (p.whole != nullptr && !shared) return;
+        // The constants of the bodies, computed once for all flows.
+        for (std::ptrdiff_t i = 0; i < (shared ? 1 : padded); i += lanes_v<T>) {
+            scratch.bodies[i / lanes_v<T>] = inertia(i);
+        }
+        bodies = scratch.bodies.get();
+    }
+    Block(const Block&) = delete;
+    Block& operator=(const Block&) = delete;
+
+    bool compensated() const { return lost.data != nullptr; }
+    bool has_axes() const { return axes_.data != nullptr; }
+    int components() const { return problem.matrix ? 9 : 4; }
+
+    /// Free memory.
+    MutableView columns(int size) {
+        double* const first = next_;
+        next_ += size * length_;
+        return {first, 1, length_, 3 * length_};
+    }
+    void fill(const MutableView& v, int size, double value) const {
+        std::fill_n(v.data, size * length_, value);
+    }
+
+    POLHODE_INLINE static Vec3<T> vec3(const View& v, std::ptrdiff_t i) {
+        return batch::load_vec3<T>(batch::columns(v), i, lanes_v<T>);
+    }
+    POLHODE_INLINE static void store(const MutableView& v, std::ptrdiff_t i, const Vec3<T>& x) {
+        batch::store_vec3(batch::columns(v), i, lanes_v<T>, x);
+    }
+    POLHODE_INLINE batch::Attitude<T> load_attitude(std::ptrdiff_t i) const {
+        return batch::Attitude<T>::load(
+            batch::columns(View(attitude)), problem.matrix, i, lanes_v<T>);
+    }
+    POLHODE_INLINE static void store(const MutableView& v,
+                                     std::ptrdiff_t i,
+                                     const batch::Attitude<T>& a) {
+        a.store(batch::columns(v), i, lanes_v<T>);
+    }
+    /// Calls visit(first body) for each pack.
+    template <class Visit>
+    POLHODE_INLINE void for_each_pack(const Visit& visit) const {
+        for (std::ptrdiff_t i = 0; i < padded; i += lanes_v<T>) visit(i);
+    }
+    POLHODE_INLINE Vec3<T> inverse_inertia(std::ptrdiff_t i) const {
+        if (problem.inertia.body == 0) return bodies[0].inverse;
+        return bodies != nullptr ? bodies[i / lanes_v<T>].inverse : inertia(i).inverse;
+    }
+    /// work(begin, end) of all bodies of the block.
+    template <class Work>
+    void share(const Work& work) const {
+        const WholeBatch* const whole = problem.whole;
+        if (whole == nullptr) return work(0, padded);
+        const auto part = [](const void* x, std::ptrdiff_t from, std::ptrdiff_t to) {
+            (*static_cast<const Work*>(x))(from, to);
+        };
+        whole->share(whole->self, padded, part, &work);
+    }
+
+    /// The same normalisation as at the start of every flow, since kicks come before the first one.
+    void normalise() const {
+        for_each_pack([this](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
+            T h(0.0);
+            int findings = all_valid;
+            batch::Attitude<T> a = load_attitude(i);
+            a.make_unit(h, findings);
+            store(attitude, i, a);
+        });
+    }
+    /// m += factor x.
+    void add_to_m(double factor, const View& x) const {
+        add_each_to_m(factor, [&x](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA { return vec3(x, i); });
+    }
+    /// The same with a function that returns x of a pack.
+    template <class Vector>
+    void add_each_to_m(double factor, const Vector& x) const {
+        const T s(factor);
+        for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
+            if (compensated()) {
+                store_sum(i, vec3(m, i), sum(vec3(lost, i), s, x(i)));
+            } else {
+                store(m, i, sum(vec3(m, i), s, x(i)));
+            }
+        });
+    }
+    /// m and `lost` from a sum of the two.
+    POLHODE_INLINE void store_sum(std::ptrdiff_t i, const Vec3<T>& a, const Vec3<T>& b) const {
+        const Vec3<T> both = a + b;
+        store(m, i, both);
+        store(lost, i, b - (both - a));
+    }
+
+    /// Sets `user_attitude`, and `user_m` from momenta along the principal axes, if given.
+    void to_user_axes(const View& momenta) const {
+        for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
+            batch::Attitude<T> a = load_attitude(i);
+            a.turn(conjugate(axes_quaternion(i)));
+            store(user_attitude, i, a);
+            if (momenta.data == nullptr) return;
+            const Mat3<T> A = axes_matrix(i);
+            const Vec3<T> v = vec3(momenta, i);
+            store(user_m, i, {dot(row(A, 0), v), dot(row(A, 1), v), dot(row(A, 2), v)});
+        });
+    }
+    /// Vectors of a pack, or of the block, from the axes of the user to the principal axes.
+    POLHODE_INLINE Vec3<T> to_principal_axes(std::ptrdiff_t i, const Vec3<T>& v) const {
+        const Mat3<T> A = axes_matrix(i);
+        return {dot(column(A, 0), v), dot(column(A, 1), v), dot(column(A, 2), v)};
+    }
+    void to_principal_axes(const MutableView& v) const {
+        for_each_pack([&](std::ptrdiff_t i)
+                          POLHODE_INLINE_LAMBDA { store(v, i, to_principal_axes(i, vec3(v, i))); });
+    }
+
+    /// Stores row `row` of the saves, with these momenta.
+    void save(std::ptrdiff_t row, const View& momenta) const {
+        MutableView to_m = problem.m_saved, to_attitude = problem.attitude_saved;
+        if (to_m.data == nullptr) return;
+        to_m.data += row * problem.m_save_stride + begin * to_m.body;
+        to_attitude.data += row * problem.attitude_save_stride + begin * to_attitude.body;
+        const bool rotates = has_axes() && problem.n_steps > 0;
+        if (rotates) to_user_axes(momenta);
+        batch::copy(rotates ? View(user_m) : momenta, to_m, 3, count);
+        batch::copy(rotates ? user_attitude : attitude, to_attitude, components(), count);
+    }
+    /// Stores all that the next steps need.
+    void store_state() {
+        if (!problem.keeps_state) return;
+        for_each_array(problem.m, problem.attitude, [this](MutableView to, View from, int size) {
+            batch::copy(from, to, size, count);
+        });
+    }
+
+  private:
+    Inertia<T> inertia(std::ptrdiff_t i) const {
+        const bool shared = problem.inertia.body == 0;
+        const std::ptrdiff_t left = shared ? 1 : count - i;
+        const int n = left < lanes_v<T> ? static_cast<int>(left) : lanes_v<T>;
+        return Inertia<T>::of(batch::load_vec3<T>(problem.inertia, shared ? 0 : begin + i, n));
+    }
+    /// Copies from other arrays, and repeats the last body.
+    void load(const View& from, const MutableView& to, int size) const {
+        batch::copy(from, to, size, count);
+        for (int k = 0; k < size; ++k) {
+            double* const x = to.data + k * length_;
+            std::fill(x + count, x + padded, x[count - 1]);
+        }
+    }
+    void state_to_principal_axes() const {
+        for_each_pack([this](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
+            batch::Attitude<T> a = load_attitude(i);
+            a.turn(axes_quaternion(i));
+            store(attitude, i, a);
+        });
+        to_principal_axes(m);
+    }
+    POLHODE_INLINE Mat3<T> axes_matrix(std::ptrdiff_t i) const {
+        T c[9];
+        batch::load(axes_, i, lanes_v<T>, c);
+        return {{{c[0], c[1], c[2]}, {c[3], c[4], c[5]}, {c[6], c[7], c[8]}}};
+    }
+    POLHODE_INLINE Quaternion<T> axes_quaternion(std::ptrdiff_t i) const {
+        View v = axes_;
+        v.data += 9 * v.component;
+        T c[4];
+        batch::load(v, i, lanes_v<T>, c);
+        return {c[0], c[1], c[2], c[3]};
+    }
+    /// Calls visit(array of the problem from this block on, array of the block, components) for all
+    /// arrays that are stored from call to call.
+    template <class AnyView, class Visit>
+    void for_each_array(const AnyView& m_outside,
+                        const AnyView& attitude_outside,
+                        const Visit& visit) {
+        const auto part = [&](auto outside, const MutableView& inside, int size) {
+            if (outside.data == nullptr) return;
+            outside.data += begin * outside.body;
+            visit(outside, inside, size);
+        };
+        part(m_outside, m, 3);
+        part(attitude_outside, attitude, components());
+        part(problem.lost, lost, 3);
+        if (problem.direct != nullptr) part(problem.work, own, problem.direct->columns);
+        part(problem.torque_state, torque_state, problem.torque_states);
+    }
+
+    std::ptrdiff_t length_;
+    double* next_;
+    View axes_ = {};  ///< null: the axes of the user are the principal ones
+};
+
+}  // namespace splitting
+POLHODE_NAMESPACE_END

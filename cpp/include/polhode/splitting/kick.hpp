@@ -1,0 +1,118 @@
+#pragma once
+
+/// @file
+/// Kicks: m' = torque at fixed time and attitude.
+
+#include "polhode/splitting/torque_sum.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace splitting {
+
+template <class T>
+class Kick {
+  public:
+    explicit Kick(Block<T>& block)
+        : torque(block),
+          block_(block),
+          problem_(block.problem),
+          f_(block.columns(3)),
+          work_(block.columns(3)),
+          total_(block.columns(3)) {
+        if (const WholeBatch* whole = problem_.whole) {
+            f_.data = whole->torque != nullptr ? whole->torque : f_.data;
+            is_current_ = whole->torque_is_current;
+            time_ = whole->torque_time;
+        }
+    }
+
+    TorqueSum<T> torque;
+
+    /// The momenta between two kicks that were done together.
+    const MutableView& between() const { return work_; }
+
+    /// Whether a kick that ends a step and the one that begins the next can be done together.
+    bool joins() const {
+        const Stage &first = problem_.stages[0], &last = problem_.stages[problem_.stage_count - 1];
+        return !block_.compensated() && !torque.depends_on_m && first.kind == Stage::kick &&
+               first.modified == 0 && last.modified == 0;
+    }
+    /// The kick of a stage at time t, and a second one by factor next[0], if given.
+    /// @param saves  whether `between` is needed
+    void operator()(const Stage& stage, double h, double t, const double* next, bool saves) {
+        const double s = stage.coefficient * h;
+        if (torque.exact_kick(s, t)) return;
+        if (torque.depends_on_m) return problem_.midpoint_kicks ? midpoint(s, t) : rk4(s, t);
+        // Two kicks with no flow between them have the same torque.  So the last kick of a step and
+        // the first of the next need only one evaluation.
+        const bool current = is_current_ && (!torque.depends_on_t || t == time_);
+        is_current_ = true;
+        time_ = t;
+        const MutableView between = saves ? work_ : MutableView{};
+        if (!block_.compensated() && !current) {
+            torque.evaluate(
+                t,
+                block_.m,
+                f_,
+                {next != nullptr ? 2 : 1, {s, next != nullptr ? *next : 0.0}, {}, between});
+        } else {
+            if (!current) torque.evaluate(t, block_.m, f_);
+            block_.add_to_m(s, f_);
+            if (saves) batch::copy(block_.m, between, 3, block_.padded);
+            if (next != nullptr) block_.add_to_m(*next, f_);
+        }
+        if (stage.modified != 0) modified(stage.modified * (h * h * h), t);
+    }
+    /// After a change of the attitudes.
+    void forget_torque() { is_current_ = false; }
+    /// For the next call of the same batch.
+    void store_state() const {
+        if (WholeBatch* whole = problem_.whole) {
+            whole->torque_is_current = is_current_ && whole->torque != nullptr;
+            whole->torque_time = time_;
+        }
+    }
+
+  private:
+    /// m -= c h^3 W, W = 2 (f x v - Df[Q hat(v)]), v = I^-1 f is the angular acceleration that f
+    /// causes.
+    void modified(double ch3, double t) {
+        if (torque.modified(t, total_)) return block_.add_to_m(-ch3, total_);
+        torque.derivative_along(f_, t);
+        block_.add_each_to_m(-2 * ch3, [this](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
+            const Vec3<T> f = block_.vec3(f_, i), v = block_.vec3(torque.rotation, i);
+            return cross(f, v) - block_.vec3(torque.derivative, i);
+        });
+    }
+    /// m' = f(t, m) over the time s: one step of the explicit midpoint rule, order 2.
+    void midpoint(double s, double t) {
+        torque.evaluate(t, block_.m, f_);
+        add(block_.m, s / 2, f_, work_);
+        torque.evaluate(t, work_, f_);
+        add(block_.m, s, f_, block_.m);
+    }
+    /// The same by the classical Runge-Kutta method, order 4.
+    void rk4(double s, double t) {
+        for (int k = 0; k < 4; ++k) {
+            torque.evaluate(t, k == 0 ? block_.m : work_, f_);
+            const double weight = k == 0 || k == 3 ? s / 6 : s / 3;
+            add(k == 0 ? block_.m : total_, weight, f_, k == 3 ? block_.m : total_);
+            if (k < 3) add(block_.m, k == 2 ? s : s / 2, f_, work_);
+        }
+    }
+    /// result = base + factor x.
+    void add(const View& base, double factor, const View& x, const MutableView& result) const {
+        const T s(factor);
+        block_.for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
+            block_.store(result, i, sum(block_.vec3(base, i), s, block_.vec3(x, i)));
+        });
+    }
+
+    Block<T>& block_;
+    const SplittingProblem& problem_;
+    MutableView f_, work_, total_;
+    bool is_current_ = false;  ///< whether f_ is the torque at these attitudes and `time_`
+    double time_ = 0;
+};
+
+}  // namespace splitting
+POLHODE_NAMESPACE_END

@@ -1,0 +1,250 @@
+#pragma once
+
+/// @file
+/// The torque on a block: the sum of its terms.  Terms get and return vectors in the axes of the
+/// user; the sum is along the principal axes.
+
+#include "polhode/splitting/block.hpp"
+#include "polhode/torque/frame.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace splitting {
+
+template <class T>
+class TorqueSum {
+  public:
+    bool depends_on_t = false, depends_on_m = false;
+    MutableView rotation;    ///< angular velocity of the last `derivative_along`
+    MutableView derivative;  ///< its result
+
+    explicit TorqueSum(Block<T>& block)
+        : rotation(block.columns(3)),
+          derivative(block.columns(3)),
+          block_(block),
+          problem_(block.problem) {
+        arguments_.matrix = problem_.matrix;
+        for (int i = 0; i < problem_.term_count; ++i) {
+            const TorqueModel& model = *problem_.terms[i].model;
+            depends_on_t = depends_on_t || model.info->depends_on_t;
+            depends_on_m = depends_on_m || model.info->depends_on_m;
+            if (model.given != nullptr) ++given_terms_;
+        }
+        if (problem_.term_count > 0) select(0);
+        // A function of the user may read m in any case.
+        needs_m_ = depends_on_m || terms() > 1 || arguments_.extra.function != nullptr ||
+                   arguments_.extra.user_data != nullptr;
+    }
+    TorqueSum(const TorqueSum&) = delete;
+    TorqueSum& operator=(const TorqueSum&) = delete;
+
+    int terms() const { return problem_.term_count; }
+    const TorqueModel* single() const { return terms() == 1 ? problem_.terms[0].model : nullptr; }
+    /// out = the torque at time t and momenta m; then kicks.count kicks by it.
+    void evaluate(double t, const View& m, const MutableView& out, Kicks kicks = {}) {
+        kicks.m = block_.m;
+        kicks.nonfinite = problem_.nonfinite_torque + block_.begin;
+        // Models of the core kick while they have the torque in registers.
+        const bool kick_now = kicks.count > 0 && !block_.has_axes() && !calls_back();
+        arguments_.kicks = kicks;
+        models(t, m, out, kick_now);
+        if (kick_now || terms() == 0) return;
+        const bool rotates = block_.has_axes() && given_terms_ == 0;
+        if (given_terms_ > 0) {
+            if (block_.has_axes()) block_.to_principal_axes(out);
+            add_given(1, t, out);
+        }
+        TorqueArguments& a = arguments_;
+        a.m = m;
+        a.out = out;
+        a.kicks.count = kicks.count;
+        block_.for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
+            Vec3<T> f = block_.vec3(out, i);
+            if (rotates) {
+                f = block_.to_principal_axes(i, f);
+                block_.store(out, i, f);
+            }
+            if (a.kicks.count > 0) {
+                torque::do_kicks(a, i, f);
+            } else if (any(!is_finite(f.x + f.y + f.z))) {
+                mark_nonfinite(i, m, out);
+            }
+        });
+    }
+    /// Df[Q hat(v)], v = I^-1 x: sets `rotation` to v and `derivative` to the rate of the torque in
+    /// the body frame while the body rotates at v, for terms that have one.
+    void derivative_along(const View& x, double t) {
+        block_.for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
+            const Vec3<T> v = times(block_.inverse_inertia(i), block_.vec3(x, i));
+            block_.store(rotation, i, v);
+        });
+        TorqueArguments& a = ask(t, rotation, derivative);
+        a.rotation = a.m;
+        for_each_term([&](const TorqueModel& model) {
+            if (model.derivative == nullptr) return;
+            model.derivative(a, 0, block_.padded);
+            a.add = true;
+        });
+        if (block_.has_axes()) block_.to_principal_axes(derivative);
+    }
+    /// out = W of a modified potential, if the term has it.
+    bool modified(double t, const MutableView& out) {
+        const TorqueModel* model = single();
+        if (model == nullptr || model->modified == nullptr) return false;
+        TorqueArguments& a = ask(t, block_.m, out);
+        a.order = -1;
+        model->modified(a, 0, block_.padded);
+        a.order = 1;
+        if (block_.has_axes()) block_.to_principal_axes(out);
+        return true;
+    }
+    /// The exact flow of the torque for a time, if the term has it.
+    bool exact_kick(double duration, double t) {
+        const TorqueModel* model = single();
+        if (model == nullptr || model->kick == nullptr) return false;
+        batch::copy(block_.m, rotation, 3, block_.padded);
+        const bool rotates = block_.has_axes();
+        TorqueArguments& a = ask(t, block_.m, rotates ? derivative : block_.m);
+        a.duration = duration;
+        model->kick(a, 0, block_.padded);
+        if (rotates) {
+            // The change is rotated, and m itself is not rounded again.
+            block_.for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
+                const Vec3<T> change = block_.vec3(derivative, i) - block_.vec3(block_.user_m, i);
+                block_.store(
+                    block_.m, i, block_.vec3(block_.m, i) + block_.to_principal_axes(i, change));
+            });
+        }
+        block_.for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
+            const Vec3<T> v = block_.vec3(block_.m, i);
+            if (any(!is_finite(v.x + v.y + v.z))) mark_nonfinite(i, rotation, block_.m);
+        });
+        return true;
+    }
+    /// If the momentum in space is given, L(t): m = L(t) + a constant that the torque stores.
+    /// @param begins  whether this is the start of the first step, which sets the constant
+    void set_given_momentum(double t, bool begins) {
+        const TorqueModel* model = single();
+        if (model == nullptr || model->given == nullptr) return;
+        given(0, 0, t);
+        block_.for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
+            const batch::Attitude<T> attitude = block_.load_attitude(i);
+            const Vec3<T> L = block_.vec3(rotation, i);
+            if (begins) {
+                block_.store(
+                    block_.torque_state, i, attitude.to_space(block_.vec3(block_.m, i)) - L);
+            }
+            const Vec3<T> offset = block_.vec3(block_.torque_state, i);
+            block_.store(block_.m, i, attitude.to_body(L + offset));
+        });
+    }
+    /// L' and, as far as `wanted`, L'', L''' ... in the body frame, three columns each.  Models
+    /// have L'' = f' + omega x f and no higher derivatives.
+    void momentum_derivatives(int wanted, double t, const MutableView& out) {
+        const auto derivative_of = [&](int order) {
+            MutableView v = out;
+            v.data += 3 * (order - 1) * v.component;
+            return v;
+        };
+        const bool has_models = terms() > given_terms_;
+        int set = terms() > 0 ? 1 : 0;
+        if (has_models && wanted == 1) return evaluate(t, block_.m, out);
+        if (has_models) {
+            models(t, block_.m, out);
+            if (block_.has_axes()) block_.to_principal_axes(out);
+
+            const MutableView second = derivative_of(++set);
+            derivative_along(block_.m, t);
+            block_.for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
+                const Vec3<T> omega = block_.vec3(rotation, i), f = block_.vec3(out, i);
+                block_.store(second, i, block_.vec3(derivative, i) + cross(omega, f));
+            });
+        }
+        while (set < wanted) block_.fill(derivative_of(++set), 3, 0.0);
+        add_given(1, t, out);
+        block_.for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
+            const Vec3<T> f = block_.vec3(out, i);
+            if (any(!is_finite(f.x + f.y + f.z))) mark_nonfinite(i, block_.m, out);
+        });
+        for (int order = 2; order <= wanted; ++order) add_given(order, t, derivative_of(order));
+    }
+
+  private:
+    bool calls_back() const { return problem_.whole != nullptr && problem_.whole->calls_back(); }
+    /// Arguments for momenta m, in the axes of the user.
+    TorqueArguments& ask(double t, const View& m, const MutableView& out, bool needs_m = true) {
+        TorqueArguments& a = arguments_;
+        const bool rotates = block_.has_axes();
+        if (rotates) block_.to_user_axes(needs_m ? m : View{});
+        a.t = t;
+        a.m = rotates ? View(block_.user_m) : m;
+        a.attitude = rotates ? block_.user_attitude : block_.attitude;
+        a.out = out;
+        a.add = false;
+        a.kicks.count = 0;
+        return a;
+    }
+    void select(int i) {
+        const TorqueTerm& term = problem_.terms[i];
+        TorqueArguments& a = arguments_;
+        a.parameters = term.parameters;
+        a.parameters.data += block_.begin * a.parameters.body;
+        a.extra = term.extra;
+        a.first = block_.begin;
+        a.bodies = block_.count;
+    }
+    template <class Visit>
+    void for_each_term(const Visit& visit) {
+        for (int i = 0; i < terms(); ++i) {
+            if (terms() > 1) select(i);
+            visit(*problem_.terms[i].model);
+        }
+    }
+    /// The sum of the terms whose momentum is not given, in the axes of the user.
+    void models(double t, const View& m, const MutableView& out, bool kick_now = false) {
+        const int kicks = arguments_.kicks.count;
+        TorqueArguments& a = ask(t, m, out, needs_m_);
+        int left = terms() - given_terms_;
+        for_each_term([&](const TorqueModel& model) {
+            if (model.given != nullptr) return;
+            a.kicks.count = --left == 0 && kick_now ? kicks : 0;
+            model.torque(a, 0, block_.padded);
+            a.add = true;
+        });
+    }
+    /// Sets `rotation` to derivative `order` of the momentum given by term i, in the space frame.
+    void given(int i, int order, double t) {
+        TorqueArguments& a = ask(t, block_.m, rotation);
+        if (terms() > 1) select(i);
+        a.order = order;
+        problem_.terms[i].model->given(a, 0, block_.padded);
+        a.order = 1;
+    }
+    /// Adds derivative `order` of all given momenta, or sets it if it is the first term.
+    void add_given(int order, double t, const MutableView& out) {
+        bool add = order > 1 || terms() > given_terms_;
+        for (int i = 0; i < terms() && given_terms_ > 0; ++i) {
+            if (problem_.terms[i].model->given == nullptr) continue;
+            given(i, order, t);
+            block_.for_each_pack([&](std::ptrdiff_t k) POLHODE_INLINE_LAMBDA {
+                const Vec3<T> f = block_.load_attitude(k).to_body(block_.vec3(rotation, k));
+                block_.store(out, k, add ? block_.vec3(out, k) + f : f);
+            });
+            add = true;
+        }
+    }
+    /// Marks the bodies of a pack whose vector the torque changed from `before`, which is finite,
+    /// to `after`, which is not finite.
+    void mark_nonfinite(std::ptrdiff_t i, const View& before, const View& after) const {
+        const std::ptrdiff_t end = std::min(i + lanes_v<T>, block_.count);
+        torque::mark_nonfinite(problem_.nonfinite_torque + block_.begin, i, end, before, after);
+    }
+
+    Block<T>& block_;
+    const SplittingProblem& problem_;
+    int given_terms_ = 0;
+    bool needs_m_ = false;
+    TorqueArguments arguments_{};
+};
+
+}  // namespace splitting
+POLHODE_NAMESPACE_END
