@@ -177,7 +177,7 @@ class Block {
             if (momenta.data == nullptr) return;
             const Mat3<T> A = axes_matrix(i);
             const Vec3<T> v = vec3(momenta, i);
-            store(user_m, i, {dot(row(A, 0), v), dot(row(A, 1), v), dot(row(A, 2), v)});
+            store(user_m, i, Vec3<T>{dot(row(A, 0), v), dot(row(A, 1), v), dot(row(A, 2), v)});
         });
     }
     /// Vectors of a pack, or of the block, from the axes of the user to the principal axes.
