@@ -69,9 +69,9 @@ POLHODE_INLINE void nearest_columns(Vec3<T>& moments, Mat3<T>& v) {
         }
         const mask_t<T> wrong = sign[0] * sign[1] * sign[2] != (n < 3 ? 1.0 : -1.0);
         const T least = min(min(size[0], size[1]), size[2]);
-        const mask_t<T> less[3] = {wrong & (size[0] == least),
-                                   wrong & (size[0] != least) & (size[1] == least),
-                                   wrong & (size[0] != least) & (size[1] != least)};
+        const mask_t<T> less[3] = {mask_t<T>(wrong & (size[0] == least)),
+                                   mask_t<T>(wrong & (size[0] != least) & (size[1] == least)),
+                                   mask_t<T>(wrong & (size[0] != least) & (size[1] != least))};
         const T trace = size[0] + size[1] + size[2] - select(wrong, 2.0 * least, T(0.0));
         const mask_t<T> better = trace > best + 1e-12;
         best = select(better, trace, best);
