@@ -91,6 +91,19 @@ POLHODE_INLINE void store(const Mat3<T>& m, T* y) {
     for (int i = 0; i < 3; ++i) store(row(m, i), y + 3 * i);
 }
 
+template <class T>
+POLHODE_INLINE void store(const T& a, T* y) {
+    *y = a;
+}
+/// The operand whose components begin at x.
+template <Core core, class T>
+POLHODE_INLINE auto operand(const T* x) {
+    if constexpr (core == Core::scalar) return *x;
+    if constexpr (core == Core::vector) return vector(x);
+    if constexpr (core == Core::quaternion) return quaternion(x);
+    if constexpr (core == Core::matrix) return matrix(x);
+}
+
 struct Signature {
     char text[64] = {};
     int length = 0;
@@ -233,6 +246,21 @@ template <class Kernel>
 constexpr dispatch::ArrayFunction row(const char* name) {
     using L = Loop<Kernel>;
     return {name, signature<Kernel>.text, L::n_in, L::n_out, L::run};
+}
+
+/// A function of one or two operands as a kernel.
+template <class F, Core output, Core first, Core... second>
+struct FunctionKernel {
+    static constexpr Core in[] = {first, second...};
+    static constexpr Core out[] = {output};
+    template <class T>
+    POLHODE_INLINE static void apply(const T* x, T* y) {
+        store(F{}(operand<first>(x), operand<second>(x + components(first))...), y);
+    }
+};
+template <Core output, Core... inputs, class F>
+constexpr dispatch::ArrayFunction row(const char* name, F) {
+    return row<FunctionKernel<F, output, inputs...>>(name);
 }
 
 }  // namespace array_loop

@@ -10,59 +10,29 @@ POLHODE_NAMESPACE_BEGIN
 namespace {
 
 using array_loop::Core;
-using array_loop::matrix;
-using array_loop::store;
-using array_loop::vector;
+using array_loop::row;
+constexpr Core scalar = Core::scalar, vector = Core::vector;
 
 struct SymmetricEigen {
     static constexpr Core in[] = {Core::matrix};
     static constexpr Core out[] = {Core::vector, Core::matrix};
     template <class T>
     POLHODE_INLINE static void apply(const T* x, T* y) {
-        const bodies::PrincipalAxes<T> r = bodies::symmetric_eigen(matrix(x));
-        store(r.moments, y);
-        store(r.axes, y + 3);
-    }
-};
-struct Momentum {
-    static constexpr Core in[] = {Core::vector, Core::vector};
-    static constexpr Core out[] = {Core::vector};
-    template <class T>
-    POLHODE_INLINE static void apply(const T* x, T* y) {
-        store(bodies::momentum(vector(x), vector(x + 3)), y);
-    }
-};
-struct Omega {
-    static constexpr Core in[] = {Core::vector, Core::vector};
-    static constexpr Core out[] = {Core::vector};
-    template <class T>
-    POLHODE_INLINE static void apply(const T* x, T* y) {
-        store(bodies::omega(vector(x), vector(x + 3)), y);
-    }
-};
-struct Energy {
-    static constexpr Core in[] = {Core::vector, Core::vector};
-    static constexpr Core out[] = {Core::scalar};
-    template <class T>
-    POLHODE_INLINE static void apply(const T* x, T* y) {
-        y[0] = bodies::energy(vector(x), vector(x + 3));
-    }
-};
-struct Casimir {
-    static constexpr Core in[] = {Core::vector};
-    static constexpr Core out[] = {Core::scalar};
-    template <class T>
-    POLHODE_INLINE static void apply(const T* x, T* y) {
-        y[0] = bodies::casimir(vector(x));
+        const bodies::PrincipalAxes<T> r = bodies::symmetric_eigen(array_loop::matrix(x));
+        array_loop::store(r.moments, y);
+        array_loop::store(r.axes, y + 3);
     }
 };
 
 constexpr dispatch::ArrayFunction rows[] = {
-    array_loop::row<SymmetricEigen>("symmetric_eigen"),
-    array_loop::row<Momentum>("momentum"),
-    array_loop::row<Omega>("omega"),
-    array_loop::row<Energy>("energy"),
-    array_loop::row<Casimir>("casimir"),
+    row<SymmetricEigen>("symmetric_eigen"),
+    row<vector, vector, vector>(
+        "momentum", [](const auto& a, const auto& b) { return bodies::momentum(a, b); }),
+    row<vector, vector, vector>("omega",
+                                [](const auto& a, const auto& b) { return bodies::omega(a, b); }),
+    row<scalar, vector, vector>("energy",
+                                [](const auto& a, const auto& b) { return bodies::energy(a, b); }),
+    row<scalar, vector>("casimir", [](const auto& m) { return bodies::casimir(m); }),
 };
 
 }  // namespace

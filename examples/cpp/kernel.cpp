@@ -1,7 +1,7 @@
 // The kernels themselves, templates on the number type: 100 steps of a free body.
 #include <cstdio>
 
-#include "polhode/polhode.hpp"
+#include "polhode/kernels.hpp"
 
 int main() {
     using namespace polhode;

@@ -31,7 +31,7 @@ def get_include() -> str:
     Returns
     -------
     str
-        The directory that contains ``polhode/polhode.hpp``. The headers need only a C++20
+        The directory that contains ``polhode/kernels.hpp``. The headers need only a C++20
         compiler.
 
     Examples

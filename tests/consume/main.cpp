@@ -2,7 +2,7 @@
 // Python's.
 #include <cstdio>
 
-#include "polhode/polhode.hpp"
+#include "polhode/kernels.hpp"
 
 double second_sqrt(double x);
 

@@ -1,7 +1,7 @@
 // Loads and stores matrices of nine components, some bodies at a time, and compares with plain
 // loops.  Prints how many components come out wrong: copied, and of products of two.
 
-#include "polhode/polhode.hpp"
+#include "polhode/kernels.hpp"
 
 #include <cstdio>
 #include <vector>

@@ -1,6 +1,6 @@
 // A method as docs/development.md has it: a kernel and a row, with an option of its own, the
 // correction of the energy and a torque.  Prints what the functions that a level makes of it give.
-#include "polhode/polhode.hpp"
+#include "polhode/kernels.hpp"
 
 #include <cstdio>
 #include <string>

@@ -157,7 +157,7 @@ struct Inertia {
 /// @param y1, y3      c1 d1^2, c2 d3^2
 /// @param unit        all four may be in another unit, then this is 1 in it, y in its square
 template <class T>
-POLHODE_INLINE mask_t<T> takes_second_labels(
+POLHODE_INLINE mask_t<T> takes_second_axes(
     const Inertia<T>& body, const T& d1_2, const T& d3_2, const T& y1, const T& y3, const T& unit) {
     mask_t<T> swapped = y1 < y3;
     if (body.any_excess) {
@@ -175,10 +175,10 @@ POLHODE_INLINE mask_t<T> takes_second_labels(
 /// @param growth2   (1/I2 - 1/I3) (1/I1 - 1/I2) (h m2)^2, the square of the growth times in the
 /// step
 template <class T>
-POLHODE_INLINE mask_t<T> lost_beside_axis2(const T& m1,
-                                           const T& m2,
-                                           const T& m3,
-                                           const T& growth2) {
+POLHODE_INLINE mask_t<T> underflows_near_axis2(const T& m1,
+                                               const T& m2,
+                                               const T& m3,
+                                               const T& growth2) {
     const T off = max(abs(m1), abs(m3));
     return (off > 0.0) & (off < 1e-135 * abs(m2)) & (growth2 > 300.0 * 300.0);
 }

@@ -29,11 +29,14 @@
 ///
 /// Everything else is derived from these.  A new method is one kernel and one row.
 
+#include <array>
+#include <cstddef>
+
 #include "polhode/batch_arguments.hpp"
 #include "polhode/direct/arguments.hpp"
 #include "polhode/lie/direct.hpp"
 #include "polhode/lie/implicit.hpp"
-#include "polhode/lie/munthe_kaas.hpp"
+#include "polhode/lie/munthe_kaas_direct.hpp"
 #include "polhode/magnus/free_body.hpp"
 #include "polhode/method_info.hpp"
 #include "polhode/moser_veselov/step.hpp"
@@ -50,6 +53,19 @@
 #include "polhode/torque_free/gauss.hpp"
 
 POLHODE_NAMESPACE_BEGIN
+
+/// A name with a number of up to three digits: "gauss10".
+template <int number, std::size_t size>
+constexpr std::array<char, size + 6> numbered(const char (&family)[size], const char* suffix = "") {
+    std::array<char, size + 6> name{};
+    std::size_t end = 0;
+    for (; family[end] != 0; ++end) name[end] = family[end];
+    for (int unit = number >= 100 ? 100 : number >= 10 ? 10 : 1; unit > 0; unit /= 10) {
+        name[end++] = static_cast<char>('0' + number / unit % 10);
+    }
+    while (*suffix != 0) name[end++] = *suffix++;
+    return name;
+}
 
 struct Exact {
     static constexpr MethodInfo info{"exact",
@@ -79,17 +95,8 @@ struct Frb {
 /// gauss1 ... gauss10: P nodes.
 template <int P>
 struct Gauss {
-    static constexpr const char* names[10] = {"gauss1",
-                                              "gauss2",
-                                              "gauss3",
-                                              "gauss4",
-                                              "gauss5",
-                                              "gauss6",
-                                              "gauss7",
-                                              "gauss8",
-                                              "gauss9",
-                                              "gauss10"};
-    static constexpr MethodInfo info{names[P - 1],
+    static constexpr auto name = numbered<P>("gauss");
+    static constexpr MethodInfo info{name.data(),
                                      2 * P,
                                      "semi-exact",
                                      "energy casimir momentum_spatial",
@@ -107,9 +114,8 @@ struct Gauss {
 /// dmv2 ... dmv18: order 2 P.
 template <int P>
 struct MoserVeselov {
-    static constexpr const char* names[9] = {
-        "dmv2", "dmv4", "dmv6", "dmv8", "dmv10", "dmv12", "dmv14", "dmv16", "dmv18"};
-    static constexpr MethodInfo info{names[P - 1],
+    static constexpr auto name = numbered<2 * P>("dmv");
+    static constexpr MethodInfo info{name.data(),
                                      2 * P,
                                      "discrete Moser-Veselov",
                                      "energy casimir momentum_spatial",
@@ -131,11 +137,11 @@ struct Midpoint {
 /// magnus2, magnus4, magnus6, magnus8.
 template <int Order>
 struct Magnus {
-    static constexpr const char* names[4] = {"magnus2", "magnus4", "magnus6", "magnus8"};
+    static constexpr auto name = numbered<Order>("magnus");
     static constexpr const char* sources[4] = {
         "[Gus10] eq. (22)", "[Gus10] eq. (23)", "[Gus10] eq. (24)", "[Gus10] eq. (25)"};
     static constexpr MethodInfo info{
-        names[Order / 2 - 1], Order, "magnus", "energy casimir", true, sources[Order / 2 - 1]};
+        name.data(), Order, "magnus", "energy casimir", true, sources[Order / 2 - 1]};
     static constexpr bool shares_loop = true;
     template <class T>
     POLHODE_INLINE static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
@@ -154,9 +160,8 @@ constexpr const char* factorization_contradiction(const OptionValues& options) {
 /// factorization2, factorization4, factorization6, factorization8: named by the order.
 template <int Order>
 struct Factorization {
-    static constexpr const char* names[4] = {
-        "factorization2", "factorization4", "factorization6", "factorization8"};
-    static constexpr MethodInfo info{names[Order / 2 - 1],
+    static constexpr auto name = numbered<Order>("factorization");
+    static constexpr MethodInfo info{name.data(),
                                      Order,
                                      "factorization",
                                      "energy casimir momentum_spatial",
@@ -180,12 +185,9 @@ struct Factorization {
 /// to order 4.
 template <int Axes, bool Fourth>
 struct Rotations {
-    static constexpr char a = '0' + Axes / 100, b = '0' + Axes / 10 % 10, c = '0' + Axes % 10;
-    static constexpr char name_2[13] = {'r', 'o', 't', 'a', 't', 'i', 'o', 'n', 's', a, b, c, 0};
-    static constexpr char name_4[15] = {
-        'r', 'o', 't', 'a', 't', 'i', 'o', 'n', 's', a, b, c, '_', '4', 0};
+    static constexpr auto name = numbered<Axes>("rotations", Fourth ? "_4" : "");
     static constexpr MethodInfo info{
-        Fourth ? name_4 : name_2,
+        name.data(),
         Fourth ? 4 : 2,
         "rotations",
         "casimir momentum_spatial",
@@ -300,15 +302,10 @@ struct MuntheKaas {
 /// taylor1 ... taylor6, taylor2_augmented, taylor3_false.
 template <int Kind>
 struct Taylor {
-    static constexpr const char* names[8] = {"taylor1",
-                                             "taylor2",
-                                             "taylor3",
-                                             "taylor4",
-                                             "taylor5",
-                                             "taylor6",
-                                             "taylor2_augmented",
-                                             "taylor3_false"};
-    static constexpr MethodInfo info{names[Kind - 1],
+    static constexpr auto name = numbered<Kind>("taylor");
+    static constexpr MethodInfo info{Kind == taylor::second_augmented ? "taylor2_augmented"
+                                     : Kind == taylor::third_false    ? "taylor3_false"
+                                                                      : name.data(),
                                      Kind <= 6 ? Kind : 2,
                                      "taylor",
                                      "casimir momentum_spatial",
@@ -371,76 +368,51 @@ struct MethodList {
     }
 };
 
-using Methods = MethodList<Exact,
-                           Frb,
-                           Gauss<1>,
-                           Gauss<2>,
-                           Gauss<3>,
-                           Gauss<4>,
-                           Gauss<5>,
-                           Gauss<6>,
-                           Gauss<7>,
-                           Gauss<8>,
-                           Gauss<9>,
-                           Gauss<10>,
-                           Magnus<2>,
-                           Magnus<4>,
-                           Magnus<6>,
-                           Magnus<8>,
-                           Factorization<2>,
-                           Factorization<4>,
-                           Factorization<6>,
-                           Factorization<8>,
-                           MoserVeselov<1>,
-                           MoserVeselov<2>,
-                           MoserVeselov<3>,
-                           MoserVeselov<4>,
-                           MoserVeselov<5>,
-                           MoserVeselov<6>,
-                           MoserVeselov<7>,
-                           MoserVeselov<8>,
-                           MoserVeselov<9>,
-                           Midpoint,
-                           Rotations<123, false>,
-                           Rotations<132, false>,
-                           Rotations<213, false>,
-                           Rotations<231, false>,
-                           Rotations<312, false>,
-                           Rotations<321, false>,
-                           Rotations<123, true>,
-                           Rotations<132, true>,
-                           Rotations<213, true>,
-                           Rotations<231, true>,
-                           Rotations<312, true>,
-                           Rotations<321, true>,
-                           SymmetricRotation,
-                           NoSquish,
-                           Taylor<1>,
-                           Taylor<2>,
-                           Taylor<taylor::second_augmented>,
-                           Taylor<taylor::third_false>,
-                           Taylor<3>,
-                           Taylor<4>,
-                           Taylor<5>,
-                           Taylor<6>,
-                           RungeKutta<runge_kutta::OfQuaternion>,
-                           RungeKutta<runge_kutta::OfRotation>,
-                           Multistep<multistep::Abam>,
-                           Multistep<multistep::SimoWong>,
-                           Krysl<lie::Scheme::trap>,
-                           Krysl<lie::Scheme::imid>,
-                           Krysl<lie::Scheme::trapm>,
-                           Krysl<lie::Scheme::imidm>,
-                           Krysl<lie::Scheme::swc1>,
-                           Krysl<lie::Scheme::akw>,
-                           Krysl<lie::Scheme::bbtrap>,
-                           Krysl<lie::Scheme::bbtrapwd>,
-                           Krysl<lie::Scheme::euler_forward>,
-                           Krysl<lie::Scheme::euler_backward>,
-                           MuntheKaas<Rkmk::classical>,
-                           MuntheKaas<Rkmk::midpoint>,
-                           MuntheKaas<Rkmk::gauss2>,
-                           MuntheKaas<Rkmk::gauss4>,
-                           MuntheKaas<Rkmk::any>>;
+template <class A, class... Others>
+struct Joined {
+    using type = A;
+};
+template <class... A, class... B, class... Others>
+struct Joined<MethodList<A...>, MethodList<B...>, Others...> {
+    using type = typename Joined<MethodList<A..., B...>, Others...>::type;
+};
+/// A method of a family for each number.
+template <template <int> class Family, int... numbers>
+using Each = MethodList<Family<numbers>...>;
+template <int Axes>
+using SecondOrderRotations = Rotations<Axes, false>;
+template <int Axes>
+using FourthOrderRotations = Rotations<Axes, true>;
+
+using Methods =
+    Joined<MethodList<Exact, Frb>,
+           Each<Gauss, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10>,
+           Each<Magnus, 2, 4, 6, 8>,
+           Each<Factorization, 2, 4, 6, 8>,
+           Each<MoserVeselov, 1, 2, 3, 4, 5, 6, 7, 8, 9>,
+           MethodList<Midpoint>,
+           Each<SecondOrderRotations, 123, 132, 213, 231, 312, 321>,
+           Each<FourthOrderRotations, 123, 132, 213, 231, 312, 321>,
+           MethodList<SymmetricRotation, NoSquish>,
+           Each<Taylor, 1, 2, taylor::second_augmented, taylor::third_false, 3, 4, 5, 6>,
+           MethodList<RungeKutta<runge_kutta::OfQuaternion>,
+                      RungeKutta<runge_kutta::OfRotation>,
+                      Multistep<multistep::Abam>,
+                      Multistep<multistep::SimoWong>,
+                      Krysl<lie::Scheme::trap>,
+                      Krysl<lie::Scheme::imid>,
+                      Krysl<lie::Scheme::trapm>,
+                      Krysl<lie::Scheme::imidm>,
+                      Krysl<lie::Scheme::swc1>,
+                      Krysl<lie::Scheme::akw>,
+                      Krysl<lie::Scheme::bbtrap>,
+                      Krysl<lie::Scheme::bbtrapwd>,
+                      Krysl<lie::Scheme::euler_forward>,
+                      Krysl<lie::Scheme::euler_backward>,
+                      MuntheKaas<Rkmk::classical>,
+                      MuntheKaas<Rkmk::midpoint>,
+                      MuntheKaas<Rkmk::gauss2>,
+                      MuntheKaas<Rkmk::gauss4>,
+                      MuntheKaas<Rkmk::any>>>::type;
 
 POLHODE_NAMESPACE_END

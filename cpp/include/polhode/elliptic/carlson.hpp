@@ -280,13 +280,13 @@ ScaledFirstAndThird<T> rf_rj_scaled(
         if (any(apart)) {
             const T largest = largest_of(rpx, rpy, rpz), smallest = smallest_of(rpx, rpy, rpz);
             const T middle = max(min(rpx, rpy), min(max(rpx, rpy), rpz));
-            const T e1 = select(apart,
-                                (2.0 * rp / smallest) * ((s.v[3] + s.lambda()) / (largest * middle)),
-                                T(1.0));
+            const T e1 =
+                select(apart,
+                       (2.0 * rp / smallest) * ((s.v[3] + s.lambda()) / (largest * middle)),
+                       T(1.0));
             const T weight = 6.0 * s.quarter * rf_valid(T(1.0), e1, e1);
             // The largest quotient times the smallest: all are square roots of numbers in range.
-            const T inverse_d =
-                ((scale / smallest) * (scale / largest)) * (scale / middle);
+            const T inverse_d = ((scale / smallest) * (scale / largest)) * (scale / middle);
             first = select(apart, fma(weight, inverse_d, first), first);
             t_next = select(apart, T(0.0), t_next);
             y2_next = select(apart, T(1.0), y2_next);
@@ -310,10 +310,10 @@ ScaledFirstAndThird<T> rf_rj_scaled(
 /// R_F(x,y,z) and R_J(x,y,z,p), p > 0; R_F only where it is wanted.
 template <class T>
 FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p, bool with_rf) {
-    const Angle<T> zero{p != p, T(0.0), T(1.0), T(0.0)};
+    const Angle<T> zero{T(0.0) != T(0.0), T(0.0), T(1.0), T(0.0)};
     const T scale = root_scale(largest_of(x, y, max(z, p)));
     const ScaledFirstAndThird<T> r = rf_rj_scaled(x, y, z, p, with_rf, zero, scale);
-    return {r.rf * scale, r.apart + r.rj * scale * scale * scale};
+    return {with_rf ? r.rf * scale : r.rf, r.apart + r.rj * scale * scale * scale};
 }
 
 }  // namespace detail

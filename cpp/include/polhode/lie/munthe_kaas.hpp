@@ -14,7 +14,6 @@
 
 #include <memory>
 
-#include "polhode/direct/bodies.hpp"
 #include "polhode/lie/implicit.hpp"
 
 POLHODE_NAMESPACE_BEGIN
@@ -118,9 +117,7 @@ struct ImplicitStages {
         const auto of = [](const Vec3<T>& x, int i) POLHODE_INLINE_LAMBDA {
             return i == 0 ? x.x : i == 1 ? x.y : x.z;
         };
-        mask_t<T> busy = wanted;
-        Root<T> root{mask_t<T>(wanted & !wanted), T(1.0)};
-        T before = T(0x1p1000);
+        Convergence<T> state{wanted, shrink};
         Row own[Known > 0 ? 3 * most : 1];
         Row* const J = Known > 0 ? own : room;
         for (int i = 0; i < most_iterations; ++i) {
@@ -164,17 +161,12 @@ struct ImplicitStages {
                 const Vec3<T> next = K[j] - d;
                 moved = moved + dot(d, d);
                 size = size + dot(next, next);
-                K[j] = select<T>(busy, next, K[j]);
+                K[j] = select<T>(state.busy, next, K[j]);
             }
-            busy = busy & (determinant > 0.0) & (moved <= shrink * before);
-            const mask_t<T> ends = busy & (moved <= last_correction<T> * size);
-            root.found = root.found | ends;
-            root.determinant = select(ends, determinant, root.determinant);
-            busy = busy & !ends;
-            before = moved;
-            if (!any(busy)) break;
+            state.judge(determinant, moved, size);
+            if (!any(state.busy)) break;
         }
-        return root;
+        return state.root;
     }
 
     /// As solve() in implicit.hpp: for a short step the root near the first guess, else the root
@@ -277,189 +269,5 @@ struct MuntheKaas {
     }
 };
 
-// Under torque.  An explicit method evaluates the torque in one stage after another.  An implicit
-// method solves for the rotations with the known torques, evaluates the torques there, and repeats
-// this until they no longer change.
-
-namespace munthe_kaas {
-
-/// Columns after the common ones: those of explicit methods, then of implicit ones.
-constexpr int momentum_column = direct::first_free_column;
-constexpr int work_column = momentum_column + 3;  ///< weighted sum of the powers so far
-constexpr int rotation_column = work_column + 1;
-constexpr int explicit_slope(int j) { return rotation_column + 3 + 6 * j; }
-constexpr int explicit_force(int j) { return explicit_slope(j) + 3; }
-
-constexpr int count_column = work_column + 1;  ///< see `part_counted`; -1: the step is done
-constexpr int implicit_slope(int j) { return count_column + 1 + 9 * j; }
-constexpr int implicit_force(int j) { return implicit_slope(j) + 3; }
-constexpr int found_force(int j) { return implicit_slope(j) + 6; }
-
-constexpr int columns(const Tableau& t) {
-    return t.implicit ? implicit_slope(t.stages) : explicit_slope(t.stages);
-}
-
-struct Explicit {
-    template <class T>
-    static void run(direct::Bodies<T>& b) {
-        const Tableau t = Tableau::of(b.a.options.data);
-        const int k = b.a.stage;
-        const T h = b.h();
-        Vec3<T> P{T(0.0), T(0.0), T(0.0)};
-        if (k == 0) {
-            b.begin();
-            b.keep(momentum_column, b.m);
-        } else {
-            P = b.vector(rotation_column);
-        }
-        b.keep(explicit_slope(k), detail::dexp_inverse(detail::Turn<T>::of(P), P, h * b.omega()));
-        b.keep(explicit_force(k), turned(quaternion_exp(P), h * b.torque()));
-        Vec3<T> K[Tableau::most_explicit], F[Tableau::most_explicit];
-        for (int j = 0; j <= k; ++j) {
-            K[j] = b.vector(explicit_slope(j));
-            F[j] = b.vector(explicit_force(j));
-        }
-        T work = t.b[k] * dot(h * b.omega(), b.torque());
-        if (k > 0) work = b.number(work_column) + work;
-        P = detail::weighted(t.row(k + 1), K, k + 1);
-        const Quaternion<T> p = quaternion_exp(P);
-        const Vec3<T> l = b.vector(momentum_column) + detail::weighted(t.row(k + 1), F, k + 1);
-        if (k + 1 < t.stages) {
-            b.keep(work_column, work);
-            b.keep(rotation_column, P);
-            b.ask_at(p, l);
-        } else {
-            b.end_at(p, l, work);
-        }
-    }
-};
-
-/// The rotations for the known torques.
-template <class T>
-struct Solution {
-    Vec3<T> K[Tableau::most_implicit];
-    mask_t<T> found;
-    T counted;  ///< one sweep, see `part_counted`
-
-    POLHODE_INLINE static Solution of(const direct::Bodies<T>& b,
-                                      const Tableau& t,
-                                      const mask_t<T>& wanted,
-                                      const Vec3<T>& m,
-                                      const Vec3<T>* F) {
-        Solution r;
-        Vec3<T> L[Tableau::most_implicit];
-        for (int j = 0; j < t.stages; ++j) L[j] = m + detail::weighted(t.row(j), F, t.stages);
-        const detail::Followed<T> root =
-            detail::solve_stages<T>(t, b.h() * b.body.inverse, L, wanted, b.a.options.stop, r.K);
-        r.found = root.found;
-        r.counted = fma(T(part_counted), root.tried, T(1.0));
-        return r;
-    }
-};
-
-struct Begin {
-    template <class T>
-    static void run(direct::Bodies<T>& b) {
-        using polhode::select;
-        const Tableau t = Tableau::of(b.a.options.data);
-        b.begin();
-        Vec3<T> F[Tableau::most_implicit];
-        for (int j = 0; j < t.stages; ++j) F[j] = b.h() * b.torque();
-        const auto s = Solution<T>::of(b, t, b.h() == b.h(), b.m, F);
-        b.keep(momentum_column, b.m);
-        b.keep(count_column, select(s.found, s.counted - 1.0, T(-1.0)));
-        for (int j = 0; j < t.stages; ++j) {
-            b.keep(implicit_slope(j), s.K[j]);
-            b.keep(implicit_force(j), F[j]);
-        }
-        const T lost = select(s.found, T(1.0), nan<T>());
-        const Vec3<T> P = lost * detail::weighted(t.row(0), s.K, t.stages);
-        b.ask_at(quaternion_exp(P), b.m + detail::weighted(t.row(0), F, t.stages));
-    }
-};
-
-/// Uses the torque of stage j; j is the number of the stage in the list minus 1.
-struct Repeat {
-    static constexpr int most_times = 200;
-
-    template <class T>
-    static bool run(direct::Bodies<T>& b) {
-        using polhode::select;
-        const Tableau t = Tableau::of(b.a.options.data);
-        const int j = b.a.stage - 1, s = t.stages;
-        const T h = b.h();
-        const T times = b.number(count_column);
-        const mask_t<T> done_before = times < 0.0;
-        if (all(done_before)) return true;
-        const Vec3<T> m = b.vector(momentum_column);
-        Vec3<T> K[Tableau::most_implicit], F[Tableau::most_implicit];
-        for (int l = 0; l < s; ++l) {
-            K[l] = b.vector(implicit_slope(l));
-            F[l] = b.vector(implicit_force(l));
-        }
-        T work = t.b[j] * dot(h * b.omega(), b.torque());
-        if (j > 0) work = b.number(work_column) + work;
-        b.keep(work_column, work);
-        const Vec3<T> here = detail::weighted(t.row(j), K, s);
-        b.keep(found_force(j), turned(quaternion_exp(here), h * b.torque()));
-        if (j + 1 < s) {
-            const Quaternion<T> p = quaternion_exp(detail::weighted(t.row(j + 1), K, s));
-            b.leave(p, seen_from(p, m + detail::weighted(t.row(j + 1), F, s)), done_before);
-            return true;
-        }
-        // Converged to a few rounding units of the impulse; the attitude is not known better.
-        T change(0.0), size = largest_component(m);
-        for (int l = 0; l < s; ++l) {
-            const Vec3<T> found = b.vector(found_force(l));
-            change = max(change, largest_component(found - F[l]));
-            size = max(size, largest_component(found));
-            F[l] = found;
-        }
-        const mask_t<T> settled = !(change > 8 * epsilon_v<T> * size);  // or NaN
-        const mask_t<T> gave_up =
-            (times >= static_cast<double>(most_times)) | has_most_parts(times);
-        const auto solution = Solution<T>::of(b, t, !done_before, m, F);
-        const mask_t<T> done = settled | gave_up | (!solution.found);
-        const Vec3<T> end = detail::weighted(t.b, solution.K, s);
-        const Vec3<T> first = detail::weighted(t.row(0), solution.K, s);
-        const Vec3<T> end_L = m + detail::weighted(t.b, F, s);
-        const Vec3<T> first_L = m + detail::weighted(t.row(0), F, s);
-        const T lost = select(solution.found & (settled | (!gave_up)), T(1.0), nan<T>());
-        const Quaternion<T> p = quaternion_exp(lost * select<T>(done, end, first));
-        b.leave_or_end(p, seen_from(p, select<T>(done, end_L, first_L)), done_before, done, work);
-        for (int l = 0; l < s; ++l) {
-            b.keep(implicit_slope(l), solution.K[l]);
-            b.keep(implicit_force(l), F[l]);
-        }
-        b.keep(count_column, select(done_before | done, T(-1.0), times + solution.counted));
-        return all(done_before | done) || is_stopped(b.a.options.stop);
-    }
-};
-
-/// The stages of a step with this tableau.
-inline DirectStages stages(std::ptrdiff_t, const OptionValues& options, DirectStage* list) {
-    const Tableau t = Tableau::of(options.data);
-    int count = 0;
-    if (t.implicit) {
-        list[count++] = {direct::stage<Begin>, 0.0, 1};
-        for (int k = 0; k < t.stages; ++k) list[count++] = {direct::stage<Repeat>, t.c[k], 1};
-        list[count - 1].back = t.stages - 1;
-    } else {
-        for (int k = 0; k < t.stages; ++k) list[count++] = {direct::stage<Explicit>, t.c[k], 1};
-    }
-    return {list, count};
-}
-
-/// @param columns  0: those of the tableau
-constexpr DirectMethod under_torque(const double* data, int columns = 0) {
-    return {columns > 0 ? columns : munthe_kaas::columns(Tableau::of(data)), 1, 1, stages, data};
-}
-/// For any tableau.
-constexpr int most_columns = explicit_slope(Tableau::most_explicit);
-static_assert(implicit_slope(Tableau::most_implicit) <= most_columns && most_columns <= 96);
-static_assert(Tableau::most_explicit <= DirectMethod::most_stages &&
-              Tableau::most_implicit + 1 <= DirectMethod::most_stages);
-
-}  // namespace munthe_kaas
 }  // namespace lie
 POLHODE_NAMESPACE_END

@@ -51,39 +51,50 @@ POLHODE_INLINE mask_t<T> has_most_parts(const T& count) {
 template <class T>
 inline constexpr double no_defect = 0x1p12 * (epsilon_v<T> * epsilon_v<T>);
 
+/// The lanes that still iterate, and the roots of the others.  A root is found where the iteration
+/// converged, all corrections shrank from the first on (so the root is the one next to the start),
+/// and the determinant is positive.  The determinant is positive at every root that is connected to
+/// the root of a step of length 0, where the derivative is 1.
+template <class T>
+struct Convergence {
+    mask_t<T> busy;
+    double shrink;  ///< |d|^2 <= shrink |d before|^2 for corrections d one after another
+    Root<T> root{mask_t<T>(busy & !busy), T(1.0)};
+    T before = T(0x1p1000);
+
+    /// @param dd, xx  squares of the correction and of the corrected unknown
+    POLHODE_INLINE void judge(const T& determinant, const T& dd, const T& xx) {
+        using polhode::select;
+        busy = busy & (determinant > 0.0) & (dd <= shrink * before);
+        const mask_t<T> ends = busy & (dd <= last_correction<T> * xx);
+        root.found = root.found | ends;
+        root.determinant = select(ends, determinant, root.determinant);
+        busy = busy & !ends;
+        before = dd;
+    }
+};
+
 /// Solves F(x) = 0 by Newton's iteration from x, in the lanes `wanted`; the others keep x.
 ///
 /// @param problem  problem.at(x) is a Linearised<T>
-/// @param shrink   |d|^2 <= shrink |d before|^2 for corrections d one after another
-/// @return         where the iteration converged, all corrections shrank from the first on (so the
-///                 root is the one next to x), and the determinant is positive.  The determinant is
-///                 positive at every root that is connected to the root of a step of length 0,
-///                 where the derivative is 1
+/// @param shrink   see Convergence
 template <class T, class Problem>
 POLHODE_INLINE Root<T> newton(const Problem& problem,
                               const mask_t<T>& wanted,
                               double shrink,
                               Vec3<T>& x) {
     using polhode::select;
-    mask_t<T> busy = wanted;
-    Root<T> root{mask_t<T>(wanted & !wanted), T(1.0)};
-    T before = T(0x1p1000);
+    Convergence<T> state{wanted, shrink};
     for (int i = 0; i < most_iterations; ++i) {
         const Linearised<T> f = problem.at(x);
         const auto J = Cofactors<T>::of(f.row[0], f.row[1], f.row[2]);
         const Vec3<T> d = J.solve(1.0 / J.determinant, f.F);
         const Vec3<T> next = x - d;
-        x = select<T>(busy, next, x);
-        const T dd = dot(d, d), xx = dot(next, next);
-        busy = busy & (J.determinant > 0.0) & (dd <= shrink * before);
-        const mask_t<T> ends = busy & (dd <= last_correction<T> * xx);
-        root.found = root.found | ends;
-        root.determinant = select(ends, J.determinant, root.determinant);
-        busy = busy & !ends;
-        before = dd;
-        if (!any(busy)) break;
+        x = select<T>(state.busy, next, x);
+        state.judge(J.determinant, dot(d, d), dot(next, next));
+        if (!any(state.busy)) break;
     }
-    return root;
+    return state.root;
 }
 
 POLHODE_INLINE bool is_stopped(const StopRequest* stop) {

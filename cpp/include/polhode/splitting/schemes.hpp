@@ -9,8 +9,9 @@
 ///     outer_1 inner_1 outer_2 ... inner_s outer_{s+1}     [CZ08] Appendix, eq. (23)
 ///
 /// Only its first half is stored, so that an asymmetric table is impossible.  An assertion next to
-/// each table checks that the coefficients of each letter add up to 1; tests/integration/test_splitting.py
-/// checks the order conditions.  A kick may include a modified potential,
+/// each table checks that the coefficients of each letter add up to 1;
+/// tests/integration/test_splitting.py checks the order conditions.  A kick may include a modified
+/// potential,
 ///
 ///     m += b h f - c h^3 W,   W = 2 (f x v - Df[Q hat(v)]),  v = I^-1 f     [Vil13] Sec. 3.2
 ///
@@ -27,10 +28,6 @@
 
 POLHODE_NAMESPACE_BEGIN
 namespace splitting {
-
-namespace detail {
-constexpr bool is_small(double x) { return x < 0x1p-50 && -x < 0x1p-50; }
-}  // namespace detail
 
 /// A palindrome of `Stages` inner and `Stages` + 1 outer flows.
 template <int Stages>
@@ -81,28 +78,13 @@ struct Composition {
     }
 };
 
-/// Sum of the coefficients of one letter.
-template <std::size_t Length>
-constexpr double sum(const std::array<Stage, Length>& stages, Stage::Kind kind) {
-    double total = 0;
-    for (const Stage& stage : stages) total += stage.kind == kind ? stage.coefficient : 0.0;
-    return total;
-}
-template <std::size_t Length>
-constexpr bool is_consistent(const std::array<Stage, Length>& stages) {
-    return detail::is_small(sum(stages, Stage::flow) - 1) &&
-           detail::is_small(sum(stages, Stage::kick) - 1);
-}
-
 // --- order 2 ---
 
 /// Kick-free-kick, [Vil13] eq. (16), also known as Stormer-Verlet.
 inline constexpr auto strang = Composition<1>{Stage::kick, {1.0}}.stages();
-static_assert(is_consistent(strang));
 
 /// Free-kick-free.
 inline constexpr auto strang_free = Composition<1>{Stage::flow, {1.0}}.stages();
-static_assert(is_consistent(strang_free));
 
 // --- any two flows: A and B may be exchanged ---
 
@@ -114,7 +96,6 @@ inline constexpr auto s6 =
                   0.2193769557534997549067},
                  {0.209515106613362021274, -0.1438517731798180082751, 0.434336666566455987001}}
         .stages();
-static_assert(is_consistent(s6));
 
 inline constexpr auto s10 = Symmetric<10>{Stage::flow,
                                           {0.05026276440039268602122,
@@ -129,28 +110,24 @@ inline constexpr auto s10 = Symmetric<10>{Stage::flow,
                                            0.4326664025781735975276,
                                            -0.01640458940361764014998}}
                                 .stages();
-static_assert(is_consistent(s10));
 
 inline constexpr auto mclachlan4_4 =
     Symmetric<4>{Stage::flow,
                  {0.1691392799220720451749, -0.299186203904050799509, 1.2600938479639575086681},
                  {0.5454545454545454545453, -0.04545454545454545454537}}
         .stages();
-static_assert(is_consistent(mclachlan4_4));
 
 inline constexpr auto mclachlan4_5 =
     Symmetric<5>{Stage::flow,
                  {0.08926945422647524488687, -0.09733604263689550801524, 0.5080665884104202631283},
                  {0.4000000000000000000002, -0.1, 0.3999999999999999999996}}
         .stages();
-static_assert(is_consistent(mclachlan4_5));
 
 inline constexpr auto pefrl =
     Symmetric<4>{Stage::flow,
                  {0.1786178958448090670599, -0.06626458266981849627801, 0.7752933736500188584362},
                  {0.7123418310626054038318, -0.2123418310626054038318}}
         .stages();
-static_assert(is_consistent(pefrl));
 
 // --- Runge-Kutta-Nystrom: the torque depends only on attitude (and time) ---
 
@@ -159,14 +136,12 @@ inline constexpr auto rkn4_4 =
                  {0.188195217768838217868, -0.02152855110217155120134, 0.6666666666666666666666},
                  {1.0, -0.5}}
         .stages();
-static_assert(is_consistent(rkn4_4));
 
 inline constexpr auto rkn4_5 =
     Symmetric<5>{Stage::flow,
                  {0.4051886183952522772101, -0.2871440408165240889906, 0.3819554224212718117804},
                  {-0.04109589041095890411433, 0.288135593220338983045, 0.5059205943812398421385}}
         .stages();
-static_assert(is_consistent(rkn4_5));
 
 inline constexpr auto rkn4_6 =
     Symmetric<6>{Stage::kick,
@@ -176,7 +151,6 @@ inline constexpr auto rkn4_6 =
                   0.1195241940131506784752},
                  {0.2452989571842711626039, 0.6048726657110799749608, -0.3501716228953511375648}}
         .stages();
-static_assert(is_consistent(rkn4_6));
 
 inline constexpr auto rkn6_11 = Symmetric<11>{Stage::kick,
                                               {0.04146499851826284329877,
@@ -192,7 +166,6 @@ inline constexpr auto rkn6_11 = Symmetric<11>{Stage::kick,
                                                0.3572088727959277526198,
                                                0.2047770542914702906202}}
                                     .stages();
-static_assert(is_consistent(rkn6_11));
 
 inline constexpr auto rkn6_14 = Symmetric<14>{Stage::flow,
                                               {0.03785931984061094144702,
@@ -211,7 +184,6 @@ inline constexpr auto rkn6_14 = Symmetric<14>{Stage::flow,
                                                0.3285676937468041402004,
                                                -0.1964114664864555203054}}
                                     .stages();
-static_assert(is_consistent(rkn6_14));
 
 inline constexpr auto rkn6_7 = Symmetric<7>{Stage::flow,
                                             {-1.0130879789171747298149,
@@ -223,33 +195,28 @@ inline constexpr auto rkn6_7 = Symmetric<7>{Stage::flow,
                                              0.6891374118518106367408,
                                              0.3806415909709257407979}}
                                    .stages();
-static_assert(is_consistent(rkn6_7));
 
 // --- a small torque: orders by powers of its size, see SplittingScheme::generalised ---
 
 inline constexpr auto saba2 =
     Symmetric<2>{Stage::flow, {0.2113248654051871177454, 0.5773502691896257645091}, {0.5}}.stages();
-static_assert(is_consistent(saba2));
 
 inline constexpr auto saba3 = Symmetric<3>{Stage::flow,
                                            {0.112701665379258311482, 0.3872983346207416885179},
                                            {0.2777777777777777777777, 0.4444444444444444444444}}
                                   .stages();
-static_assert(is_consistent(saba3));
 
 inline constexpr auto saba4 =
     Symmetric<4>{Stage::flow,
                  {0.06943184420297371238802, 0.2605776340045981552106, 0.3399810435848562648026},
                  {0.1739274225687269286865, 0.3260725774312730713134}}
         .stages();
-static_assert(is_consistent(saba4));
 
 inline constexpr auto aba84 =
     Symmetric<5>{Stage::flow,
                  {0.07534696026989288841652, 0.5179168546882567823007, -0.0932638149581496707173},
                  {0.1902259393736766192452, 0.846524070443526257055, -1.0735000196344057526006}}
         .stages();
-static_assert(is_consistent(aba84));
 
 inline constexpr auto aba104 = Symmetric<7>{Stage::flow,
                                             {0.04706710064597250612947,
@@ -261,7 +228,6 @@ inline constexpr auto aba104 = Symmetric<7>{Stage::flow,
                                              -0.2732866667053238060543,
                                              0.8267085775712504407295}}
                                    .stages();
-static_assert(is_consistent(aba104));
 
 inline constexpr auto aba864 = Symmetric<7>{Stage::flow,
                                             {0.07113342649822311777793,
@@ -273,7 +239,6 @@ inline constexpr auto aba864 = Symmetric<7>{Stage::flow,
                                              -0.02656461851195880069721,
                                              0.06539614228237341845597}}
                                    .stages();
-static_assert(is_consistent(aba864));
 
 inline constexpr auto aba1064 = Symmetric<8>{Stage::flow,
                                              {0.03809449742241219545697,
@@ -286,14 +251,12 @@ inline constexpr auto aba1064 = Symmetric<8>{Stage::flow,
                                               0.2170703479789911017143,
                                               -0.01737538195906509300561}}
                                     .stages();
-static_assert(is_consistent(aba1064));
 
 inline constexpr auto saba5 =
     Symmetric<5>{Stage::flow,
                  {0.04691007703066800360118, 0.1838552679164904508806, 0.2692346550528415455181},
                  {0.1184634425280945437571, 0.2393143352496832340206, 0.2844444444444444444444}}
         .stages();
-static_assert(is_consistent(saba5));
 
 inline constexpr auto saba6 =
     Symmetric<6>{Stage::flow,
@@ -303,25 +266,21 @@ inline constexpr auto saba6 =
                   0.2386191860831969086305},
                  {0.08566224618958517252014, 0.1803807865240693037849, 0.2339569672863455236949}}
         .stages();
-static_assert(is_consistent(saba6));
 
 // --- compositions of kick-free-kick ---
 
 inline constexpr auto yoshida4 =
     Composition<3>{Stage::kick, {1.3512071919596576340476, -1.7024143839193152680953}}.stages();
-static_assert(is_consistent(yoshida4));
 
 inline constexpr auto suzuki4_5 =
     Composition<5>{Stage::kick,
                    {0.4144907717943757371423, 0.4144907717943757371423, -0.6579630871775029485694}}
         .stages();
-static_assert(is_consistent(suzuki4_5));
 
 inline constexpr auto mclachlan4_ss5 =
     Composition<5>{Stage::kick,
                    {0.2800000000000000000046, 0.6254664284676700450021, -0.8109328569353400900136}}
         .stages();
-static_assert(is_consistent(mclachlan4_ss5));
 
 inline constexpr auto yoshida6_7 = Composition<7>{Stage::kick,
                                                   {0.7845136104775572638194,
@@ -329,7 +288,6 @@ inline constexpr auto yoshida6_7 = Composition<7>{Stage::kick,
                                                    -1.1776799841788710069464,
                                                    1.3151863206839112188842}}
                                        .stages();
-static_assert(is_consistent(yoshida6_7));
 
 inline constexpr auto kahan_li6_9 = Composition<9>{Stage::kick,
                                                    {0.3921614440073141392792,
@@ -338,7 +296,6 @@ inline constexpr auto kahan_li6_9 = Composition<9>{Stage::kick,
                                                     0.08221359629355080023149,
                                                     0.7985439909348299633989}}
                                         .stages();
-static_assert(is_consistent(kahan_li6_9));
 
 inline constexpr auto mclachlan6_9 = Composition<9>{Stage::kick,
                                                     {0.1866999999999999999977,
@@ -347,7 +304,6 @@ inline constexpr auto mclachlan6_9 = Composition<9>{Stage::kick,
                                                      -0.8432656233877346085494,
                                                      0.9432033015235617026726}}
                                          .stages();
-static_assert(is_consistent(mclachlan6_9));
 
 inline constexpr auto suzuki8_15 = Composition<15>{Stage::kick,
                                                    {0.7416703643506129534482,
@@ -359,7 +315,6 @@ inline constexpr auto suzuki8_15 = Composition<15>{Stage::kick,
                                                     0.315293092396766596632,
                                                     -0.7968879393529163540197}}
                                        .stages();
-static_assert(is_consistent(suzuki8_15));
 
 inline constexpr auto kahan_li8_17 = Composition<17>{Stage::kick,
                                                      {0.1302024830888900808788,
@@ -372,7 +327,6 @@ inline constexpr auto kahan_li8_17 = Composition<17>{Stage::kick,
                                                       0.2950117236093102988709,
                                                       -0.6055085338300345116989}}
                                          .stages();
-static_assert(is_consistent(kahan_li8_17));
 
 inline constexpr auto mclachlan8_17 = Composition<17>{Stage::kick,
                                                       {0.1288659793814432989665,
@@ -385,7 +339,6 @@ inline constexpr auto mclachlan8_17 = Composition<17>{Stage::kick,
                                                        0.3149566839162948578866,
                                                        -0.6269948254051339748801}}
                                           .stages();
-static_assert(is_consistent(mclachlan8_17));
 
 inline constexpr auto sofroniou10_35 = Composition<35>{Stage::kick,
                                                        {0.0787957225216864192639,
@@ -407,7 +360,6 @@ inline constexpr auto sofroniou10_35 = Composition<35>{Stage::kick,
                                                         0.04967437063972987905456,
                                                         0.04931773575959453791768}}
                                            .stages();
-static_assert(is_consistent(sofroniou10_35));
 
 // --- kicks with a modified potential, coefficients c ---
 
@@ -416,36 +368,30 @@ inline constexpr auto chin4a = Symmetric<2>{Stage::kick,
                                             {0.5},
                                             {0.0, 0.01388888888888888888888}}
                                    .stages();
-static_assert(is_consistent(chin4a));
 
 inline constexpr auto chin4b = Symmetric<2>{Stage::flow,
                                             {0.2113248654051871177454, 0.5773502691896257645091},
                                             {0.5},
                                             {0.005582274842315056384844}}
                                    .stages();
-static_assert(is_consistent(chin4b));
 
 inline constexpr auto chin4c = Symmetric<3>{Stage::flow,
                                             {0.1666666666666666666666, 0.3333333333333333333333},
                                             {0.375, 0.25},
                                             {0.0, 0.005208333333333333333333}}
                                    .stages();
-static_assert(is_consistent(chin4c));
 
 inline constexpr auto chin4d = Symmetric<3>{Stage::kick,
                                             {0.125, 0.375},
                                             {0.3333333333333333333333, 0.3333333333333333333333},
                                             {0.0, 0.002604166666666666666666}}
                                    .stages();
-static_assert(is_consistent(chin4d));
 
 inline constexpr auto takahashi_imada =
     Symmetric<1>{Stage::flow, {0.5}, {1.0}, {0.04166666666666666666666}}.stages();
-static_assert(is_consistent(takahashi_imada));
 
 inline constexpr auto rowlands =
     Symmetric<1>{Stage::kick, {0.5}, {1.0}, {0.02083333333333333333333}}.stages();
-static_assert(is_consistent(rowlands));
 
 inline constexpr auto u4_6 =
     Symmetric<4>{Stage::kick,
@@ -453,7 +399,6 @@ inline constexpr auto u4_6 =
                  {1.0798524263824308824569, -0.5798524263824308824569},
                  {0.0, -0.01396525422423884036728, -0.03924702938234562602023}}
         .stages();
-static_assert(is_consistent(u4_6));
 
 inline constexpr auto t5_6 =
     Symmetric<5>{
@@ -462,7 +407,6 @@ inline constexpr auto t5_6 =
         {0.03581217090021196408485, 0.2569609556613408423009, 0.4144537468768943872284},
         {-0.0008593565200061129802475, 0.001996963977408584739805, 0.0052033269231798983911}}
         .stages();
-static_assert(is_consistent(t5_6));
 
 inline constexpr auto t5b_6 =
     Symmetric<5>{
@@ -471,7 +415,6 @@ inline constexpr auto t5b_6 =
         {0.0006125934869686333933498, 0.277348108074087149073, 0.4440785968778884350671},
         {-0.00003202358334206043548081, 0.0009888333760536575365231, 0.004065120743017510866729}}
         .stages();
-static_assert(is_consistent(t5b_6));
 
 inline constexpr auto u5_6 =
     Symmetric<5>{
@@ -480,7 +423,6 @@ inline constexpr auto u5_6 =
         {0.7096049357463948261349, 0.3386231825156622421042, -1.0964562365241141364784},
         {0.006299747330165310528242, 0.02827358790080474726863, -0.01021389960251275841138}}
         .stages();
-static_assert(is_consistent(u5_6));
 
 inline constexpr auto t5a_6 =
     Symmetric<5>{Stage::flow,
@@ -488,7 +430,6 @@ inline constexpr auto t5a_6 =
                  {0.2687036338598424645929, 0.2895143963458680303183, -0.1164360604114209898224},
                  {0.0, 0.05612760102273874974938, -0.103207083815339816885}}
         .stages();
-static_assert(is_consistent(t5a_6));
 
 /// A row of the list.  Schemes of the kinds "rkn" and "modified" need a torque that depends only on
 /// attitude (and time).
@@ -558,6 +499,21 @@ inline constexpr SplittingScheme all[] = {
     row("u5_6", 6, "modified", u5_6, "REFERENCES.md, splitting schemes"),
     row("t5a_6", 6, "modified", t5a_6, "REFERENCES.md, splitting schemes"),
 };
+
+/// The flows sum to the step, and so do the kicks.
+constexpr bool is_consistent(const SplittingScheme& scheme) {
+    double flows = -1, kicks = -1;
+    for (int i = 0; i < scheme.count; ++i) {
+        (scheme.stages[i].kind == Stage::flow ? flows : kicks) += scheme.stages[i].coefficient;
+    }
+    return flows < 0x1p-50 && -flows < 0x1p-50 && kicks < 0x1p-50 && -kicks < 0x1p-50;
+}
+static_assert([] {
+    for (const SplittingScheme& scheme : all) {
+        if (!is_consistent(scheme)) return false;
+    }
+    return true;
+}());
 
 }  // namespace splitting
 POLHODE_NAMESPACE_END

@@ -33,72 +33,35 @@ struct Increment {
     T s, c, d;
 };
 
-/// sn(v)/v - 1 of N increments by one tier of polynomials.
-template <int N, class T, class Polynomial>
-POLHODE_INLINE void evaluate(const T (&u)[N], const T (&r)[N], Polynomial polynomial, T (&S)[N]) {
-    POLHODE_UNROLL
-    for (int j = 0; j < N; ++j) S[j] = polynomial(u[j], r[j]);
-}
+/// sn(v)/v - 1 of N increments; w is the largest of them.
 template <int N, class T>
-POLHODE_INLINE void blend(const mask_t<T>& mask, const T (&a)[N], T (&S)[N]) {
-    POLHODE_UNROLL
-    for (int j = 0; j < N; ++j) S[j] = select(mask, a[j], S[j]);
-}
-
-/// sn(v)/v - 1 by the shortest polynomials that w, the largest of the N, allows, see exact.hpp.
-template <int N, class T>
-POLHODE_INLINE void sn_minus_one(T w2, const T (&u)[N], const T (&r)[N], T (&S)[N]) {
-    const auto a = [](T x, T y) { return sn_minus_one_a(x, y); };
-    const auto b = [](T x, T y) { return sn_minus_one_b(x, y); };
-    const auto c = [](T x, T y) { return sn_minus_one_c(x, y); };
-    const mask_t<T> tier_a = w2 <= step_w_a * step_w_a;
-    if (all(tier_a)) return evaluate(u, r, a, S);
-    const mask_t<T> tier_b = w2 <= step_w_b * step_w_b;
-    T shorter[N];
-    if (all(tier_b)) {
-        evaluate(u, r, b, S);
-    } else {
-        evaluate(u, r, c, S);
-        if (any(tier_b)) {
-            evaluate(u, r, b, shorter);
-            blend(tier_b, shorter, S);
-        }
+struct Base {
+    T S[N];
+    POLHODE_INLINE friend Base blend(const mask_t<T>& mask, const Base& a, const Base& b) {
+        Base r;
+        POLHODE_UNROLL
+        for (int j = 0; j < N; ++j) r.S[j] = select(mask, a.S[j], b.S[j]);
+        return r;
     }
-    if (any(tier_a)) {
-        evaluate(u, r, a, shorter);
-        blend(tier_a, shorter, S);
+    POLHODE_INLINE static Base of(T w2, const T (&u)[N], const T (&r)[N]) {
+        return exact_detail::by_tier<Base>(w2, [&]<char tier>() POLHODE_INLINE_LAMBDA {
+            Base p;
+            POLHODE_UNROLL
+            for (int j = 0; j < N; ++j) p.S[j] = exact_detail::sn_minus_one<tier>(u[j], r[j]);
+            return p;
+        });
     }
-}
+};
 
-/// v -> 2 v, the small and the large form of exact_detail::double_increment.  The small one gives
-/// 1 - cn and 1 - dn as well.
+/// v -> 2 v, and 1 - cn and 1 - dn of a small increment.
 template <bool Small, class T>
 POLHODE_INLINE Increment<T> doubled(T alpha, T beta, T delta, const Increment<T>& v, T& pc, T& pd) {
-    const T s2 = v.s * v.s;
-    const T x = alpha * s2;
-    const T cd = v.c * v.d;
-    const T c2 = v.c * v.c;
-    const T d2 = v.d * v.d;
-    const T R = fma(x, d2, c2);
-    if constexpr (Small) {
-        const T kx = beta * s2;
-        const T one_cd = 1.0 + cd;
-        const T tt = 1.0 / (one_cd * R);
-        const T inverse_R = tt * one_cd;
-        const T xkx = x * kx;
-        const T rho = fma(xkx, one_cd, xkx - (x + kx)) * tt;  // cd/R - 1
-        const T two_s = v.s + v.s;
-        pc = (x + x) * (d2 * inverse_R);
-        pd = (kx + kx) * (c2 * inverse_R);
-        return {fma(two_s, rho, two_s), 1.0 - pc, 1.0 - pd};
-    } else {
-        const T inverse_R = 1.0 / R;
-        const T cd2 = cd * cd;
-        const T ds = delta * s2;
-        return {(v.s + v.s) * (cd * inverse_R),
-                exact_detail::at_least((cd2 - ds) * inverse_R, 1e-150),
-                exact_detail::at_least((cd2 + ds) * inverse_R, 1e-150)};
-    }
+    T inverse_R;
+    const exact_detail::Increment<T> w =
+        exact_detail::doubled<Small, T>(alpha, beta, delta, {v.s, pc, pd, v.c, v.d}, inverse_R);
+    pc = w.pc;
+    pd = w.pd;
+    return {w.s, w.c, w.d};
 }
 
 /// Even and odd part, times D = 1 - P R (s m2)^2, of the momentum about the time at which the
@@ -143,7 +106,8 @@ struct Addition {
 ///
 /// From the start to the middle as in exact_step; from the middle to t +- x h with sigma odd and
 /// cn, dn even in the increment, [DLMF] 22.8.1-3.  The end is the start plus twice the odd part at
-/// h/2. Labels are not needed: without the integral of the third kind both are equally accurate.
+/// h/2.  The sorted axes serve every motion: the frame axes matter only for the integral of the
+/// third kind.
 template <int Pairs, class T>
 POLHODE_INLINE MomentumNodes<T, Pairs> momentum_nodes(const Inertia<T>& body,
                                                       const Vec3<T>& m,
@@ -167,33 +131,33 @@ POLHODE_INLINE MomentumNodes<T, Pairs> momentum_nodes(const Inertia<T>& body,
     const mask_t<T> doubles = w2 > step_w_c * step_w_c;
     const bool any_doubles = any(doubles);
     T J = 0.0;
-    T part = 1.0;
-    T x[N], u[N], r[N], S[N];
+    T scale = 1.0;
+    T x[N], u[N], r[N];
     u[0] = alpha + beta;
     r[0] = alpha * beta;
     if (any_doubles) {
         J = rint(fma(exponent(w2 * (1.0 / (step_w_c * step_w_c))), T(0.5), T(0.75)));
         J = select(doubles & (w2 < 0x1p100), J, T(0.0));
-        part = select(doubles & !(w2 < 0x1p100), nan<T>(), power_of_two(-J));
-        const T part2 = part * part;
-        u[0] = u[0] * part2;
-        r[0] = (alpha * part2) * (beta * part2);
+        scale = select(doubles & !(w2 < 0x1p100), nan<T>(), power_of_two(-J));
+        const T scale2 = scale * scale;
+        u[0] = u[0] * scale2;
+        r[0] = (alpha * scale2) * (beta * scale2);
     }
-    x[0] = part;
+    x[0] = scale;
     POLHODE_UNROLL
     for (int j = 1; j < N; ++j) {
         const T twice = 2.0 * rule.pair(j - 1 + first).distance.template as<T>();
         const T square = twice * twice;
-        x[j] = part * twice;
+        x[j] = scale * twice;
         u[j] = u[0] * square;
         r[j] = r[0] * (square * square);
     }
-    sn_minus_one(w2, u, r, S);
+    const auto base = Base<N, T>::of(w2, u, r);
     Increment<T> v[N];
     T pc, pd;  // of half the step
     POLHODE_UNROLL
     for (int j = 0; j < N; ++j) {
-        v[j].s = fma(x[j], S[j], x[j]);
+        v[j].s = fma(x[j], base.S[j], x[j]);
         const T s2 = v[j].s * v[j].s;
         const T sn2 = alpha * s2;
         const T k2sn2 = beta * s2;

@@ -45,7 +45,7 @@ POLHODE_INLINE FreeStep<T> factorization_step(
     const mask_t<T> clear = abs(side1 - side3) > 0x1p-20 * (side1 + side3);
     const mask_t<T> beside = !clear;
     const mask_t<T> swapped = (clear & (side1 > side3)) | (beside & (P * D1 < body.r * D3));
-    const auto labels = Labels<T>::of(swapped, middle);
+    const auto axes = FrameAxes<T>::of(swapped, middle);
     const T size = norm(middle);
     const T G = select(size == 0.0, T(1.0), size);  // at rest psi = 0
     const T energy_2 = fma(D1, body.inverse_I1, (size * size) * body.inverse_I3);  // 2T
@@ -54,15 +54,15 @@ POLHODE_INLINE FreeStep<T> factorization_step(
     T half_psi = 0.0;
     if constexpr (rule.has_middle()) {
         const T weight = rule.pair(0).weight.template as<T>();
-        const T m3 = labels.third(middle);
+        const T m3 = axes.third(middle);
         half_psi = (0.5 * weight) * (fma(g, m3, energy_2) / (G + m3));
     }
     POLHODE_UNROLL
     for (int j = 0; j < Nodes / 2; ++j) {
         // Half the sum of the integrand at the two nodes, (a +- g x slope)/(b +- x slope); D
         // cancels.
-        const T even = labels.third(nodes.even[j]);
-        T slope = labels.third(nodes.slope[j]);
+        const T even = axes.third(nodes.even[j]);
+        T slope = axes.third(nodes.slope[j]);
         T a = fma(g, even, energy_2 * nodes.D[j]);
         T b = fma(G, nodes.D[j], even);
         // Far along the separatrix b is as small as sech^2.
@@ -79,28 +79,19 @@ POLHODE_INLINE FreeStep<T> factorization_step(
         half_psi =
             fma(pair.weight.template as<T>(), fma(a, b, -(g * odd2)) / fma(b, b, -odd2), half_psi);
     }
-    const SinCos<T> turn = sincos(h * half_psi);
+    const SinCos<T> half = sincos(h * half_psi);
 
     // The frame (34) to (36) is p = (c0 + c3 k) (|m| + m3, m2, -m1, 0)/sqrt(|m| (|m| + m3)).  The
     // first factor commutes with y: what is left of it in p^-1 y p is its norm, which dividing by
     // the norm of the product takes out.
     const T frame = c0 * c0 + c3 * c3;
-    const Vec3<T> a = labels.from_body(m);
-    const Vec3<T> D = labels.from_body(nodes.change);
-    const Vec3<T> n = a + D;
-    const T Q = fma(a.x, n.x, a.y * n.y);
-    const T X = fma(a.y, D.x, -(a.x * D.y));
-    return {m + nodes.change,
-            unit_turn(labels,
-                      a.x,
-                      a.y,
-                      D,
-                      n,
-                      G + a.z,
-                      G + n.z,
-                      Q,
-                      X,
-                      Complex<T>{frame * turn.cos, frame * turn.sin})};
+    const Vec3<T> a = axes.from_sorted(m);
+    const Vec3<T> change = axes.from_sorted(nodes.change);
+    const Vec3<T> mu = a + change;
+    const T Q = fma(a.x, mu.x, a.y * mu.y);
+    const T X = fma(a.y, change.x, -(a.x * change.y));
+    const Complex<T> y{frame * half.cos, frame * half.sin};
+    return {m + nodes.change, unit_rotation(axes, a, change, mu, G + a.z, G + mu.z, Q, X, y)};
 }
 
 }  // namespace torque_free

@@ -236,10 +236,10 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
 /// @param m      momentum at time 0
 /// @param t      time, of either sign
 /// @return       error at most 4 eps (1 + angle), angle = |t| |m/I|, plus four times the effect of
-///               half an ulp of the input (tests/accuracy/test_motion.py).  NaN where t or a constant is not
-///               finite, beyond 2^50 half periods, and where the body has turned by 2^51; also a
-///               quarter period after m was less than 1e-135 |m| away from axis 2, but not on it,
-///               since squares underflow.
+///               half an ulp of the input (tests/accuracy/test_motion.py).  NaN where t or a
+///               constant is not finite, beyond 2^50 half periods, and where the body has turned by
+///               2^51; also a quarter period after m was less than 1e-135 |m| away from axis 2, but
+///               not on it, since squares underflow.
 template <class T>
 POLHODE_INLINE FreeStep<T> motion_at(const exact_detail::Motion<T>& exact,
                                      const T& rate,
