@@ -48,20 +48,14 @@ def improved(config: pytest.Config) -> list[tolerances.Bound]:
     return [b for b in tolerances.BOUNDS.values() if b.improved()]
 
 
-class Workers:
-    """With pytest-xdist: puts together what its processes have seen."""
-
-    def pytest_testnodedown(self, node: Any) -> None:
-        output = getattr(node, "workeroutput", {})
-        for name, seen in output.get("seen", {}).items():
-            tolerances.BOUNDS[name].see(np.array([seen]))
-        if output.get("deselected"):
-            node.config.stash[deselected] = True
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    if config.pluginmanager.hasplugin("dsession"):
-        config.pluginmanager.register(Workers())
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """With pytest-xdist: put together what its processes have seen."""
+    output = getattr(node, "workeroutput", {})
+    for name, seen in output.get("seen", {}).items():
+        tolerances.BOUNDS[name].see(np.array([seen]))
+    if output.get("deselected"):
+        node.config.stash[deselected] = True
 
 
 @pytest.hookimpl(tryfirst=True)
