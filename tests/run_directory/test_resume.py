@@ -981,11 +981,11 @@ for method in ("exact", "magnus2", "magnus4", "dmv4", "rk4"):
         except RuntimeError:
             pass
         continue
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         traj = ph.resume(f"{path}/{method}")
     whole = np.load(f"{path}/{method}.npz")
-    assert told or all(np.array_equal(getattr(traj, n), whole[n]) for n in ("m", "q")), method
+    assert warned or all(np.array_equal(getattr(traj, n), whole[n]) for n in ("m", "q")), method
 """
 
 

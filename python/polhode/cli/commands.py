@@ -236,12 +236,12 @@ def _kernel_options() -> list[str]:
     """For the compiler in CXX, or c++."""
     compiler = [*shlex.split(os.environ.get("CXX", "")), "c++"][0]
     try:
-        told = subprocess.run(
+        version = subprocess.run(
             [compiler, "--version"], capture_output=True, text=True, check=False
         ).stdout
     except OSError:
-        told = ""
-    return _KERNEL_OPTIONS + ([] if "clang" in told else _KERNEL_OPTIONS_OF_GCC)
+        version = ""
+    return _KERNEL_OPTIONS + ([] if "clang" in version else _KERNEL_OPTIONS_OF_GCC)
 
 
 def _compiler_options(asked: argparse.Namespace) -> list[str]:

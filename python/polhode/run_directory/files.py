@@ -125,7 +125,13 @@ class RunFiles:
         cls, path: Path, content: dict[str, Any], setup: Arrays, t: Array, state: Arrays
     ) -> Self:
         """New files under `path`, which must not exist or be an empty directory."""
-        refuse_existing(path)
+        if not is_free(path):
+            raise _exists(path)
+        if path.is_dir() and path.samefile(Path.cwd()):
+            raise ValueError(
+                f"save_to: {str(path)!r} is the working directory, which a new one would replace: "
+                "name a directory in it"
+            )
         if path.is_symlink():
             path = path.resolve()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -146,9 +152,12 @@ class RunFiles:
             _write_state(building, state, sums)
             if path.exists():
                 shutil.copymode(path, building)
-            _rename(building, path)
-        except BaseException:
+            building.rename(path)
+        except BaseException as error:
             shutil.rmtree(building, ignore_errors=True)
+            meanwhile = (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR)
+            if isinstance(error, OSError) and error.errno in meanwhile:
+                raise _exists(path) from None
             raise
         _sync_directory(path.parent)
         return cls(path, True)
@@ -202,19 +211,9 @@ def as_path(path: str | os.PathLike[str]) -> Path:
 
 def is_free(path: Path) -> bool:
     """Whether a new run may have this path: nothing is there, or an empty directory."""
-    return not path.exists() or (path.is_dir() and not any(path.iterdir()))
-
-
-def refuse_existing(path: Path) -> None:
-    """Raise an error if anything exists at the path: a run overwrites nothing."""
-    if path.is_dir() and is_free(path):
-        if path.samefile(Path.cwd()):
-            raise ValueError(
-                f"save_to: {str(path)!r} is the working directory, which a new one would replace: "
-                "name a directory in it"
-            )
-    elif path.exists() or path.is_symlink():
-        raise _exists(path)
+    if path.is_dir():
+        return not any(path.iterdir())
+    return not (path.exists() or path.is_symlink())
 
 
 def _exists(path: Path) -> FileExistsError:
@@ -222,15 +221,6 @@ def _exists(path: Path) -> FileExistsError:
         f"save_to: {str(path)!r} exists; use polhode.resume to continue a run that is there, or "
         "choose another directory"
     )
-
-
-def _rename(building: Path, path: Path) -> None:
-    try:
-        building.rename(path)
-    except OSError as error:
-        if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):  # it exists by now
-            raise _exists(path) from None
-        raise
 
 
 #: Files that hold a lock. A forked process closes them, so that the lock is not its own.

@@ -232,9 +232,10 @@ def resume(
     The checksums of all files are compared first, which reads the saved rows once.
 
     A user-defined torque is recognised by what it returns: for all bodies at the start, and at the
-    stored state. A difference of more than 1e-9 of the largest component of a body is refused. This
-    cannot find a change that has an effect only at other states or later. For it, a user-defined
-    torque is evaluated once more at each record.
+    stored state. A difference of more than 1e-9 of the largest component of a body is refused, also
+    for a torque of random numbers. This cannot find a change that has an effect only at other
+    states or later. For this comparison, a user-defined torque is evaluated once more at each
+    record.
 
     Examples
     --------

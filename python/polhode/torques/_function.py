@@ -95,7 +95,8 @@ class Function(UserDefined):
         #: The places in (t, m, attitude) of the arguments of f.
         self.asked = _places(f, arguments)
         self._w = W
-        self.depends_on_m = ARGUMENTS["m"] in self.asked if depends_on_m is None else depends_on_m
+        asks = ARGUMENTS["m"] in self.asked
+        self.depends_on_m = asks if depends_on_m is None else bool(depends_on_m)
         self.has_modified = W is not None
 
     def torque(self, t: float, m: Array, attitude: Array) -> Array:
