@@ -27,6 +27,12 @@ inline void take_lock(PyThreadState* state) {
     }
 }
 
+/// The number of threads of a call.  The environment is read under the interpreter lock, as
+/// os.environ changes it.
+inline int threads_of_call(int requested) {
+    return requested == 0 ? thread_count(0, threads_in_environment()) : thread_count(requested);
+}
+
 /// With fewer steps of bodies, releasing the interpreter lock costs more time than it saves.
 inline constexpr std::ptrdiff_t few_steps = 32;
 

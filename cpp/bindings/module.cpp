@@ -3,6 +3,7 @@
 
 #define POLHODE_IMPORTS_NUMPY
 #include "arrays.hpp"
+#include "interrupts.hpp"
 #include "levels.hpp"
 #include "polhode/threads.hpp"
 
@@ -43,7 +44,7 @@ PYBIND11_MODULE(_core, module) {
     info["isa_processor"] = polhode::dispatch::processor_level();
     module.attr("build") = info;
     module.attr("most_threads") = polhode::most_threads;
-    module.def("thread_count", &polhode::thread_count, py::arg("requested"));
+    module.def("thread_count", &polhode::bindings::threads_of_call, py::arg("requested"));
     register_array_functions(module);
     register_bodies(module);
     register_flops(module);

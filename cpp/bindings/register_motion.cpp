@@ -86,7 +86,7 @@ py::object motion_at(py::handle inertia,
                      py::handle m_out,
                      py::handle attitude_out,
                      int threads) {
-    threads = thread_count(threads);
+    threads = threads_of_call(threads);
     Operand operands[roles];
     bool matrix = false;
     if (!read_vectors(inertia.ptr(), operands[inertia_]) || !read_vectors(m.ptr(), operands[m_]) ||

@@ -68,7 +68,7 @@ class Integration {
     explicit Integration(const py::kwargs& given)
         : given_(given),
           m_(array("m")),
-          threads_(thread_count(value<int>("threads"))) {
+          threads_(threads_of_call(value<int>("threads"))) {
         SplittingProblem& p = problem_;
         const std::ptrdiff_t core = value<bool>("matrix") ? 9 : 4;
         Doubles attitude = array("attitude"), m_saved = array("m_saved");

@@ -50,7 +50,7 @@ py::object step(const StepCall& call) {
     const py::handle inertia = call.inertia, m = call.m, attitude = call.attitude, h = call.h;
     const py::handle m_out = call.m_out, attitude_out = call.attitude_out;
     const bool fresh = !m_out;
-    const int threads = thread_count(call.threads);
+    const int threads = threads_of_call(call.threads);
     Operand operands[roles];
     bool matrix = false;
     if (!read_vectors(inertia.ptr(), operands[inertia_]) || !read_vectors(m.ptr(), operands[m_]) ||

@@ -50,9 +50,19 @@ bool is_supported([[maybe_unused]] const std::string& level) {
 #endif
 }
 
+/// POLHODE_ISA, read once: other threads may change the environment later.
+const std::string& wanted_level() {
+    static const std::string wanted = [] {
+        const char* text = std::getenv("POLHODE_ISA");
+        return std::string(text == nullptr ? "" : text);
+    }();
+    return wanted;
+}
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): without memory at load, nothing is lost.
+[[maybe_unused]] const bool read_at_load = (wanted_level(), true);
+
 const Level& choose() {
-    const char* variable = std::getenv("POLHODE_ISA");
-    const std::string wanted = variable != nullptr ? variable : "";
+    const std::string& wanted = wanted_level();
     std::string names;
     for (const Level& level : levels) {
         if (wanted.empty() ? is_supported(level.name) : wanted == level.name) {

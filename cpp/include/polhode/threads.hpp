@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cfenv>
+#include <charconv>
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
@@ -17,6 +18,8 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -42,19 +45,32 @@ inline int usable_cores() {
     return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, most_threads);
 }
 
-/// The requested number of threads: 0 means POLHODE_NUM_THREADS or 1, -1 means all cores.
-inline int thread_count(int requested) {
-    if (requested == 0) {
-        const char* text = std::getenv("POLHODE_NUM_THREADS");
-        if (text == nullptr || *text == '\0') return 1;
-        char* end = nullptr;
-        const long value = std::strtol(text, &end, 10);
-        if (*end != '\0' || value == 0 || value < -1 || value > most_threads) {
-            throw std::invalid_argument("POLHODE_NUM_THREADS must be -1 or 1 ... " +
-                                        std::to_string(most_threads) + ", not " + text);
-        }
-        requested = static_cast<int>(value);
+/// The number of threads in a text of POLHODE_NUM_THREADS: -1 or 1 ... most_threads; 1 if it is
+/// empty.
+inline int threads_in(std::string_view text) {
+    if (text.empty()) return 1;
+    int value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error != std::errc{} || stop != end || value == 0 || value < -1 || value > most_threads) {
+        throw std::invalid_argument("POLHODE_NUM_THREADS must be -1 or 1 ... " +
+                                    std::to_string(most_threads) + ", not " + std::string(text));
     }
+    return value;
+}
+/// POLHODE_NUM_THREADS as it is now.  Not for calls that other threads may make at the same time:
+/// in C, no thread may read the environment while another one changes it.
+inline std::string threads_in_environment() {
+    const char* text = std::getenv("POLHODE_NUM_THREADS");
+    return text == nullptr ? "" : text;
+}
+/// The same when the library was loaded.
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): without memory at load, nothing is lost.
+inline const std::string threads_at_load = threads_in_environment();
+
+/// The requested number of threads: 0 means the default, -1 means all cores.
+inline int thread_count(int requested, std::string_view default_threads = threads_at_load) {
+    if (requested == 0) requested = threads_in(default_threads);
     if (requested < -1 || requested > most_threads) {
         throw std::invalid_argument("threads must be -1 or 1 ... " + std::to_string(most_threads) +
                                     ", not " + std::to_string(requested));
