@@ -15,10 +15,13 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "batch_shape.hpp"
 #include "polhode/batch_arguments.hpp"
+#include "polhode/interface/validate.hpp"
 
 namespace polhode::bindings {
 
@@ -34,6 +37,7 @@ struct Operand {
     double* data = nullptr;
     int batch_axes = 0;
     int core_axes = 0;
+    double limit = 0;  ///< see validate::Argument
 
     std::ptrdiff_t length(int axis) const { return PyArray_DIM(array, axis); }
     std::ptrdiff_t stride(int axis) const {
@@ -58,7 +62,8 @@ inline bool read_array(PyObject* object, int core_axes, Operand& operand) {
     const int axes = PyArray_NDIM(array);
     if (axes < core_axes) return false;
     for (int d = 0; d < axes; ++d) {
-        if (PyArray_STRIDE(array, d) % static_cast<npy_intp>(sizeof(double)) != 0) return false;
+        const bool whole = PyArray_STRIDE(array, d) % static_cast<npy_intp>(sizeof(double)) == 0;
+        if (!whole && PyArray_DIM(array, d) > 1 && PyArray_SIZE(array) > 0) return false;
     }
     operand.array = array;
     operand.data = static_cast<double*>(PyArray_DATA(array));
@@ -86,13 +91,98 @@ enum Role { inertia_, m_, attitude_, time_, m_out_, attitude_out_, own_ };
 inline bool read_vectors(PyObject* object, Operand& operand) {
     return read_array(object, 1, operand) && operand.core_length(0) == 3;
 }
-/// Also tells if an attitude is a quaternion (last core axis) or a matrix (last two).
-inline bool read_attitude(PyObject* object, Operand& operand, bool& matrix) {
+/// Quaternions (one core axis) or matrices (two).
+inline bool read_attitude(PyObject* object, Operand& operand) {
     if (!read_array(object, 1, operand)) return false;
-    matrix = operand.core_length(0) != 4;
-    if (!matrix) return true;
+    if (operand.core_length(0) == 4) return true;
     return read_array(object, 2, operand) && operand.core_length(0) == 3 &&
            operand.core_length(1) == 3;
+}
+inline bool read_attitude(PyObject* object, Operand& operand, bool& matrix) {
+    const bool reads = read_attitude(object, operand);
+    matrix = reads && operand.core_axes == 2;
+    return reads;
+}
+
+/// A function of polhode._arrays, for what is unusual.
+inline pybind11::object package_function(const char* name) {
+    return pybind11::module_::import("polhode._arrays").attr(name);
+}
+
+enum class Kind { numbers, vectors, attitudes };
+inline bool read_kind(PyObject* object, Kind kind, Operand& operand) {
+    return kind == Kind::numbers   ? read_number_or_array(object, operand)
+           : kind == Kind::vectors ? read_vectors(object, operand)
+                                   : read_attitude(object, operand);
+}
+
+/// A list or tuple of Python's floats and ints as an array; null for anything else.
+inline pybind11::object array_of_list(PyObject* object) {
+    if (!PyList_CheckExact(object) && !PyTuple_CheckExact(object)) return {};
+    npy_intp count = PySequence_Fast_GET_SIZE(object);
+    PyObject* const* items = PySequence_Fast_ITEMS(object);
+    for (npy_intp i = 0; i < count; ++i) {
+        if (!PyFloat_CheckExact(items[i]) && !PyLong_CheckExact(items[i])) return {};
+    }
+    auto array =
+        pybind11::reinterpret_steal<pybind11::object>(PyArray_SimpleNew(1, &count, NPY_DOUBLE));
+    if (!array) throw pybind11::error_already_set();
+    auto* data = static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr())));
+    for (npy_intp i = 0; i < count; ++i) {
+        data[i] = PyFloat_AsDouble(items[i]);
+        if (data[i] == -1.0 && PyErr_Occurred() != nullptr) {  // beyond the largest double
+            PyErr_Clear();
+            return {};
+        }
+    }
+    return array;
+}
+
+/// Reads an argument of any kind.  Returns the array to which it was converted, which must live as
+/// long as the operand; null if the core reads the argument itself.
+inline pybind11::object read_argument(const char* name,
+                                      PyObject* object,
+                                      Kind kind,
+                                      Operand& operand) {
+    if (read_kind(object, kind, operand)) return {};
+    pybind11::object array = array_of_list(object);
+    double limit = 0;
+    if (!array) {
+        const char* reader = kind == Kind::attitudes ? "attitude_array" : "real_array";
+        array = package_function(reader)(name, pybind11::handle(object));
+        const int type = PyArray_TYPE(reinterpret_cast<PyArrayObject*>(array.ptr()));
+        limit = type == NPY_FLOAT ? 0x1p-17 : type == NPY_HALF ? 0x1p-4 : 0;
+        array = pybind11::reinterpret_steal<pybind11::object>(PyArray_FromAny(
+            array.ptr(),
+            PyArray_DescrFromType(NPY_DOUBLE),
+            0,
+            0,
+            NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST | NPY_ARRAY_ENSUREARRAY,
+            nullptr));
+        if (!array) throw pybind11::error_already_set();
+    }
+    if (!read_kind(array.ptr(), kind, operand)) {
+        package_function("refuse_shape")(name, array, kind == Kind::attitudes);
+        throw std::logic_error("an argument that cannot be read");
+    }
+    operand.limit = limit;
+    return array;
+}
+
+/// An argument for the checks of its values.
+inline validate::Argument argument(const std::string& name, const Operand& x) {
+    validate::Argument a{name,
+                         {x.data, 0, x.core_stride(x.core_axes - 1), x.core_stride(0)},
+                         x.core_axes == 2 ? 3 : 1,
+                         static_cast<int>(x.core_length(x.core_axes - 1)),
+                         {},
+                         {},
+                         x.limit};
+    for (int d = 0; d < x.batch_axes; ++d) {
+        a.shape.push_back(x.length(d));
+        a.strides.push_back(x.stride(d));
+    }
+    return a;
 }
 
 /// The values of a method's options.  If coefficients define the method, the first element is their
@@ -210,6 +300,19 @@ inline MutableView view_of(const Operand& operand,
     return view;
 }
 
+/// The shape of a batch (before it is arranged), and of the batch axes of an argument as text.
+inline pybind11::tuple shape_of(const BatchShape& batch) {
+    pybind11::tuple shape(static_cast<std::size_t>(batch.axes));
+    for (int d = 0; d < batch.axes; ++d) shape[static_cast<std::size_t>(d)] = batch.shape[d];
+    return shape;
+}
+inline std::string text_of_shape(const Operand& x) {
+    std::string text = "(";
+    for (int d = 0; d < x.batch_axes; ++d)
+        text += (d > 0 ? ", " : "") + std::to_string(x.length(d));
+    return text + (x.batch_axes == 1 ? ",)" : ")");
+}
+
 /// A new array of doubles: the batch axes of `batch` (before it is arranged), then `core`.
 inline pybind11::object new_array(const BatchShape& batch, const npy_intp* core, int core_axes) {
     npy_intp shape[BatchShape::max_axes + 2];
@@ -221,14 +324,17 @@ inline pybind11::object new_array(const BatchShape& batch, const npy_intp* core,
 }
 
 /// New arrays for the results of a batch (before it is arranged): momenta and attitudes.
-inline pybind11::tuple new_results(const BatchShape& batch, bool matrix, Operand* operands) {
+inline void new_results(const BatchShape& batch,
+                        bool matrix,
+                        Operand* operands,
+                        pybind11::object& m,
+                        pybind11::object& attitude) {
     const npy_intp core[] = {3, 3};
     const npy_intp four = 4;
-    auto m = new_array(batch, core, 1);
-    auto attitude = matrix ? new_array(batch, core, 2) : new_array(batch, &four, 1);
+    m = new_array(batch, core, 1);
+    attitude = matrix ? new_array(batch, core, 2) : new_array(batch, &four, 1);
     read_array(m.ptr(), 1, operands[m_out_]);
     read_array(attitude.ptr(), matrix ? 2 : 1, operands[attitude_out_]);
-    return pybind11::make_tuple(std::move(m), std::move(attitude));
 }
 
 /// True if `operand` has exactly the shape of the batch (before it is arranged).

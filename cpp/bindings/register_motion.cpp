@@ -102,7 +102,9 @@ py::object motion_at(py::handle inertia,
     if (!broadcast(pointers, m_out_, batch)) return py::none();
     py::tuple results;
     if (m_out.is_none()) {
-        results = new_results(batch, matrix, operands);
+        py::object m_new, attitude_new;
+        new_results(batch, matrix, operands, m_new, attitude_new);
+        results = py::make_tuple(m_new, attitude_new);
     } else {
         bool out_matrix = false;
         if (!read_vectors(m_out.ptr(), operands[m_out_]) ||

@@ -3,14 +3,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "arrays.hpp"
 #include "interrupts.hpp"
 #include "levels.hpp"
-#include "polhode/bodies/rods.hpp"
+#include "polhode/interface/validate.hpp"
 #include "polhode/threads.hpp"
 
 namespace py = pybind11;
@@ -25,74 +27,154 @@ constexpr std::ptrdiff_t steps_between_checks = 400'000;
 constexpr int carried_ = own_, roles = own_ + 1;
 static_assert(roles <= BatchShape::max_arrays);
 
-/// An integer from Python.
-std::ptrdiff_t integer(PyObject* object) {
-    const std::ptrdiff_t value = PyLong_AsSsize_t(object);
-    if (value == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
-    return value;
+/// A whole number from `least` to `most`; `judge` of polhode._arrays reads others, or refuses them.
+std::ptrdiff_t whole(PyObject* object,
+                     std::ptrdiff_t least,
+                     std::ptrdiff_t most,
+                     const char* judge) {
+    if (PyLong_CheckExact(object)) {
+        const std::ptrdiff_t value = PyLong_AsSsize_t(object);
+        if (value >= least && value <= most) return value;
+        PyErr_Clear();
+    }
+    return package_function(judge)(py::handle(object)).cast<std::ptrdiff_t>();
 }
 
-/// A step, as its arguments describe it.
-struct StepCall {
-    int method;
-    py::handle inertia, m, attitude, h;
-    py::handle m_out{}, attitude_out{};  ///< null: new arrays
-    std::ptrdiff_t n_steps = 1;
-    int threads = 0;
-    bool checked = false;
-    py::handle options{};  ///< a tuple, or null: the defaults
-};
+constexpr const char* names[] = {"inertia", "m", "q", "h"};
 
-py::object step(const StepCall& call) {
-    const int method = call.method;
-    const std::ptrdiff_t n_steps = call.n_steps;
-    const bool checked = call.checked;
-    const py::handle inertia = call.inertia, m = call.m, attitude = call.attitude, h = call.h;
-    const py::handle m_out = call.m_out, attitude_out = call.attitude_out;
-    const bool fresh = !m_out;
-    const int threads = threads_of_call(call.threads);
+validate::Kernels checks_of(const dispatch::TorqueFreeTable& table) {
+    return {table.look_at_inertia, table.look_at_attitude};
+}
+
+/// The results of a step, and the arrays that are kept alive for it.
+class StepArrays {
+  public:
     Operand operands[roles];
-    bool matrix = false;
-    if (!read_vectors(inertia.ptr(), operands[inertia_]) || !read_vectors(m.ptr(), operands[m_]) ||
-        !read_attitude(attitude.ptr(), operands[attitude_], matrix) ||
-        !read_number_or_array(h.ptr(), operands[time_])) {
-        return py::none();
-    }
-    const Operand* pointers[roles];
-    for (int k = 0; k < roles; ++k) pointers[k] = &operands[k];
     BatchShape batch;
-    if (!broadcast(pointers, m_out_, batch)) return py::none();
+    bool matrix, fresh;  ///< fresh: the kernels write to new arrays
 
-    py::tuple results;
-    if (fresh) {
-        results = new_results(batch, matrix, operands);
-    } else {
-        bool out_matrix = false;
-        if (!read_vectors(m_out.ptr(), operands[m_out_]) ||
-            !read_attitude(attitude_out.ptr(), operands[attitude_out_], out_matrix) ||
-            out_matrix != matrix || !PyArray_ISWRITEABLE(operands[m_out_].array) ||
-            !PyArray_ISWRITEABLE(operands[attitude_out_].array) ||
-            !has_shape_of(operands[m_out_], batch) ||
-            !has_shape_of(operands[attitude_out_], batch) ||
-            may_overlap(operands[m_out_], operands[attitude_out_])) {
-            return py::none();
+    StepArrays(PyObject* const* inputs, py::handle out) : fresh(out.is_none()) {
+        constexpr Kind kinds[] = {Kind::vectors, Kind::vectors, Kind::attitudes, Kind::numbers};
+        for (int k = inertia_; k <= time_; ++k) {
+            owners_[k] = read_argument(names[k], inputs[k], kinds[k], operands[k]);
         }
-        for (int out = m_out_; out <= attitude_out_; ++out) {
-            for (int in = inertia_; in <= time_; ++in) {
+        matrix = operands[attitude_].core_axes == 2;
+        broadcast(m_out_);
+        if (!fresh && !takes(out)) {
+            const py::tuple shape = shape_of(batch);
+            const py::object core[] = {
+                py::make_tuple(3), matrix ? py::object(py::make_tuple(3, 3)) : py::make_tuple(4)};
+            given_ =
+                package_function("outputs")(out,
+                                            py::make_tuple(py::make_tuple("m", shape + core[0]),
+                                                           py::make_tuple("q", shape + core[1])));
+            fresh = true;
+        }
+        if (fresh) {
+            new_results(batch, matrix, operands, m_result_, q_result_);
+        } else {
+            m_result_ = py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(out.ptr(), 0));
+            q_result_ = py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(out.ptr(), 1));
+            copy_overlapping();
+        }
+    }
+    void broadcast(int count) {
+        for (int k = 0; k < count; ++k) pointers_[k] = &operands[k];
+        if (bindings::broadcast(pointers_, count, batch)) return;
+        std::string shapes;
+        for (int k = inertia_; k <= time_; ++k) {
+            shapes +=
+                (k == 0 ? "" : ", ") + std::string(names[k]) + " " + text_of_shape(operands[k]);
+        }
+        throw std::invalid_argument("batch shapes do not broadcast: " + shapes);
+    }
+    /// Of all bodies, before a step or after one that has found invalid data.
+    void check(const validate::Kernels& kernels) const {
+        validate::bodies(kernels,
+                         argument(names[inertia_], operands[inertia_]),
+                         argument(names[m_], operands[m_]),
+                         argument(names[attitude_], operands[attitude_]));
+    }
+    /// (m, attitude, lost)
+    py::object results(std::ptrdiff_t lost) const {
+        PyObject *m = m_result_.ptr(), *q = q_result_.ptr();
+        py::object given[2];
+        if (given_) {
+            for (const int k : {0, 1}) {
+                given[k] = given_[py::int_(k)];
+                given[k].attr("__setitem__")(py::ellipsis(), k == 0 ? m_result_ : q_result_);
+            }
+            m = given[0].ptr(), q = given[1].ptr();
+        }
+        const py::int_ count(lost);
+        PyObject* const tuple = PyTuple_Pack(3, m, q, count.ptr());
+        if (tuple == nullptr) throw py::error_already_set();
+        return py::reinterpret_steal<py::object>(tuple);
+    }
+
+  private:
+    /// True if the kernels can write to the arrays of `out`.
+    bool takes(py::handle out) {
+        if (!PyTuple_Check(out.ptr()) || PyTuple_GET_SIZE(out.ptr()) != 2) return false;
+        Operand &m = operands[m_out_], &q = operands[attitude_out_];
+        return read_vectors(PyTuple_GET_ITEM(out.ptr(), 0), m) &&
+               read_attitude(PyTuple_GET_ITEM(out.ptr(), 1), q) && matrix == (q.core_axes == 2) &&
+               PyArray_ISWRITEABLE(m.array) && PyArray_ISWRITEABLE(q.array) &&
+               has_shape_of(m, batch) && has_shape_of(q, batch) && !may_overlap(m, q);
+    }
+    /// Arguments that share memory with a result, but do not stand in its place, are copied.
+    void copy_overlapping() {
+        for (int in = inertia_; in <= time_; ++in) {
+            for (int out = m_out_; out <= attitude_out_; ++out) {
                 const bool itself =
                     in == out - m_out_ + m_ && same_layout(operands[out], operands[in]);
-                if (!itself && may_overlap(operands[out], operands[in])) return py::none();
+                if (itself || !may_overlap(operands[out], operands[in])) continue;
+                owners_[in] = py::reinterpret_steal<py::object>(
+                    PyArray_NewCopy(operands[in].array, NPY_KEEPORDER));
+                if (!owners_[in]) throw py::error_already_set();
+                read_array(owners_[in].ptr(), operands[in].core_axes, operands[in]);
             }
         }
-        results = py::make_tuple(m_out, attitude_out);
     }
+
+    const Operand* pointers_[roles];
+    py::object owners_[time_ + 1], given_, m_result_, q_result_;
+};
+
+/// Row of each method that has a public name; borrowed from the module.
+PyObject* rows = nullptr;
+
+/// A method, by its row, with the values of its options.
+struct Chosen {
+    int row;
+    OptionValues options{};
+    py::object owner{};  ///< keeps coefficients alive
+};
+Chosen chosen(py::handle method, py::handle options) {
+    if (PyUnicode_CheckExact(method.ptr()) && PyDict_GET_SIZE(options.ptr()) == 0) {
+        PyObject* const row = PyDict_GetItemWithError(rows, method.ptr());
+        if (row != nullptr) return {static_cast<int>(PyLong_AsLong(row))};
+    }
+    const py::tuple both =
+        py::module_::import("polhode.integrators.table").attr("chosen")(method, options);
+    return {both[0].cast<int>(), read_options(both[1]), both};
+}
+
+/// A step with the arguments of polhode.step.
+py::object step(PyObject* const* x) {
+    const Chosen method = chosen(x[0], x[1]);
     const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
-    const dispatch::StepRow& row_of_method = table.rows[method];
+    const dispatch::StepRow& row_of_method = table.rows[method.row];
     Watch watch;
-    OptionValues options;
-    if (call.options) options = read_options(py::reinterpret_borrow<py::tuple>(call.options));
-    options = row_of_method.info->complete(options);
+    OptionValues options = row_of_method.info->complete(method.options);
     options.stop = watch.request();
+    const std::ptrdiff_t n_steps = whole(x[6], 0, validate::most_steps, "step_count");
+    validate::steps(n_steps, *row_of_method.info, row_of_method.history);
+    const int threads = threads_of_call(
+        x[8] == Py_None ? 0 : static_cast<int>(whole(x[8], 1, most_threads, "thread_count")));
+    StepArrays arrays(x + 2, x[7]);
+    const bool matrix = arrays.matrix;
+    Operand* const operands = arrays.operands;
     const int correction = row_of_method.info->energy_correction(options);
     // The data that are stored from step to step in addition to m and attitude, for calls that are
     // divided into slices.
@@ -100,23 +182,22 @@ py::object step(const StepCall& call) {
     py::object carried;
     if (carries) {
         const npy_intp core = 2 + std::max(row_of_method.carried, 0);
-        carried = new_array(batch, &core, 1);
+        carried = new_array(arrays.batch, &core, 1);
         read_array(carried.ptr(), 1, operands[carried_]);
     }
-    const int arrays = carries ? roles : carried_;
-    if (!broadcast(pointers, arrays, batch)) return py::none();
+    arrays.broadcast(carries ? roles : carried_);
+    BatchShape& batch = arrays.batch;
     batch.arrange();
     const std::ptrdiff_t count = batch.size();
+    const validate::Kernels checks = checks_of(table);
     if (count == 0) {
-        // There is no body, but possibly there are moments and attitudes, which the Python layer
-        // validates.
-        if (!checked) return py::none();
-        return results;
+        arrays.check(checks);
+        return arrays.results(0);
     }
 
-    const StepFunction kernel = dispatch::level_for(count).torque_free->rows[method].step;
-    std::atomic<int> findings{all_valid};
-    std::ptrdiff_t without_root = 0;
+    const StepFunction kernel = dispatch::level_for(count).torque_free->rows[method.row].step;
+    std::atomic<int> violations{all_valid};
+    std::ptrdiff_t lost = 0;
     const auto arguments_of = [&](std::ptrdiff_t row) {
         StepArguments a{};
         a.inertia = view_of(operands[inertia_], batch, inertia_, row);
@@ -128,7 +209,7 @@ py::object step(const StepCall& call) {
         a.n_steps = n_steps;
         a.matrix = matrix;
         a.options = options;
-        a.without_root = &without_root;
+        a.without_root = &lost;
         a.energy_correction = correction;
         if (carries) a.carried = view_of(operands[carried_], batch, carried_, row);
         return a;
@@ -137,23 +218,20 @@ py::object step(const StepCall& call) {
         int found = all_valid;
         batch.for_each_row(begin, end, [&](std::ptrdiff_t row, std::ptrdiff_t i, std::ptrdiff_t j) {
             const StepArguments a = arguments_of(row);
-            found |= a.inertia.body == 0 ? table.look_at_inertia(a.inertia, 0, 1)
-                                         : table.look_at_inertia(a.inertia, i, j);
-            found |= a.attitude.body == 0 ? table.look_at_attitude(a.attitude, matrix, 0, 1)
-                                          : table.look_at_attitude(a.attitude, matrix, i, j);
+            const bool one_inertia = a.inertia.body == 0, one_attitude = a.attitude.body == 0;
+            found |= checks.inertia(a.inertia, one_inertia ? 0 : i, one_inertia ? 1 : j);
+            found |=
+                checks.attitude(a.attitude, matrix, one_attitude ? 0 : i, one_attitude ? 1 : j);
         });
-        if (found != all_valid) findings |= found;
+        if (found != all_valid) violations |= found;
     };
-    const auto refused = [&] {
-        const int found = findings;
-        return !checked && found != all_valid;
-    };
-    // New arrays can be discarded, so there the validation is part of the step: the kernels do not
+    // New arrays can be discarded, so there the validation is part of the step; the kernels do not
     // validate matrices.  Given arrays must not change when an error is raised.
-    const bool looks_before = !checked && !fresh;
-    const bool looks_within = !checked && fresh && matrix;
+    if (!arrays.fresh) watch.share(count, threads, whole_packs, 1, look);
+    if (!arrays.fresh && violations != all_valid) arrays.check(checks);
+    const auto invalid = [&] { return arrays.fresh && (violations & some_invalid) != 0; };
     const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-        if (looks_within) look(begin, end);
+        if (matrix && arrays.fresh) look(begin, end);
         std::ptrdiff_t unchecked = 0;
         bool stop = false;
         batch.for_each_row(begin, end, [&](std::ptrdiff_t row, std::ptrdiff_t i, std::ptrdiff_t j) {
@@ -162,10 +240,10 @@ py::object step(const StepCall& call) {
             const std::ptrdiff_t bodies = std::max<std::ptrdiff_t>(j - i, 16);
             const std::ptrdiff_t slice = std::max<std::ptrdiff_t>(steps_between_checks / bodies, 1);
             StepArguments a = arguments_of(row);
-            for (bool done = false; !done && !stop && !refused();) {
+            for (bool done = false; !done && !stop && !invalid();) {
                 a.n_steps = std::min(slice, n_steps - a.first_step);
                 const int found = kernel(a, i, j);
-                if (found != all_valid) findings |= found;
+                if (found != all_valid) violations |= found;
                 a.first_step += a.n_steps;
                 done = a.first_step == n_steps;
                 a.m = a.m_out;
@@ -178,18 +256,16 @@ py::object step(const StepCall& call) {
             }
         });
     };
-    if (looks_before) watch.share(count, threads, whole_packs, 1, look);
-    if (!refused()) watch.share(count, threads, whole_packs, n_steps, work);
-    if (refused()) return py::int_(static_cast<int>(findings));
-    if (without_root > 0) return py::make_tuple(results[0], results[1], without_root);
-    return results;
+    watch.share(count, threads, whole_packs, n_steps, work);
+    if (arrays.fresh && violations != all_valid) arrays.check(checks);
+    return arrays.results(lost);
 }
 
-/// Calls work() and sets Python's error for what it throws.
-template <class Work>
-PyObject* for_python(const Work& work) {
+/// Calls step() and sets Python's error for what it throws.
+PyObject* step_for_python(PyObject*, PyObject* const* x, Py_ssize_t count) {
     try {
-        return py::object(work()).release().ptr();
+        if (count != 9 || !PyDict_Check(x[1])) throw py::type_error("arguments of step");
+        return step(x).release().ptr();
     } catch (py::error_already_set& error) {
         error.restore();
     } catch (const py::builtin_exception& error) {
@@ -204,129 +280,48 @@ PyObject* for_python(const Work& work) {
     return nullptr;
 }
 
-/// A step with arguments that the Python layer has checked.
-PyObject* step_of_row(PyObject*, PyObject* const* x, Py_ssize_t count) {
-    return for_python([&] {
-        if (count != 11 || !PyTuple_Check(x[10])) throw py::type_error("arguments of step_of_row");
-        StepCall call{static_cast<int>(integer(x[0])), x[1], x[2], x[3], x[4]};
-        if (x[5] != Py_None) call.m_out = x[5], call.attitude_out = x[6];
-        call.n_steps = integer(x[7]);
-        call.threads = static_cast<int>(integer(x[8]));
-        call.checked = x[9] == Py_True;
-        call.options = x[10];
-        return step(call);
-    });
-}
-
-/// True for an int from `least` to `most`.
-bool reads(PyObject* object, std::ptrdiff_t least, std::ptrdiff_t most, std::ptrdiff_t& value) {
-    if (!PyLong_CheckExact(object)) return false;
-    value = PyLong_AsSsize_t(object);
-    if (value == -1 && PyErr_Occurred() != nullptr) {
-        PyErr_Clear();
-        return false;
-    }
-    return value >= least && value <= most;
-}
-
-/// Rows of the methods by name.
-PyObject* rows_by_name() {
-    static PyObject* const rows = [] {
-        py::dict all;
-        const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
-        for (int i = 0; i < table.methods; ++i) {
-            // Methods made from a tableau have no public name.
-            const std::string name = table.rows[i].info->name;
-            if (name != "rkmk") all[name.c_str()] = i;
-        }
-        return all.release().ptr();
-    }();
-    return rows;
-}
-
-/// A step with the arguments of polhode.step, which often is that of one body: None unless they are
-/// usual.
-PyObject* step_as_given(PyObject*, PyObject* const* x, Py_ssize_t count) {
-    return for_python([&]() -> py::object {
-        if (count != 9 || !PyDict_Check(x[8])) throw py::type_error("arguments of step");
-        StepCall call{0, x[0], x[1], x[2], x[3]};
-        if (PyDict_GET_SIZE(x[8]) != 0 || !PyUnicode_CheckExact(x[4])) return py::none();
-        PyObject* const row = PyDict_GetItemWithError(rows_by_name(), x[4]);
-        if (row == nullptr) return py::none();
-        call.method = static_cast<int>(integer(row));
-        const int history = dispatch::level().torque_free->rows[call.method].history;
-        constexpr std::ptrdiff_t most_steps = std::ptrdiff_t{1} << 62;
-        std::ptrdiff_t threads = 0;
-        if (!reads(x[5], history, most_steps, call.n_steps)) return py::none();
-        if (x[6] != Py_None) {
-            if (!PyTuple_CheckExact(x[6]) || PyTuple_GET_SIZE(x[6]) != 2) return py::none();
-            call.m_out = PyTuple_GET_ITEM(x[6], 0);
-            call.attitude_out = PyTuple_GET_ITEM(x[6], 1);
-        }
-        if (x[7] != Py_None && (!reads(x[7], -1, most_threads, threads) || threads == 0)) {
-            return py::none();
-        }
-        call.threads = static_cast<int>(threads);
-        return step(call);
-    });
-}
-
 constexpr char step_doc[] =
-    R"(step(inertia: object, m: object, attitude: object, h: object, method: object, n_steps: object, out: object, threads: object, options: dict) -> object
+    R"(step(method: object, options: dict, inertia: object, m: object, q: object, h: object, n_steps: object, out: object, threads: object) -> tuple
 
-Steps a batch with the arguments of polhode.step, if they are usual, and None if an option is given
-or an argument is not of the usual type.  Else as `step_of_row`.)";
+Steps a batch with the arguments of polhode.step.
 
-constexpr char step_of_row_doc[] =
-    R"(step_of_row(method: int, inertia: object, m: object, attitude: object, h: object, m_out: object, attitude_out: object, n_steps: int, threads: int, checked: bool, options: tuple) -> object
+Returns (m, q, number of bodies that became NaN although their input is finite).)";
 
-Steps a batch whose arguments the core can take as they are.
+PyMethodDef step_function{
+    "step",
+    reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(step_for_python)),
+    METH_FASTCALL,
+    step_doc};
 
-Returns (m, attitude), or (m, attitude, count of bodies whose step failed); None where an argument
-is not an aligned array of doubles of a fitting shape (the Python layer then converts, or says what
-is wrong); an int of Finding where a value is not allowed, with nothing written: the Python layer
-then says so, and what it accepts it passes on as `checked`, not to be refused again.  `options` are
-all of the method's options or none, which are the defaults.)";
-
-PyMethodDef fast_functions[] = {
-    {"step",
-     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(step_as_given)),
-     METH_FASTCALL,
-     step_doc},
-    {"step_of_row",
-     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(step_of_row)),
-     METH_FASTCALL,
-     step_of_row_doc}};
-
-/// The first of these bodies that is invalid, or -1, and whether there is a rod.
-template <class Look>
-py::tuple first_invalid(const Doubles& array, std::ptrdiff_t core, const Look& look) {
-    const std::ptrdiff_t bodies = array.size() / core;
-    const View view{array.data(), core, 1, 3};
-    const int found = bodies > 0 ? look(view, 0, bodies) : all_valid;
-    std::ptrdiff_t first = (found & some_invalid) != 0 ? 0 : -1;
-    while (first >= 0 && first < bodies && (look(view, first, first + 1) & some_invalid) == 0) {
-        ++first;
-    }
-    return py::make_tuple(first, (found & some_rod) != 0);
-}
-py::tuple look_at_moments(const Doubles& inertia) {
-    return first_invalid(inertia, 3, dispatch::level().torque_free->look_at_inertia);
-}
-template <bool Matrix>
-py::tuple look_at_attitudes(const Doubles& attitude) {
-    const auto look = dispatch::level().torque_free->look_at_attitude;
-    const auto look_at = [look](const View& view, std::ptrdiff_t begin, std::ptrdiff_t end) {
-        return look(view, Matrix, begin, end);
+/// Validates the arguments that are given, each None or a tuple of its name and value.  True if
+/// some body is a rod.
+bool validate_bodies(const py::object& inertia, const py::object& m, const py::object& attitude) {
+    const validate::Kernels checks = checks_of(*dispatch::level().torque_free);
+    std::vector<py::object> owners;
+    const auto read = [&](const py::tuple& given, std::size_t place, Kind kind) {
+        const auto name = given[0].cast<std::string>();
+        Operand operand;
+        owners.push_back(
+            read_argument(name.c_str(), py::object(given[place]).ptr(), kind, operand));
+        return argument(name, operand);
     };
-    return first_invalid(attitude, Matrix ? 9 : 4, look_at);
-}
-
-std::ptrdiff_t look_at_rods(const Doubles& inertia, const Doubles& m) {
-    const std::ptrdiff_t count = m.size() / 3;
-    const std::ptrdiff_t first =
-        bodies::first_spinning_rod({inertia.data(), 3, 1, 3}, {m.data(), 3, 1, 3}, 0, count);
-    return first < count ? first : -1;
+    bool rod = false;
+    if (!inertia.is_none()) {
+        const validate::Argument moments = read(inertia, 1, Kind::vectors);
+        rod = validate::inertia(checks, moments);
+        if (rod && !m.is_none()) {
+            const validate::Argument momenta = read(m, 1, Kind::vectors);
+            // A MemoryError now, and not after a check of all bodies.
+            std::size_t bytes = sizeof(double[3]);
+            for (const std::ptrdiff_t length : validate::common_shape(moments, momenta)) {
+                bytes *= static_cast<std::size_t>(length);
+            }
+            const std::unique_ptr<char[]> results(new char[bytes]);
+            validate::rods(moments, momenta, read(m, py::len(m) - 1, Kind::vectors));
+        }
+    }
+    if (!attitude.is_none()) validate::attitude(checks, read(attitude, 1, Kind::attitudes));
+    return rod;
 }
 
 std::string contradiction(const std::string& method, const py::tuple& options) {
@@ -343,13 +338,6 @@ std::string contradiction(const std::string& method, const py::tuple& options) {
 bool overlaps_itself(const py::array& array) {
     return may_overlap_itself(reinterpret_cast<PyArrayObject*>(array.ptr()));
 }
-/// Requires aligned doubles; false for other arrays.
-bool same_elements(const py::array& a, const py::array& b) {
-    Operand first, second;
-    return read_array(a.ptr(), 0, first) && read_array(b.ptr(), 0, second) &&
-           same_layout(first, second);
-}
-
 py::list methods() {
     py::list rows;
     const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
@@ -385,29 +373,26 @@ py::list methods() {
 }  // namespace polhode::bindings
 
 void register_steps(py::module_& module) {
-    for (PyMethodDef& definition : polhode::bindings::fast_functions) {
-        PyObject* function = PyCFunction_New(&definition, nullptr);
-        if (function == nullptr) throw py::error_already_set();
-        module.add_object(definition.ml_name, py::reinterpret_steal<py::object>(function));
+    PyObject* step = PyCFunction_New(&polhode::bindings::step_function, nullptr);
+    if (step == nullptr) throw py::error_already_set();
+    module.add_object("step", py::reinterpret_steal<py::object>(step));
+    py::dict rows;
+    const polhode::dispatch::TorqueFreeTable& table = *polhode::dispatch::level().torque_free;
+    for (int i = 0; i < table.methods; ++i) {
+        // Methods made from a tableau have no public name.
+        const std::string name = table.rows[i].info->name;
+        if (name != "rkmk") rows[name.c_str()] = i;
     }
+    polhode::bindings::rows = rows.ptr();
+    module.attr("rows") = rows;
     module.def("methods", &polhode::bindings::methods);
-    module.def("look_at_moments",
-               &polhode::bindings::look_at_moments,
-               py::arg("inertia"),
-               "Of bodies one after another: the first that no body is, or -1; is there a rod?");
-    module.def("look_at_quaternions",
-               &polhode::bindings::look_at_attitudes<false>,
-               py::arg("q"),
-               "Of quaternions one after another: the first that is no attitude, or -1; False.");
-    module.def("look_at_matrices",
-               &polhode::bindings::look_at_attitudes<true>,
-               py::arg("q"),
-               "Of matrices one after another: the first that is no rotation, or -1; False.");
-    module.def("look_at_rods",
-               &polhode::bindings::look_at_rods,
-               py::arg("inertia"),
-               py::arg("m"),
-               "The first of these bodies that is a rod with momentum about its axis, or -1.");
+    module.def("validate",
+               &polhode::bindings::validate_bodies,
+               py::arg("inertia") = py::none(),
+               py::arg("m") = py::none(),
+               py::arg("attitude") = py::none(),
+               "Validates bodies.  Each argument is (name, value); for m also (name, value, value "
+               "to show).");
     module.def("contradiction",
                &polhode::bindings::contradiction,
                py::arg("method"),
@@ -417,9 +402,4 @@ void register_steps(py::module_& module) {
                &polhode::bindings::overlaps_itself,
                py::arg("array"),
                "Do elements share memory?  False for every view that slices and transposes make.");
-    module.def("same_elements",
-               &polhode::bindings::same_elements,
-               py::arg("a"),
-               py::arg("b"),
-               "Are these two views of the same doubles in the same order?");
 }

@@ -95,12 +95,12 @@ void call(const dispatch::ArrayFunction& f,
 }
 
 struct Kernels {
-    interface::Looks look;
+    validate::Kernels checks;
     interface::MotionKernels motion;
     interface::Driver driver;
 
     explicit Kernels(const dispatch::Level& level)
-        : look{level.torque_free->look_at_inertia, level.torque_free->look_at_attitude},
+        : checks{level.torque_free->look_at_inertia, level.torque_free->look_at_attitude},
           motion{motion_constants, level.motion->evaluate},
           driver{level.splitting->run, nullptr, nullptr} {
         for (int i = 0; i < level.splitting->model_count; ++i) {
@@ -237,7 +237,7 @@ int polhode_step(int method,
                  double* q_out,
                  int64_t* lost) {
     return status_of([&] {
-        const std::int64_t count = interface::step(kernels_for(bodies).look,
+        const std::int64_t count = interface::step(kernels_for(bodies).checks,
                                                    Chosen(method, bodies).method,
                                                    {bodies,
                                                     inertia,
@@ -266,7 +266,7 @@ int polhode_motion_new(int64_t bodies,
         require_array(motion, "motion");
         const Kernels& kernels = kernels_for(bodies);
         *motion = new polhode_motion(
-            kernels.look, kernels.motion, bodies, inertia, inertia_stride, m0, q0, attitude);
+            kernels.checks, kernels.motion, bodies, inertia, inertia_stride, m0, q0, attitude);
     });
 }
 
@@ -327,7 +327,7 @@ int polhode_integrate(int splitting,
         }
         const Kernels& kernels = kernels_for(bodies);
         const Chosen chosen(method, bodies);
-        interface::integrate(kernels.look,
+        interface::integrate(kernels.checks,
                              kernels.driver,
                              chosen.method,
                              stages,

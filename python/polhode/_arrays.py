@@ -179,6 +179,18 @@ def without_rotation(value: Any, core: tuple[int, ...] = (4,)) -> Any:
     return np.roll(np.asarray(value.as_quat()), 1, axis=-1)
 
 
+def attitude_array(name: str, value: AttitudeLike) -> NDArray[Any]:
+    """Quaternions, rotation matrices or a SciPy rotation as an array of real numbers."""
+    return real_array(name, without_rotation(value))
+
+
+def refuse_shape(name: str, array: NDArray[Any], attitude: bool) -> None:
+    """Raise the error for an array whose last axes are not those of vectors (attitudes)."""
+    if attitude:
+        attitude_core(name, array)
+    batch_shape(name, array, 3)
+
+
 def attitude_core(name: str, array: NDArray[Any]) -> tuple[int, ...]:
     """(4,) for quaternions, (3, 3) for rotation matrices."""
     if array.ndim >= 1 and array.shape[-1] == 4:
@@ -273,95 +285,26 @@ def refusal(
     return ValueError(f"{where} = {value.tolist()}: {reason}")
 
 
-def check_inertia(inertia: NDArray[Any], name: str = "inertia") -> bool:
+def check_inertia(inertia: ArrayLike, name: str = "inertia") -> bool:
     """Refuse moments of inertia that no body has; True if some body is a rod.
 
     Allowed: all positive; or one within 4 eps of the largest from zero and the other two equal to
     1e-9 of the larger (a rod); or two within 4 eps of the largest from zero (a planar rotor).  The
-    triangle inequality is not asked for.  The core judges.
+    triangle inequality is not asked for.
     """
-    square = name == "inertia" and inertia.shape[-2:] == (3, 3)
-    hint = "full tensors go to polhode.RigidBody"
-    try:
-        rod = _looked(_core.look_at_moments, name, inertia, 1, _why_no_moments)
-    except ValueError as error:
-        if square and (inertia == np.swapaxes(inertia, -2, -1)).all():
-            raise ValueError(f"{error}; {hint}") from None
-        raise
-    if rod and square and not (inertia * (1 - np.eye(3))).any():
-        raise ValueError(f"inertia is a diagonal matrix, not principal moments; {hint}")
-    return rod
-
-
-def _why_no_moments(moments: Array) -> str:
-    if not np.isfinite(moments).all():
-        return "moments of inertia must be finite"
-    smallest, middle, largest = np.sort(moments)
-    zero = ZERO_MOMENT * largest
-    if smallest < -zero or largest < 0:
-        return "a moment of inertia is negative"
-    if largest == 0:
-        return "all moments of inertia are zero"
-    return "a zero moment (a rod) needs the other two equal"
+    return _core.validate((name, inertia))
 
 
 def check_rod_momentum(
-    inertia: NDArray[Any], m: NDArray[Any], name: str = "m", given: NDArray[Any] | None = None
+    inertia: ArrayLike, m: ArrayLike, name: str = "m", given: ArrayLike | None = None
 ) -> None:
-    """Refuse momentum about the axis of a rod. The core judges; `given` is m as it was given."""
-    shape = np.broadcast_shapes(inertia.shape, m.shape)
-    momenta = np.broadcast_to(m.astype(np.float64, copy=False), shape)
-    moments = np.broadcast_to(inertia, shape)
-    first = _core.look_at_rods(*(np.asarray(x, np.float64, order="C") for x in (moments, momenta)))
-    if first >= 0:
-        index = tuple(int(i) for i in np.unravel_index(first, shape[:-1])) if shape[:-1] else ()
-        why = "momentum about an axis whose moment of inertia is zero"
-        shown = momenta if given is None else np.broadcast_to(given, shape)
-        raise refusal(name, shown, index, 1, why)
+    """Refuse momentum about the axis of a rod; `given` is m as the message shows it."""
+    _core.validate(("inertia", inertia), (name, m, m if given is None else given))
 
 
-def check_attitude(q: NDArray[Any], core: tuple[int, ...], name: str = "q") -> None:
-    """Refuse zero quaternions and matrices that are not rotations; NaN and infinity may pass.
-
-    The core judges.
-    """
-    look = _core.look_at_quaternions if core == (4,) else _core.look_at_matrices
-    _looked(look, name, q, len(core), _why_no_attitude)
-
-
-def _why_no_attitude(attitude: Array) -> str:
-    if attitude.ndim == 1:
-        return "a zero quaternion is no attitude"
-    if _core.look_at_matrices(-attitude)[0] < 0:  # of which nothing is wrong
-        return "no rotation matrix: its determinant is -1"
-    return "no rotation matrix: Q^T Q is more than 1e-5 from 1"
-
-
-def _looked(
-    look: Callable[[Array], tuple[int, bool]],
-    name: str,
-    array: NDArray[Any],
-    core: int,
-    why: Callable[[Array], str],
-) -> bool:
-    """Refuse the first body that the core finds invalid; True if it finds a rod.
-
-    What is not an array of doubles in C order is converted a chunk at a time.
-    """
-    batch = array.shape[: array.ndim - core]
-    whole = is_c_doubles(array)
-    rod = False
-    for at in chunks(batch, max(1, array.size) if whole else CHUNK):
-        part = array[at]
-        first, some_rod = look(np.asarray(part, np.float64, order="C"))
-        if first >= 0:
-            shape = part.shape[: part.ndim - core]
-            inside = np.unravel_index(first, shape) if shape else ()
-            starts = [s.start for s in at] + [0] * (len(shape) - len(at))
-            index = tuple(a + int(b) for a, b in zip(starts, inside, strict=True))
-            raise refusal(name, array, index, core, why)
-        rod |= some_rod
-    return rod
+def check_attitude(q: ArrayLike, name: str = "q") -> None:
+    """Refuse zero quaternions and matrices that are not rotations; NaN and infinity may pass."""
+    _core.validate(attitude=(name, q))
 
 
 def orthogonal(Q: Array) -> Array:
@@ -414,38 +357,13 @@ class Operand:
 
 def attitude_operand(name: str, value: AttitudeLike) -> Operand:
     """An argument that is a quaternion, a rotation matrix or a SciPy rotation per body."""
-    array = real_array(name, without_rotation(value))
+    array = attitude_array(name, value)
     return Operand(name, array, *attitude_core(name, array))
 
 
 def check_bodies(inertia: Operand, m: Operand, attitude: Operand) -> None:
     """Refuse what is no body, no attitude, or momentum that a rod cannot have."""
-    rod = check_moments(inertia)
-    check_attitudes(attitude)
-    if rod:
-        check_rods(inertia, m)
-
-
-def check_moments(inertia: Operand) -> bool:
-    """`check_inertia` of an operand."""
-    return check_inertia(inertia.array, inertia.name)
-
-
-def check_attitudes(attitude: Operand) -> None:
-    """`check_attitude` of an operand."""
-    check_attitude(attitude.array, attitude.core, attitude.name)
-
-
-def check_rods(inertia: Operand, m: Operand) -> None:
-    """`check_rod_momentum`, a chunk at a time."""
-    pair = broadcast({inertia.name: inertia.batch, m.name: m.batch})
-    np.empty((*pair, 3))  # a MemoryError now, and not after a look at all bodies
-    for at in chunks(pair):
-        try:
-            check_rod_momentum(inertia.piece(pair, at), m.piece(pair, at), m.name)
-        except ValueError:  # check the whole array, for the right index
-            check_rod_momentum(inertia.piece(pair, ()), m.piece(pair, ()), m.name)
-            raise
+    _core.validate(*((o.name, o.array) for o in (inertia, m, attitude)))
 
 
 def by_chunks(

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from polhode import _arrays, _core
-from polhode._arrays import Array, AttitudeLike, Operand
-from polhode.integrators.table import (
-    history,
-    may_lack_root,
-    method_index,
-    option_values,
-    warn_of_lost,
-)
+from polhode import _core
+from polhode._arrays import Array, AttitudeLike
+from polhode.integrators.table import chosen, may_lack_root, warn_of_lost
 from polhode.integrators.tableaus import MuntheKaas
 
 _core_step = _core.step
@@ -150,79 +143,8 @@ def step(
     >>> q.round(6)
     array([0.707107, 0.707107, 0.      , 0.      ])
     """
-    done = _core_step(inertia, m, q, h, method, n_steps, out, threads, options)
-    if type(done) is tuple and len(done) == 2:
-        return done
-    row = method_index(method, options)
-    values = option_values(row, options, method)
-    m_out, q_out = (None, None) if out is None else _two(out)
-    count = _arrays.step_count(n_steps)
-    if count < history(row):
-        raise ValueError(
-            f"method {method!r} has a history of {history(row)} steps and needs n_steps of at "
-            f"least as many, not {count}"
-        )
-    cores = _arrays.thread_count(threads)
-    if done is None:
-        done = _core.step_of_row(row, inertia, m, q, h, m_out, q_out, count, cores, False, values)
-    if type(done) is not tuple:
-        done = _step_converted(row, inertia, m, q, h, out, count, cores, values)
-    if len(done) == 3 and done[2]:
-        warn_of_lost(row, done[2], implicit=may_lack_root(row, values))
-    return done[0], done[1]
-
-
-def _two(out: Any) -> tuple[Any, Any]:
-    if not isinstance(out, tuple) or len(out) != 2:
-        raise TypeError("out must be a tuple of 2 arrays (m, q)")
-    return out
-
-
-def _step_converted(
-    row: int,
-    inertia: ArrayLike,
-    m: ArrayLike,
-    q: AttitudeLike,
-    h: ArrayLike,
-    out: tuple[Array, Array] | None,
-    n_steps: int,
-    threads: int,
-    options: tuple[Any, ...],
-) -> tuple[Array, Array, int]:
-    """`step` for arguments that the core does not take as they are, or refuses.
-
-    Returns the results and the number of bodies that became NaN.
-    """
-    operands = [
-        Operand("inertia", inertia, 3),
-        Operand("m", m, 3),
-        _arrays.attitude_operand("q", q),
-        Operand("h", h),
-    ]
-    shape = _arrays.broadcast({o.name: o.batch for o in operands})
-    attitude = operands[2]
-    _arrays.check_bodies(operands[0], operands[1], attitude)
-    results = _arrays.outputs(out, [("m", (*shape, 3)), ("q", shape + attitude.core)])
-    if out is not None:
-        for operand in operands:
-            for role, result in (("m", results[0]), ("q", results[1])):
-                itself = role == operand.name and _core.same_elements(operand.array, result)
-                if not itself and np.shares_memory(operand.array, result):
-                    operand.array = operand.array.copy()
-    lost = 0
-    for at in _arrays.chunks(shape):
-        pieces = [np.asarray(o.piece(shape, at), np.float64) for o in operands]
-        targets = [result[at] for result in results]
-        arguments: list[Any] = [row, *pieces, *targets, n_steps, threads, True, options]
-        done = _core.step_of_row(*arguments)
-        if type(done) is not tuple:
-            # Outputs the core cannot write to directly, such as fields of a packed record.
-            arguments[1:7] = [*map(np.array, pieces), None, None]
-            fresh = _core.step_of_row(*arguments)
-            if type(fresh) is not tuple:
-                raise RuntimeError("the core refused values that had passed the checks")
-            for target, values in zip(targets, fresh[:2], strict=True):
-                target[...] = values
-            done = fresh
-        lost += sum(done[2:])
-    return results[0], results[1], lost
+    m, q, lost = _core_step(method, options, inertia, m, q, h, n_steps, out, threads)
+    if lost:
+        row, values = chosen(method, options)
+        warn_of_lost(row, lost, implicit=may_lack_root(row, values))
+    return m, q

@@ -157,7 +157,9 @@ class TorqueFreeMotion:
         self._inertia, self._m0, self._q0 = (
             np.array(o.array, np.float64, order="C") for o in (bodies, momenta, attitudes)
         )
-        self._constants = np.asarray(_core.motion_facts(self._inertia, principal.array))
+        self._constants = np.asarray(
+            _core.motion_facts(self._inertia, np.asarray(principal.array, np.float64))
+        )
 
     def __call__(
         self,

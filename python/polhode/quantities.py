@@ -13,9 +13,9 @@ from polhode._arrays import (
     attitude_operand,
     broadcast,
     by_chunks,
-    check_attitudes,
-    check_moments,
-    check_rods,
+    check_attitude,
+    check_inertia,
+    check_rod_momentum,
     chunks,
     orthogonal,
 )
@@ -202,7 +202,7 @@ def momentum_spatial(m: ArrayLike, q: AttitudeLike) -> Array:
     """
     attitude, momenta = attitude_operand("q", q), Operand("m", m, 3)
     shape = broadcast({"m": momenta.batch, "q": attitude.batch})
-    check_attitudes(attitude)
+    check_attitude(attitude.array)
     if attitude.core == (4,):
         return by_chunks(_core.so3_rotate, (3,), attitude, momenta)
     result = np.empty((*shape, 3))
@@ -219,7 +219,7 @@ def _rods(moments: Operand) -> bool:
     least, largest = moments.array.min(), moments.array.max()
     if least > ZERO_MOMENT * largest and largest < np.inf:
         return False  # all moments are well above zero: no check body by body
-    return check_moments(moments)
+    return check_inertia(moments.array)
 
 
 def _state(inertia: ArrayLike, m: ArrayLike) -> tuple[Operand, Operand]:
@@ -228,5 +228,5 @@ def _state(inertia: ArrayLike, m: ArrayLike) -> tuple[Operand, Operand]:
     rods = _rods(moments)
     broadcast({"inertia": moments.batch, "m": momenta.batch})
     if rods:
-        check_rods(moments, momenta)
+        check_rod_momentum(moments.array, momenta.array)
     return moments, momenta

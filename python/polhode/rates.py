@@ -85,7 +85,7 @@ def attitude_from_rate(
     order = _order(order)
     count = _arrays.step_count(n_steps)
     attitude = _arrays.attitude_operand("q0", q0)
-    _arrays.check_attitude(attitude.array, attitude.core, "q0")
+    _arrays.check_attitude(attitude.array, "q0")
     start = attitude.array.astype(np.float64, copy=False)
     q = so3.to_quaternion(start) if attitude.core == (3, 3) else start
     step = _arrays.real_array("h", h).astype(np.float64)

@@ -110,7 +110,7 @@ def to_quaternion(Q: AttitudeLike, *, out: Array | None = None) -> Array:
     matrix = components("Q", without_rotation(Q, (3, 3)), 3, 3)
     q = _core.so3_to_quaternion(matrix)
     if np.isnan(q[..., 0]).any():
-        check_attitude(matrix, (3, 3), "Q")
+        check_attitude(matrix, "Q")
     return _placed(q, out)
 
 
@@ -306,7 +306,7 @@ def _with_quaternion(
     """Apply `function`, whose first argument is a quaternion; raise for a zero one (NaN result)."""
     result = function(*arguments)
     if np.isnan(result[(..., *(0,) * axes)]).any():
-        check_attitude(arguments[0], (4,), "q")
+        check_attitude(arguments[0])
     return _placed(result, out)
 
 

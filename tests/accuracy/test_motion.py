@@ -492,7 +492,7 @@ def test_refusals() -> None:
         ph.TorqueFreeMotion([inertia, (1.0, -1.0, 2.0)], m0, q0)
     with pytest.raises(ValueError, match="zero quaternion"):
         ph.TorqueFreeMotion(inertia, m0, [0.0, 0, 0, 0])
-    with pytest.raises(ValueError, match="no rotation matrix"):
+    with pytest.raises(ValueError, match="not a rotation matrix"):
         ph.TorqueFreeMotion(inertia, m0, -np.eye(3))
     with pytest.raises(ValueError, match="zero"):
         ph.TorqueFreeMotion([0.0, 2, 2], [1.0, 1, 1], q0)

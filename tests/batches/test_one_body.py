@@ -99,7 +99,7 @@ def test_one_body_is_a_batch_of_one_and_a_part_of_one(method: str) -> None:
         ({"nothing": 1}, TypeError, "has no option 'nothing'"),
         ({"h": "long"}, TypeError, "h must be real numbers"),
         ({"m": np.zeros(4)}, ValueError, "m must have shape"),
-        ({"q": np.zeros(4)}, ValueError, "a zero quaternion is no attitude"),
+        ({"q": np.zeros(4)}, ValueError, "a zero quaternion is not"),
         ({"inertia": np.array([1.0, -1.0, 1.0])}, ValueError, "a moment of inertia is negative"),
     ],
 )

@@ -451,21 +451,21 @@ def test_what_is_wrong_is_said_and_nothing_written() -> None:
     inertia, m, q = batch(9, QUATERNION)
     bad = inertia.copy()
     bad[4, 1] = -1.0
-    with pytest.raises(ValueError, match=r"inertia of body 4, \(1\.\d+, -1, 1\.\d+\): "):
+    with pytest.raises(ValueError, match=r"inertia\[4\] = \[1\.\d+, -1\.0, 1\.\d+\]: "):
         step("exact", bad, m, q, QUATERNION, 0.1)
     bad = q.copy()
     bad[7] = 0.0
-    with pytest.raises(ValueError, match=r"attitude of body 7, \(0, 0, 0, 0\): a zero quaternion"):
+    with pytest.raises(ValueError, match=r"q\[7\] = \[0\.0, 0\.0, 0\.0, 0\.0\]: a zero quaternion"):
         step("exact", inertia, m, bad, QUATERNION, 0.1)
     rod = np.array([1.0, 1.0, 0.0])
-    with pytest.raises(ValueError, match=r"m of body 0, .* whose moment of inertia is zero"):
+    with pytest.raises(ValueError, match=r"m\[0\] = .* whose moment of inertia is zero"):
         step("exact", rod, m, q, QUATERNION, 0.1)
     with pytest.raises(ValueError, match="no such method"):
         step("exakt", inertia, m, q, QUATERNION, 0.1)
     for scheme in (-(2**31), 10**6):
         with pytest.raises(ValueError, match="no such splitting scheme"):
             integrate(scheme, inertia, m, q, QUATERNION, 1, TORQUE(), 1)
-    with pytest.raises(ValueError, match="abam_rotation needs n_steps of at least"):
+    with pytest.raises(ValueError, match="'abam_rotation' has a history of 4 steps"):
         step("abam_rotation", inertia, m, q, QUATERNION, 0.1)
     with pytest.raises(ValueError, match="threads must be"):
         step("exact", inertia, m, q, QUATERNION, 0.1, threads=-2)

@@ -194,7 +194,7 @@ def test_matrices_that_are_no_rotations(matrix: Any) -> None:
         lambda Q: ph.step([1, 2, 3], [1, 1, 1], Q, 0.1),
         lambda Q: ph.momentum_spatial([1, 1, 1], Q),
     ):
-        with pytest.raises(ValueError, match="no rotation matrix"):
+        with pytest.raises(ValueError, match="not a rotation matrix"):
             call(matrix)
 
 

@@ -248,5 +248,5 @@ def test_what_is_wrong_with_a_matrix_is_told_of_the_right_body() -> None:
     momenta = np.ones((n, 3))
     for body, bad, text in ((4500, -np.eye(3), "determinant is -1"), (4400, 2 * np.eye(3), "1e-5")):
         matrices[body] = bad
-        with pytest.raises(ValueError, match=rf"\[{body}\] = .*no rotation matrix.*{text}"):
+        with pytest.raises(ValueError, match=rf"\[{body}\] = .*not a rotation matrix.*{text}"):
             ph.step([1.0, 2.0, 3.0], momenta, matrices, 0.1)

@@ -527,7 +527,7 @@ class RigidBody:
         core = attitude_core(name, attitude)
         attitude = components(name, attitude, *core)
         broadcast({"bodies": self.shape, name: attitude.shape[: -len(core)]})
-        check_attitude(attitude, core, name)
+        check_attitude(attitude, name)
         return BodyAxes(self._axes).attitude_to_new(attitude)
 
     def _attitude_from_principal(self, attitude: Array) -> Array:

@@ -79,7 +79,7 @@ _METHODS = [
 ]
 #: The row for methods made by `rkmk`, which has no public name.
 _MADE = "rkmk"
-_INDEX = {method.name: i for i, method in enumerate(_METHODS) if method.name != _MADE}
+_INDEX = _core.rows
 _MADE_ROW = [method.name for method in _METHODS].index(_MADE)
 
 
@@ -207,3 +207,9 @@ def option_values(
     """
     made = (method._coefficients(),) if isinstance(method, MuntheKaas) else ()
     return (*made, *_options.values(_OPTIONS[row], options, _METHODS[row].name))
+
+
+def chosen(method: str | MuntheKaas, options: dict[str, Any]) -> tuple[int, tuple[Any, ...]]:
+    """The row of a method and the values of its options."""
+    row = method_index(method, options)
+    return row, option_values(row, options, method)

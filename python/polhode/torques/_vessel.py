@@ -92,7 +92,7 @@ class Vessel(ModelOfInertia):
         self.axes: Array | None = None
         if axes is not None:
             (self.axes,) = finite(("axes", axes, (3, 3)))
-            _arrays.check_attitude(self.axes, (3, 3), "axes")
+            _arrays.check_attitude(self.axes, "axes")
         weight = self.mass * self.gravity
         restoring = np.stack(
             np.broadcast_arrays(weight * self.gm_l, weight * self.gm_t, 0.0), axis=-1

@@ -13,14 +13,13 @@
 POLHODE_NAMESPACE_BEGIN
 namespace bodies {
 
+/// A moment closer to zero than this part of the largest counts as zero.
+inline constexpr double zero_moment = 4 * std::numeric_limits<double>::epsilon();
+
 /// The first of bodies begin ... end - 1 that is a rod and has momentum about its axis, more than
-/// 1e-12 |m|; `end` if there is none.  A momentum that is not finite is no error.
-inline std::ptrdiff_t first_spinning_rod(const View& inertia,
-                                         const View& m,
-                                         std::ptrdiff_t begin,
-                                         std::ptrdiff_t end) {
-    constexpr double zero_moment = 4 * std::numeric_limits<double>::epsilon();
-    constexpr double dropped = 1e-12;
+/// `dropped` |m|; `end` if there is none.  A momentum that is not finite is allowed.
+inline std::ptrdiff_t first_spinning_rod(
+    const View& inertia, const View& m, std::ptrdiff_t begin, std::ptrdiff_t end, double dropped) {
     for (std::ptrdiff_t i = begin; i < end; ++i) {
         double moment[3], p[3];
         for (int k = 0; k < 3; ++k) {

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <initializer_list>
 #include <span>
 #include <stdexcept>
@@ -19,7 +18,6 @@
 
 #include "polhode.h"
 #include "polhode/batch_arguments.hpp"
-#include "polhode/bodies/rods.hpp"
 #include "polhode/interface/names.hpp"
 #include "polhode/method_info.hpp"
 #include "polhode/splitting/arguments.hpp"
@@ -31,13 +29,6 @@ namespace interface {
 
 // The kernels of a level, besides those of the methods; what is not called need not be compiled.
 
-struct Looks {
-    int (*at_inertias)(const View& inertia, std::ptrdiff_t begin, std::ptrdiff_t end);
-    int (*at_attitudes)(const View& attitude,
-                        bool matrix,
-                        std::ptrdiff_t begin,
-                        std::ptrdiff_t end);
-};
 struct MotionKernels {
     /// Nine constants a body, of bodies one after another.
     void (*constants)(std::ptrdiff_t bodies,
@@ -63,17 +54,6 @@ struct FreeMethod {
 /// What ends a run whose torque has asked for it.
 struct Stopped {};
 
-inline std::string numbers(const View& view, std::ptrdiff_t body, int rows, int columns) {
-    std::string text = "(";
-    for (int i = 0; i < rows; ++i) {
-        for (int k = 0; k < columns; ++k) {
-            text += (text.size() > 1 ? ", " : "") +
-                    digits(view.data[body * view.body + i * view.row + k * view.component]);
-        }
-    }
-    return text + ")";
-}
-
 /// The attitudes of a batch; matrices of either order.
 struct Attitudes {
     bool matrix;
@@ -91,59 +71,17 @@ struct Attitudes {
     MutableView view(double* data) const { return {data, length, component, row}; }
 };
 
-[[noreturn]] inline void refuse(const View& view,
-                                std::ptrdiff_t body,
-                                const char* name,
-                                const char* what,
-                                int rows,
-                                int columns) {
-    throw std::invalid_argument(std::string(name) + " of body " + std::to_string(body) + ", " +
-                                numbers(view, body, rows, columns) + ": " + what);
-}
-
-/// Throws an error that names the first body that `look` finds invalid; tells if there is a rod.
-template <class Look>
-bool look_at(const Look& look,
-             const View& view,
-             std::ptrdiff_t bodies,
-             const char* name,
-             const char* what,
-             int rows,
-             int columns) {
-    const int found = look(view, 0, view.body == 0 ? 1 : bodies);
-    if ((found & some_invalid) != 0) {
-        std::ptrdiff_t i = 0;
-        while ((look(view, i, i + 1) & some_invalid) == 0) ++i;
-        refuse(view, i, name, what, rows, columns);
-    }
-    return (found & some_rod) != 0;
-}
-
-inline void look_at_bodies(const Looks& look,
-                           std::ptrdiff_t bodies,
-                           const View& inertia,
-                           const View& m,
-                           const View& q,
-                           const Attitudes& attitudes) {
-    if (bodies == 0) return;
-    const bool rod = look_at(
-        look.at_inertias, inertia, bodies, "inertia", "no body has these principal moments", 1, 3);
-    const bool matrix = attitudes.matrix;
-    look_at(
-        [&](const View& view, std::ptrdiff_t begin, std::ptrdiff_t end) {
-            return look.at_attitudes(view, matrix, begin, end);
-        },
-        q,
-        bodies,
-        "attitude",
-        matrix ? "not a rotation matrix" : "a zero quaternion is no attitude",
-        matrix ? 3 : 1,
-        matrix ? 3 : 4);
-    if (!rod) return;
-    const std::ptrdiff_t i = bodies::first_spinning_rod(inertia, m, 0, bodies);
-    if (i < bodies) {
-        refuse(m, i, "m", "momentum about an axis whose moment of inertia is zero", 1, 3);
-    }
+inline void check_bodies(const validate::Kernels& kernels,
+                         std::ptrdiff_t bodies,
+                         const View& inertia,
+                         const View& m,
+                         const View& q,
+                         bool matrix) {
+    const int rows = matrix ? 3 : 1, columns = matrix ? 3 : 4;
+    validate::bodies(kernels,
+                     validate::Argument::flat("inertia", inertia, bodies, 1, 3),
+                     validate::Argument::flat("m", m, bodies, 1, 3),
+                     validate::Argument::flat("q", q, bodies, rows, columns));
 }
 
 inline View inertia_view(const double* inertia, std::int64_t stride) {
@@ -182,9 +120,12 @@ struct Steps {
 };
 
 /// Returns the number of bodies whose step has no result.
-inline std::int64_t step(const Looks& look, const FreeMethod& method, const Steps& x) {
+inline std::int64_t step(const validate::Kernels& checks,
+                         const FreeMethod& method,
+                         const Steps& x) {
     const Attitudes attitudes(x.attitude);
-    require(x.bodies >= 0 && x.n_steps >= 0, "bodies and n_steps must not be negative");
+    require(x.bodies >= 0, "bodies must not be negative");
+    validate::steps(x.n_steps);
     require(x.h_stride == 0 || x.h_stride == 1, "h_stride must be 0 or 1");
     const int threads = thread_count(x.threads);
     if (x.bodies > 0) {
@@ -195,10 +136,7 @@ inline std::int64_t step(const Looks& look, const FreeMethod& method, const Step
                         {x.m_out, "m_out"},
                         {x.q_out, "q_out"}});
     }
-    if (x.n_steps < method.history) {
-        throw std::invalid_argument(std::string(method.info->name) + " needs n_steps of at least " +
-                                    std::to_string(method.history));
-    }
+    validate::steps(x.n_steps, *method.info, method.history);
     StepArguments a{};
     a.inertia = inertia_view(x.inertia, x.inertia_stride);
     a.m = {x.m, 3, 1, 3};
@@ -212,7 +150,7 @@ inline std::int64_t step(const Looks& look, const FreeMethod& method, const Step
     a.energy_correction = method.info->energy_correction(method.options);
     std::ptrdiff_t without_root = 0;
     a.without_root = &without_root;
-    look_at_bodies(look, x.bodies, a.inertia, a.m, a.attitude, attitudes);
+    check_bodies(checks, x.bodies, a.inertia, a.m, a.attitude, a.matrix);
     in_threads(
         x.bodies, threads, whole_packs, x.n_steps, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
             method.step(a, begin, end);
@@ -223,7 +161,7 @@ inline std::int64_t step(const Looks& look, const FreeMethod& method, const Step
 /// The closed form of the motion of bodies.
 class Motion {
   public:
-    Motion(const Looks& look,
+    Motion(const validate::Kernels& checks,
            const MotionKernels& kernels,
            std::int64_t bodies,
            const double* inertia,
@@ -236,7 +174,8 @@ class Motion {
         require(bodies >= 0, "bodies must not be negative");
         if (bodies > 0) require_arrays({{inertia, "inertia"}, {m0, "m0"}, {q0, "q0"}});
         const View moments = inertia_view(inertia, inertia_stride);
-        look_at_bodies(look, bodies, moments, {m0, 3, 1, 3}, attitudes_.view(q0), attitudes_);
+        check_bodies(
+            checks, bodies, moments, {m0, 3, 1, 3}, attitudes_.view(q0), attitudes_.matrix);
         const auto n = static_cast<std::size_t>(bodies);
         m_.assign(m0, m0 + 3 * n);
         q_.assign(q0, q0 + static_cast<std::size_t>(attitudes_.length) * n);
@@ -344,7 +283,7 @@ inline void transpose(double* matrices, std::ptrdiff_t count) {
 
 /// Throws Stopped after a torque that has stopped the run; m and q are then those of the start, as
 /// after any other exception.
-inline void integrate(const Looks& look,
+inline void integrate(const validate::Kernels& checks,
                       const Driver& driver,
                       const FreeMethod& method,
                       std::span<const Stage> stages,
@@ -352,7 +291,8 @@ inline void integrate(const Looks& look,
                       bool midpoint_kicks,
                       const Integration& x) {
     const Attitudes attitudes(x.attitude);
-    require(x.bodies >= 0 && x.n_steps >= 0, "bodies and n_steps must not be negative");
+    require(x.bodies >= 0, "bodies must not be negative");
+    validate::steps(x.n_steps);
     const int threads = thread_count(x.threads);
     require(method.history == 0, "a multistep method cannot be the free flow of a splitting");
     if (x.bodies > 0) require_arrays({{x.inertia, "inertia"}, {x.m, "m"}, {x.q, "q"}});
@@ -381,7 +321,7 @@ inline void integrate(const Looks& look,
     p.energy_correction = method.info->energy_correction(method.options);
     p.inertia = inertia_view(x.inertia, x.inertia_stride);
     p.m = {x.m, 3, 1, 3};
-    look_at_bodies(look, x.bodies, p.inertia, p.m, attitudes.view(x.q), attitudes);
+    check_bodies(checks, x.bodies, p.inertia, p.m, attitudes.view(x.q), attitudes.matrix);
     // The driver takes matrices row by row only.
     const bool columns = x.attitude == POLHODE_MATRIX_COLUMNS;
     const Attitudes of_driver(columns ? POLHODE_MATRIX_ROWS : x.attitude);

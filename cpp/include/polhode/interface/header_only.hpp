@@ -50,7 +50,7 @@ inline constexpr TorqueModel compiled[] = {
      nullptr,
      nullptr}};
 template <class T>
-inline constexpr interface::Looks looks{batch::look_at_inertias<T>, batch::look_at_attitudes<T>};
+inline constexpr validate::Kernels checks{batch::look_at_inertias<T>, batch::look_at_attitudes<T>};
 template <class T>
 inline constexpr interface::MotionKernels motions{motion_constants, torque_free::motion<T>};
 template <class T>
@@ -178,7 +178,7 @@ inline std::int64_t step(const Method& method,
                          int threads,
                          double* m_out,
                          double* q_out) {
-    return interface::step(bodies == 1 ? looks<double> : looks<batch_real>,
+    return interface::step(bodies == 1 ? checks<double> : checks<batch_real>,
                            method.for_bodies(bodies),
                            {bodies,
                             inertia,
@@ -211,7 +211,7 @@ inline void step_one(const Method& method,
 class Motion {
   public:
     Motion(const double* inertia, const double* m0, const double* q0)
-        : motion_(looks<double>, motions<double>, 1, inertia, 0, m0, q0, POLHODE_QUATERNION) {}
+        : motion_(checks<double>, motions<double>, 1, inertia, 0, m0, q0, POLHODE_QUATERNION) {}
     void at(std::int64_t times, const double* t, double* m, double* q) const {
         motion_.at(times == 1 ? motions<double> : motions<batch_real>, times, t, 1, m, q);
     }
@@ -241,7 +241,7 @@ inline bool integrate(const Scheme& scheme,
                       double* m,
                       double* q) {
     try {
-        interface::integrate(bodies == 1 ? looks<double> : looks<batch_real>,
+        interface::integrate(bodies == 1 ? checks<double> : checks<batch_real>,
                              bodies == 1 ? driver<double> : driver<batch_real>,
                              method.for_bodies(bodies),
                              scheme.stages,

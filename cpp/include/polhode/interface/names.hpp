@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <initializer_list>
 #include <locale>
 #include <span>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "polhode/config.hpp"
+#include "polhode/interface/validate.hpp"
 #include "polhode/method_info.hpp"
 #include "polhode/splitting/schemes.hpp"
 
@@ -35,12 +35,6 @@ inline void require_arrays(std::initializer_list<std::pair<const void*, const ch
     for (const auto& [array, name] : arrays) require_array(array, name);
 }
 
-/// With all its digits.
-inline std::string digits(double x) {
-    char number[32];
-    std::snprintf(number, sizeof number, "%.17g", x);
-    return number;
-}
 /// The name at the beginning of "name option=value option=value".
 constexpr std::string_view name_in(std::string_view text) { return text.substr(0, text.find(' ')); }
 
@@ -151,7 +145,7 @@ inline std::vector<Stage> own_scheme(std::span<const double> a, std::span<const 
         for (const double c : x) sum += c;
         if (!(std::abs(sum - 1) <= 1e-12)) {
             throw std::invalid_argument("the coefficients of the " + std::string(name) +
-                                        " must add up to 1, not " + digits(sum));
+                                        " must add up to 1, not " + validate::digits(sum));
         }
     }
     std::vector<Stage> stages;
