@@ -25,18 +25,16 @@ __all__: list[str] = [
     "gauss_distances",
     "jacobi",
     "jacobi_kc2",
-    "look_at_matrices",
-    "look_at_moments",
-    "look_at_quaternions",
-    "look_at_rods",
     "methods",
     "momentum",
     "most_threads",
     "motion_at",
     "motion_facts",
+    "motion_of",
     "omega",
     "overlaps_itself",
     "potential",
+    "principal_axes",
     "rate_magnus2",
     "rate_magnus4",
     "rate_magnus6",
@@ -45,7 +43,7 @@ __all__: list[str] = [
     "rd",
     "rf",
     "rj",
-    "same_elements",
+    "rows",
     "so3_conjugate",
     "so3_exp",
     "so3_log",
@@ -57,13 +55,13 @@ __all__: list[str] = [
     "so3_to_quaternion",
     "splittings",
     "step",
-    "step_of_row",
     "symmetric_eigen",
     "tableau_stages",
     "thread_count",
     "torque",
     "torque_derivative",
     "torque_models",
+    "validate",
 ]
 
 class Integration:
@@ -127,47 +125,19 @@ def flops(
     options: tuple[typing.Any, ...] = (),
 ) -> dict[str, typing.Any]: ...
 def gauss_distances(nodes: typing.SupportsInt | typing.SupportsIndex) -> list[typing.Any]: ...
-def look_at_matrices(
-    q: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-) -> tuple[typing.Any, ...]:
-    """
-    Of matrices one after another: the first that is no rotation, or -1; False.
-    """
-
-def look_at_moments(
-    inertia: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-) -> tuple[typing.Any, ...]:
-    """
-    Of bodies one after another: the first that no body is, or -1; is there a rod?
-    """
-
-def look_at_quaternions(
-    q: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-) -> tuple[typing.Any, ...]:
-    """
-    Of quaternions one after another: the first that is no attitude, or -1; False.
-    """
-
-def look_at_rods(
-    inertia: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    m: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-) -> int:
-    """
-    The first of these bodies that is a rod with momentum about its axis, or -1.
-    """
-
 def methods() -> list[typing.Any]: ...
 def motion_at(
     inertia: typing.Any,
     m: typing.Any,
     attitude: typing.Any,
-    repeated: typing.Any,
-    beyond: typing.Any,
+    constants: typing.Any,
+    axes: typing.Any,
     t: typing.Any,
     m_out: typing.Any,
     attitude_out: typing.Any,
     threads: typing.SupportsInt | typing.SupportsIndex,
 ) -> typing.Any: ...
+def motion_of(inertia: typing.Any, m: typing.Any, attitude: typing.Any) -> typing.Any: ...
 def overlaps_itself(array: numpy.ndarray) -> bool:
     """
     Do elements share memory?  False for every view that slices and transposes make.
@@ -179,49 +149,30 @@ def potential(
     attitude: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     matrix: bool,
 ) -> numpy.typing.NDArray[numpy.float64]: ...
-def same_elements(a: numpy.ndarray, b: numpy.ndarray) -> bool:
-    """
-    Are these two views of the same doubles in the same order?
-    """
-
+def principal_axes(
+    tensor: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    asymmetry: typing.SupportsFloat | typing.SupportsIndex,
+    zero: typing.SupportsFloat | typing.SupportsIndex,
+    zero_of_diagonal: typing.SupportsFloat | typing.SupportsIndex,
+    equal: typing.SupportsFloat | typing.SupportsIndex,
+    triangle: typing.SupportsFloat | typing.SupportsIndex,
+) -> tuple[typing.Any, ...]: ...
 def splittings() -> list[typing.Any]: ...
 def step(
+    method: typing.Any,
+    options: dict[str, typing.Any],
     inertia: typing.Any,
     m: typing.Any,
-    attitude: typing.Any,
+    q: typing.Any,
     h: typing.Any,
-    method: typing.Any,
     n_steps: typing.Any,
     out: typing.Any,
     threads: typing.Any,
-    options: dict[str, typing.Any],
-) -> typing.Any:
+) -> tuple[typing.Any, ...]:
     """
-    Steps a batch with the arguments of polhode.step, if they are usual, and None if an option is given
-    or an argument is not of the usual type.  Else as `step_of_row`.
-    """
+    Steps a batch with the arguments of polhode.step.
 
-def step_of_row(
-    method: int,
-    inertia: typing.Any,
-    m: typing.Any,
-    attitude: typing.Any,
-    h: typing.Any,
-    m_out: typing.Any,
-    attitude_out: typing.Any,
-    n_steps: int,
-    threads: int,
-    checked: bool,
-    options: tuple[typing.Any, ...],
-) -> typing.Any:
-    """
-    Steps a batch whose arguments the core can take as they are.
-
-    Returns (m, attitude), or (m, attitude, count of bodies whose step failed); None where an argument
-    is not an aligned array of doubles of a fitting shape (the Python layer then converts, or says what
-    is wrong); an int of Finding where a value is not allowed, with nothing written: the Python layer
-    then says so, and what it accepts it passes on as `checked`, not to be refused again.  `options` are
-    all of the method's options or none, which are the defaults.
+    Returns (m, q, number of bodies that became NaN although their input is finite).
     """
 
 def thread_count(requested: typing.SupportsInt | typing.SupportsIndex) -> int: ...
@@ -240,6 +191,10 @@ def torque_derivative(
     matrix: bool,
 ) -> numpy.typing.NDArray[numpy.float64]: ...
 def torque_models() -> list[typing.Any]: ...
+def validate(inertia: typing.Any = None, m: typing.Any = None, attitude: typing.Any = None) -> bool:
+    """
+    Validates bodies.  Each argument is (name, value); for m also (name, value, value to show).
+    """
 
 agm: numpy.ufunc
 block_bodies: int
@@ -268,6 +223,7 @@ rc: numpy.ufunc
 rd: numpy.ufunc
 rf: numpy.ufunc
 rj: numpy.ufunc
+rows: dict[str, typing.Any]
 so3_conjugate: numpy.ufunc
 so3_exp: numpy.ufunc
 so3_log: numpy.ufunc

@@ -165,7 +165,7 @@ def orthonormal(name: str, axes: AttitudeLike) -> Array:
     core = attitude_core(name, given)
     array = components(name, given, *core)
     if core == (4,):
-        check_attitude(array, core, name)
+        check_attitude(array, name)
         refuse(name, array, ~np.isfinite(array).all(axis=-1), 1, "not finite")
         return np.asarray(_core.so3_to_matrix(array))
     limit = tolerance(ORTHOGONAL, given)

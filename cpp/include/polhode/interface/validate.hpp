@@ -211,8 +211,12 @@ inline void rods(const Argument& moments, const Argument& m, const Argument& giv
     };
     for_each_row(shape, [&](Index& index) {
         const std::ptrdiff_t length = shape.empty() ? 1 : shape.back();
-        const std::ptrdiff_t i = bodies::first_spinning_rod(
-            row_of(moments, index), row_of(m, index), 0, length, std::max(m.limit, 1e-12));
+        const std::ptrdiff_t i =
+            bodies::first_spinning_rod(row_of(moments, index),
+                                       row_of(m, index),
+                                       0,
+                                       length,
+                                       std::max({m.limit, given.limit, 1e-12}));
         if (i == length) return;
         if (!shape.empty()) index.back() = i;
         refuse(given, index, "momentum about an axis whose moment of inertia is zero");
