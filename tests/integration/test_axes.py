@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 import polhode as ph
 from polhode import _core
+from polhode.integrators.table import direct_facts
 
 Array = NDArray[np.float64]
 INERTIA = np.array([1.0, 1.5, 2.2])
@@ -32,10 +33,14 @@ def run(term: Any, m: Array, q: Array, axes: Array | None, **options: Any) -> tu
     m, q, n_steps = m.copy(), q.copy(), 12
     saved = np.empty((4, *m.shape)), np.empty((4, *q.shape))
     scheme = SCHEMES[options.pop("splitting", "strang")]
+    row = [row.name for row in ph.methods()].index(options.get("method", "exact"))
+    direct = "method" in options
+    work = np.zeros((len(m), direct_facts(row)["columns"])) if direct else None
     slices = options.pop("slices", [n_steps])
     core = _core.Integration(
-        method=[row.name for row in ph.methods()].index("exact"), options=(), direct=False,
-        own=None, stages=scheme.table(), order=scheme.order, terms=[term], inertia=INERTIA, m=m,
+        method=row, options=(), direct=direct, own=work,
+        stages=np.zeros((0, 3)) if direct else scheme.table(), order=scheme.order, terms=[term],
+        inertia=INERTIA, m=m,
         attitude=q, matrix=q.ndim == 3, by_torque=np.zeros(len(m), np.bool_), h=np.array(0.1),
         t0=0.0, times=None, total_steps=n_steps, save_every=4, m_saved=saved[0],
         attitude_saved=saved[1], start=None, threads=1, axes=axes,
@@ -83,6 +88,8 @@ def torques(name: str) -> tuple[ph.torques.Torque | Python, ph.torques.Torque | 
         ("heavy_top", {"splitting": "rkn6_14"}),
         ("heavy_top", {"splitting": "chin4a"}),
         ("heavy_top", {"compensated": True}),
+        ("heavy_top", {"method": "trapm"}),
+        ("heavy_top", {"method": "taylor3"}),
         ("python", {}),
         ("python", {"splitting": "s6"}),
     ],

@@ -236,6 +236,29 @@ def test_a_torque_of_interacting_bodies_gets_the_whole_batch(scheme: str, thread
     close(got[3], want.q, atol=1e-12)
 
 
+def test_a_compiled_torque_in_python_gets_the_whole_batch() -> None:
+    """Unless its bodies are independent; the bits are the same."""
+    _, m, q = batch(300, ROWS)
+    counts: list[tuple[int, int]] = []
+
+    @ctypes.CFUNCTYPE(None, *SIGNATURE)
+    def counted(n: int, first: int, *arguments: Any) -> None:
+        counts.append((n, first))
+        weight(n, first, *arguments)
+
+    runs = []
+    for options in ({}, {"independent": True}):
+        torque = ph.torques.Compiled(counted, attitude="matrix", **options)
+        runs.append(ph.integrate([1.0, 1.7, 2.3], m, q, 0.1, 6, torque=torque, save_every=4))
+        assert (set(counts) == {(300, 0)}) == (not options)
+        counts.clear()
+    same(runs[0].m, runs[1].m)
+    same(runs[0].q, runs[1].q)
+    torques = [ph.torques.Compiled(counted), ph.torques.Function(lambda m: 0 * m)]
+    ph.integrate([1.0, 1.7, 2.3], m, q, 0.1, 2, torque=torques)
+    assert set(counts) == {(300, 0)}
+
+
 def test_a_torque_of_independent_bodies_gets_blocks_and_the_same_bits() -> None:
     _, m, q = batch(300, ROWS)
     inertia = np.array([1.0, 1.7, 2.3])
