@@ -15,7 +15,7 @@ from polhode import _core
 def _installed() -> Path:
     """Directory that holds the installed headers and CMake files.
 
-    This is the directory of the package. In an editable install it is another one: the Python
+    This is the directory of the package, except in an editable install: the Python
     files stay in the source tree, and CMake installs its files outside of it.
     """
     try:

@@ -106,7 +106,7 @@ def jacobi(
     k2 : array_like
         Parameter k^2, any finite real: also negative, 1 and above 1.
     kc2 : array_like, optional
-        Its complement ``1 - k2``, where it is known better than by subtraction.
+        Its complement ``1 - k2``, if known more accurately than by subtraction.
     **ufunc_kwargs
         Arguments of a ufunc, such as ``out=`` (a tuple of four) and ``where=``.
 
@@ -153,7 +153,7 @@ def ellip_f(
     k2 : array_like
         Parameter k^2, any real with ``k2 sin^2 phi <= 1``.
     kc2 : array_like, optional
-        Its complement ``1 - k2``, where it is known better than by subtraction.
+        Its complement ``1 - k2``, if known more accurately than by subtraction.
     **ufunc_kwargs
         Arguments of a ufunc, such as ``out=`` and ``where=``.
 
@@ -187,7 +187,7 @@ def ellip_k(k2: ArrayLike, /, kc2: ArrayLike | None = None, **ufunc_kwargs: Any)
     k2 : array_like
         Parameter k^2, at most 1.
     kc2 : array_like, optional
-        Its complement ``1 - k2``, where it is known better than by subtraction.
+        Its complement ``1 - k2``, if known more accurately than by subtraction.
     **ufunc_kwargs
         Arguments of a ufunc, such as ``out=`` and ``where=``.
 
@@ -232,7 +232,7 @@ def ellip_pi(
     k2 : array_like
         Parameter k^2, any real with ``k2 sin^2 phi <= 1``.
     kc2 : array_like, optional
-        Its complement ``1 - k2``, where it is known better than by subtraction.
+        Its complement ``1 - k2``, if known more accurately than by subtraction.
     **ufunc_kwargs
         Arguments of a ufunc, such as ``out=`` and ``where=``.
 
@@ -246,7 +246,7 @@ def ellip_pi(
     Error at most 8 eps (eps = 2.2e-16) unless half an ulp of the arguments has a larger effect.
     Beyond a pole the principal value is the difference of two terms, and the error is relative to
     the larger one. +-inf on the pole ``n sin^2 phi = 1``, and for n = 1 if ``|phi|`` is a quarter
-    turn or more; 0 at n = +-inf. The domain of `phi` and k2 is that of `ellip_f`. Source: DLMF
+    turn or more; 0 at n = +-inf. The domain of `phi` and k2 is as in `ellip_f`. Source: DLMF
     19.25.14, 19.21.12.
 
     Examples
@@ -270,7 +270,7 @@ def ellip_pi_complete(
     k2 : array_like
         Parameter k^2, at most 1.
     kc2 : array_like, optional
-        Its complement ``1 - k2``, where it is known better than by subtraction.
+        Its complement ``1 - k2``, if known more accurately than by subtraction.
     **ufunc_kwargs
         Arguments of a ufunc, such as ``out=`` and ``where=``.
 

@@ -111,7 +111,7 @@ def quat_step(
 
     Notes
     -----
-    Units are any consistent set. The error is that of `frb_step`. Source: [CZ08] Algorithm 2 with
+    Units are any consistent set. The error is as in `frb_step`. Source: [CZ08] Algorithm 2 with
     the frame (1), errata corrected.
 
     Examples

@@ -239,7 +239,7 @@ class TorqueFreeMotion:
 
     @staticmethod
     def _pieces(times: NDArray[Any], shape: tuple[int, ...]) -> Iterable[tuple[slice, ...]]:
-        """The whole, or pieces that keep what is converted small."""
+        """Split into chunks to bound temporary memory."""
         if times.dtype == np.float64 and times.dtype.isnative and times.flags.aligned:
             return [()]
         return _arrays.chunks(shape)
@@ -321,7 +321,7 @@ class TorqueFreeMotion:
         ImportError
             If Matplotlib is missing: ``pip install "polhode[plot]"``.
         IndexError
-            If there is no such body.
+            If the index of the body is out of range.
         ValueError
             If `t` does not have the shape (n,), or a panel is unknown.
         """

@@ -252,7 +252,7 @@ def _axes(name, kind, *allowed):
 
 
 def _doubles(x):
-    """An array of doubles in C order; the argument itself where it is one."""
+    """An array of doubles in C order; the argument itself if it is one."""
 
 
 @overload(_doubles)

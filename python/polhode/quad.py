@@ -123,7 +123,7 @@ class Numbers:
         return Numbers(np.asarray(self.high[index]), np.asarray(self.low[index]))
 
     def __sub__(self, other: ArrayLike) -> Array:
-        there = _numbers("what is subtracted", other)
+        there = _numbers("the subtracted number", other)
         return np.asarray((self.high - there.high) + (self.low - there.low))
 
     def _flat(self) -> tuple[list[float], list[float]]:
@@ -175,7 +175,7 @@ def step(
     Raises
     ------
     ValueError, TypeError
-        As `polhode.step`; text that is no number; a multistep method.
+        As `polhode.step`; also for text that is not a number, and for a multistep method.
 
     Notes
     -----
@@ -380,7 +380,7 @@ def _numbers(name: str, value: Any) -> Numbers:
 
 
 def _pair(name: str, x: Any) -> tuple[float, float]:
-    """The nearest double to a number, and what it leaves."""
+    """The nearest double to a number, and the rest."""
     try:
         number = Decimal(x) if isinstance(x, str) else x
         high = float(number)
@@ -396,7 +396,7 @@ def _pair(name: str, x: Any) -> tuple[float, float]:
     except OverflowError:
         raise ValueError(f"{name} has a number above the largest double, 1.8e308") from None
     except (ValueError, ArithmeticError):
-        raise ValueError(f"{name}: {x!r} is no number") from None
+        raise ValueError(f"{name}: {x!r} is not a number") from None
     except TypeError:
         raise TypeError(f"{name} must be real numbers, not {type(x).__name__}") from None
 
@@ -409,7 +409,7 @@ def _rows(x: Numbers, shape: tuple[int, ...], core: tuple[int, ...]) -> Array:
 
 
 def _unpacked(pairs: Array, shape: tuple[int, ...]) -> Numbers:
-    """Pairs as numbers of this shape; what is not finite has no low part."""
+    """Pairs as numbers of this shape; the low part of a non-finite number is 0."""
     high, low = (np.ascontiguousarray(pairs[..., k]).reshape(shape) for k in (0, 1))
     return Numbers(high, np.where(np.isfinite(high), low, 0.0))
 

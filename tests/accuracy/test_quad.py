@@ -230,7 +230,7 @@ def test_a_step_without_root_warns():
         ((*BODY[:2], ["1", "0", "0"], 1), {}, ValueError, r"q must have shape"),
         ((*BODY, "1e400"), {}, ValueError, "h has a number above"),
         ((*BODY, 10**400), {}, ValueError, "h has a number above"),
-        ((*BODY, "one"), {}, ValueError, "h: 'one' is no number"),
+        ((*BODY, "one"), {}, ValueError, "h: 'one' is not a number"),
         ((*BODY, 1j), {}, TypeError, "h must be real numbers, not complex"),
         ((*BODY, None), {}, TypeError, "h must be real numbers, not NoneType"),
         ((*BODY, [1, 2]), {"method": "exakt"}, ValueError, "exact"),

@@ -71,7 +71,7 @@ def test_what_is_no_number_is_named(h: Any, kind: str) -> None:
 
 
 def test_rows_of_different_lengths_are_named() -> None:
-    with pytest.raises(ValueError, match=r"^m is no array of numbers: "):
+    with pytest.raises(ValueError, match=r"^m is not an array of numbers: "):
         ph.step(BODY[0], [[1.0, 2.0, 3.0], [1.0, 2.0]], BODY[2], 0.1)
 
 

@@ -36,11 +36,11 @@ struct MethodInfo {
     const char* invariants;  ///< kept to rounding, separated by spaces
     bool symmetric;          ///< step(-h) undoes step(h)
     const char* source;
-    Option options[most_options] = {};  ///< those without a name are none
+    Option options[most_options] = {};  ///< unused if without a name
     /// What is wrong with complete values that do not go together; null: nothing.
     const char* (*contradiction)(const OptionValues& values) = nullptr;
 
-    // Inlined everywhere: what a level compiles may not serve another.
+    // Inlined everywhere: must not be shared between instruction-set levels.
     POLHODE_INLINE constexpr int option_count() const {
         int count = 0;
         while (count < most_options && options[count].name != nullptr) ++count;
@@ -61,7 +61,7 @@ struct MethodInfo {
     POLHODE_INLINE constexpr int energy_correction(const OptionValues& values) const {
         return corrects_energy() ? static_cast<int>(values.value[place_of_correction()]) : 0;
     }
-    /// The values given, followed by defaults where there are none.
+    /// The given values, followed by defaults.
     POLHODE_INLINE constexpr OptionValues complete(OptionValues values) const {
         for (int k = values.count; k < option_count(); ++k) values.value[k] = options[k].standard;
         values.count = option_count();

@@ -31,7 +31,7 @@ inline constexpr bool in_user_axes = [] {
     if constexpr (requires { Kernel::user_axes; }) return Kernel::user_axes;
     return false;
 }();
-/// The count of numbers that it stores from step to step; -1: it is no multistep method.
+/// Count of numbers stored from step to step; -1: not a multistep method.
 template <class Kernel>
 inline constexpr int carried_numbers = [] {
     if constexpr (requires { Kernel::carried; }) return Kernel::carried;
@@ -39,7 +39,7 @@ inline constexpr int carried_numbers = [] {
 }();
 template <class Kernel>
 inline constexpr bool is_multistep = carried_numbers<Kernel> >= 0;
-/// The number of steps that it combines; 0: it is no multistep method.
+/// Number of steps combined; 0: not a multistep method.
 template <class Kernel>
 constexpr int history_of() {
     if constexpr (is_multistep<Kernel>) return Kernel::starting + 1;
@@ -52,7 +52,7 @@ POLHODE_INLINE constexpr bool lacks_root(const Kernel& kernel) {
     return false;
 }
 
-/// The constants of a body that a kernel takes: those of its own `Body<T>`, or else an Inertia<T>.
+/// Constants of a body for a kernel: its own `Body<T>`, or else an Inertia<T>.
 template <class Kernel, class T>
 struct BodyType {
     using type = Inertia<T>;

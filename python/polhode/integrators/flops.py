@@ -47,7 +47,7 @@ def flops(
     Notes
     -----
     The kernel that steps batches is run once with a number type that counts operations, so the
-    counts are those of the code in use.  A fused multiply-add counts 2, a sine with its cosine 2;
+    counts are for the code in use.  A fused multiply-add counts 2, a sine with its cosine 2;
     negation, comparison, selection and absolute value count 0 ([Gus10] Sec. 4.4).  Constants that
     depend only on the inertia are not counted.  The body has inertia (1, 1.5, 2.2) and m along
     (0.3, 0.5, 0.8).

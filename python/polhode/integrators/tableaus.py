@@ -120,7 +120,7 @@ def rkmk(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> MuntheKaas:
     -----
     Stage k rotates the body by P_k = h sum_j a_kj dexp^-1(-P_j) omega_j from its attitude at the
     start, dexp^-1 without truncation. The spatial momentum changes by h sum_j a_kj times the torque
-    of stage j ([MK98]; [Krysl07] Sec. 3.7). The order is that of the tableau. Without torque the
+    of stage j ([MK98]; [Krysl07] Sec. 3.7). The tableau decides the order. Without torque the
     spatial momentum is conserved to rounding. `dexp` is singular for a rotation of 2 pi per step.
 
     The equations of an implicit tableau are solved by Newton's method; in a long step by

@@ -51,7 +51,7 @@ class Compiled(UserDefined):
     Raises
     ------
     TypeError
-        If it is another kind of function. Pickling raises it too: an address is of one process.
+        If the function is not one of these. Also on pickling: an address is valid in one process.
     ValueError
         If its signature is different, or is not known.
 

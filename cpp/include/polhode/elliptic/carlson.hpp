@@ -419,7 +419,7 @@ FirstAndThird<T> rf_rj(T x, T y, T z, T p, bool with_rf) {
         start.y2 = 2.0 * root_pq * (d * angle);
         start.delta = d * (d + (a - b)) * (d + (a - c));
     }
-    // For p < 0 q is another sum of positive terms.
+    // For p < 0 q is a different sum of positive terms.
     if (any(negative)) q = select(negative, (p - lo) * (a * inverse) - mid * part, q);
     const ScaledFirstAndThird<T> r = rf_rj_scaled(x, y, z, q, true, start, scale);
     T numerator = fma(-d, r.rj, 3.0 * r.rf);

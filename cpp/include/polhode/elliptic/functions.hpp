@@ -1,7 +1,7 @@
 #pragma once
 
 /// @file
-/// The functions of polhode.elliptic, one row each: NumPy's ufuncs and those of polhode.quad are
+/// The functions of polhode.elliptic, one row each: the ufuncs here and in polhode.quad are
 /// made from this list.
 
 #include "polhode/elliptic/agm.hpp"

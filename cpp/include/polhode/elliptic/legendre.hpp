@@ -6,7 +6,7 @@
 ///   F(phi, k)     = int_0^phi d theta / D,                       K = F(pi/2, k)
 ///   Pi(n; phi, k) = int_0^phi d theta / ((1 - n sin^2 theta) D),  D = sqrt(1 - k2 sin^2 theta)
 ///
-/// (the sign of n is that of Abramowitz & Stegun).  Each function takes k2 = k^2 and kc2 = 1 - k2.
+/// (n has the sign of Abramowitz & Stegun).  Each function takes k2 = k^2 and kc2 = 1 - k2.
 ///
 /// Amplitudes: any real phi while k2 < 1, by phi = j pi + r with 2 j complete integrals.  At k2 = 1
 /// the integrals are infinite for |phi| >= pi/2.  For k2 > 1 the domain ends at k2 sin^2 phi = 1,

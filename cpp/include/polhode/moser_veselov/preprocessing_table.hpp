@@ -17,7 +17,7 @@ namespace table {
 inline constexpr int largest_half_order = 9;
 
 /// A monomial in e1, e2, e3 as an earlier one times e1, e2 or e3 (factor 0, 1, 2).  They are sorted
-/// by weight, that of e1^i e2^j e3^l being i + 2 j + 3 l; the first is 1.
+/// by weight i + 2 j + 3 l of e1^i e2^j e3^l; the first is 1.
 struct Monomial {
     std::uint8_t earlier, factor;
 };

@@ -333,7 +333,7 @@ inline constexpr DirectStage simo_wong_rk4[] = {{direct::stage<SimoWongRk4<0>>, 
 /// The first-order step is the method itself with nu_{-1} = nu_0.
 inline constexpr DirectStages simo_wong_starts[] = {{simo_wong_rk4, 4}, {simo_wong_stages, 2}};
 
-/// The stages of step n.  For the first steps they are those of the start.
+/// The stages of step n.  The first steps use the starting procedure.
 template <class Kernel, const auto& starts, const auto& stages>
 DirectStages stages_of(std::ptrdiff_t n, const OptionValues& options, DirectStage* room) {
     return n < Kernel::starting ? starts[start_of(options)]

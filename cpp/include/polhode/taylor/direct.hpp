@@ -5,7 +5,7 @@
 ///
 /// In [Buss01] the momentum L(t) in space is given.  If instead the torque is a function of the
 /// attitude, L' ... L^(N-1) are evaluated at the start of the step.  L at its end follows from
-/// values at both ends by Hermite's formula, whose order is that of the method or higher.
+/// values at both ends by Hermite's formula, of the order of the method or higher.
 
 #include "polhode/direct/bodies.hpp"
 #include "polhode/taylor/rotation.hpp"
