@@ -74,7 +74,7 @@ def real_array(name: str, value: ArrayLike) -> NDArray[Any]:
     try:
         array = np.asarray(value)
     except ValueError as error:  # lists of lists of different lengths
-        raise ValueError(f"{name} is no array of numbers: {error}") from error
+        raise ValueError(f"{name} is not an array of numbers: {error}") from error
     if array.dtype == object and array.size and all(type(x) is int for x in array.flat):
         try:
             array = array.astype(np.float64)

@@ -50,8 +50,8 @@ class Function(UserDefined):
         read-only and change after the call: copy them if you need them later.
     depends_on_m : bool, optional
         Whether f depends on m; by default it does if it asks for m. Its kick is then one step of
-        the midpoint rule for schemes of order 2, of the classical Runge-Kutta method for others, and
-        schemes that need a torque that depends only on attitude and time raise an error.
+        the midpoint rule for schemes of order 2, of the classical Runge-Kutta method for others.
+        Schemes that need a torque of attitude and time only raise an error.
     potential : callable, optional
         ``potential(t, attitude) -> (...)``: potential energy, for `Trajectory.energy`.
     W : callable, optional
