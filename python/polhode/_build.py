@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import platform
 from pathlib import Path
@@ -18,6 +17,8 @@ def _installed() -> Path:
     This is the directory of the package, except in an editable install: the Python
     files stay in the source tree, and CMake installs its files outside of it.
     """
+    import importlib.metadata  # takes as long as the rest of polhode
+
     try:
         found = importlib.metadata.distribution("polhode").locate_file("polhode")
     except importlib.metadata.PackageNotFoundError:

@@ -58,6 +58,7 @@ from numba.core.errors import RequireLiteralValue, TypingError
 from numba.extending import intrinsic, overload, register_jitable
 
 from polhode._build import get_library
+from polhode._core import most_threads
 from polhode._step import step
 from polhode.frb import frb_step, quat_step
 from polhode.integrators.table import methods, unknown_name
@@ -98,6 +99,7 @@ _FUNCTIONS = {
     "polhode_motion_free": ir.FunctionType(ir.VoidType(), [_TEXT]),
     "polhode_error": ir.FunctionType(_TEXT, []),
 }
+_NO_THREADS = f"threads must be None, -1 (all cores) or 1 ... {most_threads}"
 #: enum polhode_attitude and POLHODE_BAD_ARGUMENT.
 _QUATERNION, _MATRIX_ROWS, _BAD_ARGUMENT = 0, 1, 1
 
@@ -302,11 +304,12 @@ def _threads(threads):
 def _threads_of(threads):
     if _is_none(threads):
         return lambda threads: 0
+    _check_whole("threads", threads)
 
     def given(threads):
-        if threads == 0:
-            raise ValueError("threads must be None, -1 (all cores) or at least 1, not 0")
-        return int(threads)
+        if threads == 0 or threads < -1 or threads > most_threads:
+            raise ValueError(_NO_THREADS)
+        return threads
 
     return given
 
@@ -349,6 +352,12 @@ def _name(method):
     if name not in known:
         raise TypingError(str(unknown_name("method", name, known)))
     return name
+
+
+def _check_whole(name, kind):
+    kind = getattr(kind, "value", kind)  # of a default
+    if not isinstance(kind, (int, types.Integer, types.Boolean)):
+        raise TypingError(f"polhode: {name} must be an integer, not {kind}")
 
 
 def _check_out(out, m_axes, q_axes):
@@ -395,8 +404,9 @@ def _bodies(inertia, m, q, form=None):
     return each, 3 * own, attitude, register_jitable(checked)
 
 
-def _steps(inertia, m, q, h, out, name, form=None):
+def _steps(inertia, m, q, h, n_steps, out, name, form=None):
     """A step of method `name` for these types."""
+    _check_whole("n_steps", n_steps)
     each, stride, attitude, checked = _bodies(inertia, m, q, form)
     _axes("h", h, *range(each + 1))
     _check_out(out, 1 + each, 1 + each + attitude)
@@ -437,7 +447,7 @@ def _overload_step(
     out=None,
     threads=None,
 ):
-    stepped = _steps(inertia, m, q, h, out, _name(method))
+    stepped = _steps(inertia, m, q, h, n_steps, out, _name(method))
 
     def of_step(inertia, m, q, h, method="exact", n_steps=1, out=None, threads=None):
         return stepped(inertia, m, q, h, n_steps, out, threads)
@@ -447,7 +457,7 @@ def _overload_step(
 
 @overload(quat_step)
 def _overload_quat_step(inertia, m, q, h, n_steps=1, out=None, threads=None):
-    stepped = _steps(inertia, m, q, h, out, "frb", _QUATERNION)
+    stepped = _steps(inertia, m, q, h, n_steps, out, "frb", _QUATERNION)
 
     def of_step(inertia, m, q, h, n_steps=1, out=None, threads=None):
         return stepped(inertia, m, q, h, n_steps, out, threads)
@@ -457,7 +467,7 @@ def _overload_quat_step(inertia, m, q, h, n_steps=1, out=None, threads=None):
 
 @overload(frb_step)
 def _overload_frb_step(inertia, m, Q, h, n_steps=1, out=None, threads=None):
-    stepped = _steps(inertia, m, Q, h, out, "frb", _MATRIX_ROWS)
+    stepped = _steps(inertia, m, Q, h, n_steps, out, "frb", _MATRIX_ROWS)
 
     def of_step(inertia, m, Q, h, n_steps=1, out=None, threads=None):
         return stepped(inertia, m, Q, h, n_steps, out, threads)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 import warnings
 from dataclasses import dataclass, field
@@ -128,6 +127,8 @@ def corrects_energy(row: int, values: tuple[Any, ...]) -> bool:
 
 def unknown_name(what: str, name: object, known: list[str]) -> ValueError:
     """The error for a name that is not in a list, with the most similar names of the list."""
+    import difflib
+
     near = difflib.get_close_matches(str(name).lower(), known, n=3, cutoff=0.4)
     hint = f"; did you mean {', '.join(map(repr, near))}?" if near else f"; known: {known}"
     return ValueError(f"unknown {what} {name!r}{hint}")
