@@ -261,7 +261,7 @@ def stale() -> list[str]:
         f"{file['path']}: {entry['old']}"
         for file in listed()["file"]
         for entry in file["mutants"]
-        if not fits(Mutant(path=file["path"], **{"tests": "", **entry}))
+        if not fits(Mutant(**{"path": file["path"], "tests": "", **entry}))
     ]
 
 
@@ -271,8 +271,8 @@ def mutants() -> list[Mutant]:
     result = []
     for file in content["file"]:
         for entry in file["mutants"]:
-            fields = {"tests": file["tests"], **entry}
-            m = Mutant(path=file["path"], **fields)
+            fields = {"path": file["path"], "tests": file["tests"], **entry}
+            m = Mutant(**fields)
             if fits(m):
                 result.append(m)
     taken: dict[str, set[tuple[int, int]]] = {}
