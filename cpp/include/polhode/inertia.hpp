@@ -73,9 +73,10 @@ struct AxisOrder {
 ///     p/I3 = 1/I2 - 1/I3,   r/I1 = 1/I1 - 1/I2,   k/I1 = 1/I1 - 1/I3,   p/I3 + r/I1 = k/I1
 ///
 /// each from a difference of moments.  A sphere has p = r = k = 0, and so has a rod: it has I1 = 0,
-/// then I2 = I3 and the momentum about axis 1 is dropped, and 1/I1 := 1/I2 := 1/I3.  A body with two
-/// zero moments turns about axis 3 alone: I2 := I3, and the momentum about axes 1 and 2 is dropped.
-/// A moment within 4 eps of the largest from zero counts as zero.  Moments are not checked here.
+/// then I2 = I3 and the momentum about axis 1 is dropped, and 1/I1 := 1/I2 := 1/I3.  A body with
+/// two zero moments turns about axis 3 alone: I2 := I3, and the momentum about axes 1 and 2 is
+/// dropped. A moment within 4 eps of the largest from zero counts as zero.  Moments are not checked
+/// here.
 ///
 /// kappa, c1, c2 of [Gus10] are k/I1, p I1/(k I3), r/k: frb.hpp alone has them.
 template <class T>

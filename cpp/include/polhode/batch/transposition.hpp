@@ -32,8 +32,7 @@ POLHODE_INLINE void store_vector(double* p, real_vector<W> r) {
 template <int... Index, class V>
 POLHODE_INLINE real_vector<sizeof...(Index)> shuffled(V a, V b) {
     constexpr int width = sizeof(V) / sizeof(double);
-    return real_vector<sizeof...(Index)>{
-        (Index < width ? a[Index % width] : b[Index % width])...};
+    return real_vector<sizeof...(Index)>{(Index < width ? a[Index % width] : b[Index % width])...};
 }
 #define POLHODE_SHUFFLE(a, b, ...) shuffled<__VA_ARGS__>(a, b)
 #endif

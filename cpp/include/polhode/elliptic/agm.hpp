@@ -62,7 +62,8 @@ struct AgmSequence {
 /// Arithmetic-geometric mean of a and b.
 ///
 /// @param a,b  non-negative; NaN if one is negative
-/// @return     error below 4 eps (tests/accuracy/test_elliptic.py); 0 where one is zero and the other
+/// @return     error below 4 eps (tests/accuracy/test_elliptic.py); 0 where one is zero and the
+/// other
 ///             finite, inf where one is infinite and the other positive, NaN for (0, inf)
 template <class T>
 T agm(T a, T b) {

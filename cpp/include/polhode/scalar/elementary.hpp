@@ -20,7 +20,8 @@ POLHODE_INLINE T add_turns(T n, T x) {
 /// The angle of (x, y) in [-pi, pi]; 0 for x = y = 0.
 ///
 /// @param y,x  at most 2^1022 in size and not both subnormal; the angle has the sign bit of y
-/// @return     error below 1 eps of the angle (tests/accuracy/test_elliptic.py, through the amplitude)
+/// @return     error below 1 eps of the angle (tests/accuracy/test_elliptic.py, through the
+/// amplitude)
 ///
 /// Method: atan t of a quotient |t| <= tan(pi/8), which is lo/hi or (lo - hi)/(lo + hi) of the
 /// smaller and the larger of |x| and |y|, added to a multiple of pi/4 in two parts.

@@ -19,7 +19,8 @@
 // without a warning.  __GCC_IEC_559 is 0 for each of them alone, also -fassociative-math.
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
     (!defined(__clang__) && defined(__GCC_IEC_559) && __GCC_IEC_559 == 0)
-#error "polhode's headers need IEEE 754 arithmetic: compile without -ffast-math, -Ofast and the \
+#error \
+    "polhode's headers need IEEE 754 arithmetic: compile without -ffast-math, -Ofast and the \
 options that these contain, or append -fno-fast-math; a program that links libpolhode may have them"
 #endif
 #if defined(__FLT_EVAL_METHOD__) && __FLT_EVAL_METHOD__ == 2
