@@ -11,13 +11,11 @@ import io
 import json
 import math
 import os
-import shutil
 import stat
 import time
 import uuid
 import warnings
 import weakref
-import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -125,6 +123,8 @@ class RunFiles:
         cls, path: Path, content: dict[str, Any], setup: Arrays, t: Array, state: Arrays
     ) -> Self:
         """New files under `path`, which must not exist or be an empty directory."""
+        import shutil  # here, as zipfile below: their import takes 7 ms
+
         if not is_free(path):
             raise _exists(path)
         if path.is_dir() and path.samefile(Path.cwd()):
@@ -321,6 +321,8 @@ def _read_json(path: Path) -> tuple[bytes, dict[str, Any]]:
 
 
 def _read_npz(path: Path) -> Arrays:
+    import zipfile
+
     with naming_file(path), _open(path) as file, zipfile.ZipFile(file) as archive:
         _require(
             all(part.compress_type == zipfile.ZIP_STORED for part in archive.infolist()),
