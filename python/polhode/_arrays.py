@@ -81,7 +81,8 @@ def real_array(name: str, value: ArrayLike) -> NDArray[Any]:
         except OverflowError:
             raise ValueError(f"{name} has an integer above the largest double, 1.8e308") from None
     if array.dtype.kind not in "fiub":
-        raise TypeError(f"{name} must be real numbers, not {_kind(array)}")
+        how = f"; give {name}.to_numpy(float)" if hasattr(value, "to_numpy") else ""
+        raise TypeError(f"{name} must be real numbers, not {_kind(array)}{how}")
     return array
 
 
@@ -114,28 +115,33 @@ def _on_host(name: str, value: Any) -> Any:
     return value if hasattr(value, "__array__") else np.from_dlpack(value)
 
 
-def refuse_units(name: str, value: Any) -> None:
-    """Refuse quantities, as of astropy, pint and unyt, also in lists."""
+def refuse_units(name: str, value: Any, of: str = "") -> None:
+    """Refuse time spans and quantities, as of astropy, pint and unyt, also in lists."""
     if isinstance(value, (list, tuple)):
         for element in value:
             if type(element) is not float and type(element) is not int:
-                refuse_units(name, element)
+                refuse_units(name, element, "each element")
+    elif hasattr(value, "total_seconds"):  # datetime and pandas
+        raise TypeError(_has_unit(name, "time", ".total_seconds()", of))
+    elif isinstance(value, np.timedelta64):
+        raise TypeError(_has_unit(name, "time", " / numpy.timedelta64(1, 's')", of))
     elif hasattr(value, "unit") and (hasattr(value, "to_value") or hasattr(value, "value")):
         how = ".to_value(unit)" if hasattr(value, "to_value") else ".value"
-        raise TypeError(_has_unit(name, value.unit, how))
+        raise TypeError(_has_unit(name, value.unit, how, of))
     elif hasattr(value, "units") and hasattr(value, "magnitude"):
-        raise TypeError(_has_unit(name, value.units, ".to(unit).magnitude"))
+        raise TypeError(_has_unit(name, value.units, ".to(unit).magnitude", of))
     elif hasattr(value, "units") and hasattr(value, "to_value"):  # unyt
-        raise TypeError(_has_unit(name, value.units, ".to_value(unit)"))
+        raise TypeError(_has_unit(name, value.units, ".to_value(unit)", of))
     elif hasattr(value, "dims") and hasattr(value, "data"):  # xarray, around an array of any kind
-        refuse_units(name, value.data)
+        refuse_units(name, value.data, f"{name}.data")
 
 
-def _has_unit(name: str, unit: object, how: str) -> str:
-    it = name if name.isidentifier() else "value"
+def _has_unit(name: str, unit: object, how: str, of: str) -> str:
+    it = of or (name if name.isidentifier() else "value")
+    form = f"x{how} for each element x" if of == "each element" else f"{it}{how}"
     return (
         f"{name} has the unit {str(unit)!r}, which would be lost: give numbers in a consistent set "
-        f"of units, {it}{how}"
+        f"of units, {form}"
     )
 
 

@@ -54,10 +54,10 @@ def integrate(
         Angular momentum at `t0`, body frame.
     q0 : array_like, shape (..., 4) or (..., 3, 3)
         Attitude at `t0`, body to space: quaternions, scalar first, or rotation matrices, normalized
-        as in `step`, which also says how a SciPy `Rotation` is taken. `inertia`, `m0`, `q0` and the
-        parameters of torque models broadcast together.
+        as in `step`, which also says how a SciPy `Rotation` or a 4x4 pose is taken. `inertia`,
+        `m0`, `q0` and the parameters of torque models broadcast together.
     h : array_like, shape () or (n_steps,)
-        Time step, of either sign; one for all steps or one per step, the same for all bodies.
+        Time step, one number or one per step, the same for all bodies, of either sign.
     n_steps : int
         Number of steps.
     torque : None, model, callable, compiled function or list of these, optional

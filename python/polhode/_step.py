@@ -40,9 +40,11 @@ def step(
         Attitude, body to space: unit quaternions, scalar first, or rotation matrices. A quaternion
         (matrix) whose norm (orthogonality) is off by more than a few eps is normalized. A
         `scipy.spatial.transform.Rotation` is accepted here and wherever polhode takes an attitude.
+        A 4x4 pose would be read as four quaternions: give its rotation, ``pose[..., :3, :3]``.
     h : array_like, shape (...)
-        Time step, of either sign; one for all bodies or one per body. All four arguments broadcast
-        together.
+        Time step, one number or one per body, of either sign. All four arguments broadcast
+        together: one body with h of shape (k,) gives k bodies, also with `n_steps`. For steps of
+        different lengths one after another use `integrate`.
     method : str or MuntheKaas, optional
         A name of `methods()`, or a method from `rkmk`.
     n_steps : int, optional

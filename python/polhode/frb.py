@@ -32,7 +32,7 @@ def frb_step(
     Q : array_like, shape (..., 3, 3)
         Rotation matrices, body to space.
     h : array_like, shape (...)
-        Time step, of either sign.  All four broadcast together.
+        Time step, one number or one per body, of either sign.  All four broadcast together.
     n_steps, out, threads
         As in `step`.
 
@@ -91,9 +91,10 @@ def quat_step(
     m : array_like, shape (..., 3)
         Angular momentum, body frame, of any size.
     q : array_like, shape (..., 4)
-        Unit quaternions, scalar first, body to space.
+        Unit quaternions, scalar first, body to space. A 4x4 pose would be read as four quaternions:
+        give its rotation to `frb_step`, ``pose[..., :3, :3]``.
     h : array_like, shape (...)
-        Time step, of either sign.  All four broadcast together.
+        Time step, one number or one per body, of either sign.  All four broadcast together.
     n_steps, out, threads
         As in `step`.
 

@@ -72,7 +72,8 @@ class TorqueFreeMotion:
         Angular momentum at time 0, body frame.
     q0 : array_like, shape (..., 4) or (..., 3, 3)
         Attitude at time 0, body to space: unit quaternions, scalar first, or rotation matrices.
-        Normalized as in `step`, which also says how a SciPy `Rotation` is taken.
+        Normalized as in `step`, which also says how a SciPy `Rotation` or a
+        4x4 pose is taken.
     axes : array_like, shape (..., 3, 3), (..., 4) or Rotation, optional
         Principal axes in the body frame, as columns of a matrix or as the rotation to them; `m0`,
         `q0` and the results are in the body frame.  None: the body axes are the principal axes.

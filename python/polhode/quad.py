@@ -152,7 +152,7 @@ def step(
         Attitude, body to space: quaternions, scalar first, or rotation matrices; brought to unit
         norm (orthogonality) to all digits.
     h : array_like or Numbers, shape (...)
-        Time step, of either sign, one for all or one per body.  All four broadcast together.
+        Time step, one number or one per body, of either sign.  All four broadcast together.
     method : str, optional
         A name of `polhode.methods()`, with the defaults of its options; no multistep method.
     n_steps : int, optional

@@ -38,8 +38,8 @@ def attitude_from_rate(
         Attitude at `t0`, body to space: unit quaternions, scalar first, or rotation matrices. It is
         normalised (made orthogonal) if necessary.
     h : array_like, shape (...)
-        Time step, of either sign; one number for all if `omega` is a function. All broadcast
-        together. It is the same for all steps. With more than one step, shape (n,) raises an error,
+        Time step, the same for all steps: one number, or one per body if `omega` is an array, of
+        either sign. All broadcast together. With more than one step, shape (n,) raises an error,
         since it could mean steps in time. Steps of each of n bodies are written (n, 1), with `q0`
         and the bodies of `omega` in shapes (n, 1, ...).
     n_steps : int, optional

@@ -104,7 +104,10 @@ def test_results_that_overlap_the_arguments() -> None:
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({0: np.array([1.0, -1.0, 1.0])}, r"inertia = \[1\.0, -1\.0, 1\.0\]: a moment of inertia is negative"),
+        (
+            {0: np.array([1.0, -1.0, 1.0])},
+            r"inertia = \[1\.0, -1\.0, 1\.0\]: a moment of inertia is negative",
+        ),
         ({2: np.r_[Q[:4], np.zeros((5, 4))]}, r"q\[4\] = \[0\.0, 0\.0, 0\.0, 0\.0\]: a zero quat"),
         ({0: np.ones(4)}, r"inertia must have shape \(3,\)"),
         ({0: np.ones((8, 3))}, r"inertia must have shape \(3,\)"),

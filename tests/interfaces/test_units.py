@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import functools
 from typing import Any
 
@@ -143,3 +144,54 @@ def test_other_arrays_with_attributes_pass() -> None:
     plain = np.array(M).view(Plain)
     same(ph.step(INERTIA, plain, Q, 0.1)[0], ph.step(INERTIA, M, Q, 0.1)[0])
     same(ph.energy(INERTIA, plain), ph.energy(INERTIA, M))
+
+
+def advice(call: Any, **values: Any) -> Any:
+    """The value that the message of a refused call recommends."""
+    with pytest.raises(TypeError) as refused:
+        call()
+    text = str(refused.value).rpartition("units, ")[2].rpartition("give ")[2]
+    element, found, _ = text.partition(" for each element x")
+    if found:
+        (value,) = values.values()
+        return [eval(element, {"numpy": np, "x": x, "unit": None}) for x in value]
+    return eval(text, {"numpy": np, "unit": None, **values})
+
+
+def time_spans() -> dict[str, Any]:
+    spans = {"datetime": datetime.timedelta(seconds=2), "numpy": np.timedelta64(2, "s")}
+    return spans | {"fine": np.timedelta64(2_000_000, "us")}
+
+
+@pytest.mark.parametrize("kind", [*time_spans(), "pandas"])
+def test_the_advice_for_time_spans(kind: str) -> None:
+    if kind == "pandas":
+        h = pytest.importorskip("pandas").Timedelta("2s")
+    else:
+        h = time_spans()[kind]
+    want = ph.step(INERTIA, M, Q, 2.0)
+    same(ph.step(INERTIA, M, Q, advice(lambda: ph.step(INERTIA, M, Q, h), h=h))[1], want[1])
+    both = [h, h]
+    rows = advice(lambda: ph.step(INERTIA, M, Q, both), h=both)
+    same(ph.step(INERTIA, M, Q, rows)[1], np.stack([want[1]] * 2))
+
+
+@pytest.mark.parametrize("kind", ["astropy alike", "unyt alike"])
+def test_the_advice_for_quantities(kind: str) -> None:
+    m = QUANTITIES[kind](M)
+    same(advice(lambda: ph.energy(INERTIA, m), m=m), np.array(M))
+    rows = [m, m]
+    same(np.array(advice(lambda: ph.energy(INERTIA, rows), m=rows)), np.array([M, M]))
+
+
+def test_the_advice_for_frames() -> None:
+    pandas = pytest.importorskip("pandas")
+    for m in (
+        pandas.DataFrame({"x": [0.1], "y": [0.2], "z": [0.3]}, dtype=object),
+        pandas.DataFrame({"x": [0.1], "y": [0.2], "z": [0.3]}).convert_dtypes(),
+    ):
+        if m.to_numpy().dtype == object:
+            given = advice(lambda: ph.energy(INERTIA, m), m=m)  # noqa: B023
+        else:
+            given = m
+        same(ph.energy(INERTIA, given), ph.energy(INERTIA, [M]))
