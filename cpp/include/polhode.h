@@ -79,7 +79,7 @@ POLHODE_FUNCTION const char* polhode_splitting_name(int splitting);
  *
  * inertia_stride is 3, or 0 where all bodies share the three moments; h_stride is 1 or 0.
  * attitude is one of enum polhode_attitude.  threads: a number, -1 all cores, 0
- * POLHODE_NUM_THREADS or one.  m_out and q_out may be m and q, and may not overlap
+ * POLHODE_NUM_THREADS (read when the library is loaded) or one.  m_out and q_out may be m and q, and may not overlap
  * them otherwise.  lost, if not NULL, gets the number of bodies whose step has no result (a step of
  * an implicit method that did not converge, or too long for a correct digit): they are NaN.
  */

@@ -161,3 +161,17 @@ def test_as_many_axes_as_numpy_has() -> None:
         ph.step(INERTIA, m, np.eye(3), 0.1)
     with pytest.raises(ValueError):
         ph.step(INERTIA, M, Q1, np.full((1,) * axes, 0.1))
+
+
+def test_rods_in_single_precision() -> None:
+    """Rounding of m about the axis of a rod is dropped, within the precision of its type."""
+    rods, q = [0.0, 43.0, 43.0], [1.0, 0.0, 0.0, 0.0]
+    for kind, limit in ((np.float32, 64 * 2.0**-23), (np.float16, 64 * 2.0**-10)):
+        m = np.array([limit / 2, 1.0, 0.0], kind)
+        np.testing.assert_array_equal(
+            ph.step(rods, m, q, 1.0)[1], ph.step(rods, [0.0, 1.0, 0.0], q, 1.0)[1]
+        )
+        with pytest.raises(ValueError, match="momentum about an axis"):
+            ph.step(rods, np.array([2 * limit, 1.0, 0.0], kind), q, 1.0)
+    with pytest.raises(ValueError, match="momentum about an axis"):
+        ph.step(rods, [1e-11, 1.0, 0.0], q, 1.0)
