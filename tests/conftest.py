@@ -89,7 +89,10 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
 def programs_ahead(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
-    """Compiles slow programs on another core while the other tests run."""
+    """Compiles slow programs on another core while the other tests run; pytest-xdist has all cores."""
+    if hasattr(request.config, "workerinput"):
+        yield
+        return
     wanted = [x for x in request.session.items if x.get_closest_marker("programs")]
     if len(wanted) > 1 and len(request.session.items) > len(wanted) and (os.cpu_count() or 1) > 1:
         programs.AHEAD.start(tmp_path_factory.mktemp("programs"))

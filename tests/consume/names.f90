@@ -2,7 +2,9 @@
 program names
   use polhode
   implicit none
-  integer(c_int) :: scheme, gauss
+  integer(c_int) :: scheme, gauss, status
+  integer(c_int64_t) :: lost
+  real(c_double) :: inertia(3, 2), one(8), m(3, 2), q(4, 2)
   real(c_double) :: a(2, 2) = reshape([5, 9, -1, 3], [2, 2]) / 12.0_c_double
   print "(a)", polhode_version()
   print "(a)", polhode_level()
@@ -15,5 +17,11 @@ program names
   gauss = polhode_rkmk(2_c_int, transpose(a), [0.75_c_double, 0.25_c_double])
   print "(a)", polhode_method_name(gauss)
   scheme = polhode_splitting("none")
+  print "(a)", polhode_error()
+  one = 1.0_c_double
+  inertia = 1.0_c_double
+  inertia(1, 2) = -1.0_c_double
+  status = polhode_step(0_c_int, 2_c_int64_t, inertia, 3_c_int64_t, inertia, one, polhode_quaternion, &
+    one, 0_c_int64_t, 1_c_int64_t, 1_c_int, m, q, lost)
   print "(a)", polhode_error()
 end program

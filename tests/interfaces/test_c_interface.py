@@ -496,6 +496,18 @@ def test_what_is_wrong_is_said_and_nothing_written() -> None:
         step("exact", inertia, m, q, 3, 0.1)
 
 
+def test_without_memory_for_the_bodies_there_is_a_status() -> None:
+    inertia, m, q = batch(2, QUATERNION)
+    before = m.copy()
+    assert LIBRARY.polhode_integrate(
+        0, 0, INT64(2**58), pointer(inertia), INT64(3), ctypes.c_double(0.1), INT64(1),
+        ctypes.c_double(0.0), TORQUE(), None, 0, QUATERNION, 1, pointer(m), pointer(q), INT64(0),
+        None, None,
+    ) == 2  # fmt: skip
+    assert LIBRARY.polhode_error().startswith(b"no memory")
+    same(m, before)
+
+
 def test_what_is_null_or_no_row_is_refused() -> None:
     inertia, m, q = batch(2, QUATERNION)
     one = pointer(np.ones(1))
