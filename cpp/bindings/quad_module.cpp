@@ -295,7 +295,7 @@ py::tuple step(const std::string& method,
             Q.make_unit(h, findings);
             const FreeStep<quad> s = kernel(body, momentum, h);
             momentum = s.m;
-            Q.turn(s.dq);
+            Q.rotate(s.dq);
         }
         look_for_signals(i);
         const quad end[] = {momentum.x, momentum.y, momentum.z};
@@ -351,7 +351,7 @@ py::tuple heavy_top(const Pairs& stages,
                 const FreeStep<quad> step =
                     polhode::batch::advance<polhode::Exact>(body, momentum, s);
                 momentum = step.m;
-                Q.turn(step.dq);
+                Q.rotate(step.dq);
                 continue;
             }
             const Frame frame{Q.q};

@@ -34,7 +34,7 @@ std::optional<OperationCount> count_step(const std::string& method,
         if (correction != energy::none) {
             energy::correct(body, step, target, correction);
         }
-        attitude.turn(step.dq);
+        attitude.rotate(step.dq);
         operations = scope.count();
     });
     return operations;

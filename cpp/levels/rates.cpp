@@ -32,7 +32,7 @@ struct Turn {
         T h = x[4];
         int findings = all_valid;  // zero quaternions were rejected before
         attitude.make_unit(h, findings);
-        attitude.turn(magnus::turn<Order>(x + 5, h));
+        attitude.rotate(magnus::turn<Order>(x + 5, h));
         array_loop::store(attitude.q, y);
     }
 };

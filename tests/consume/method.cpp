@@ -16,8 +16,8 @@ struct Kernel {
 
     template <class T>
     POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
-        const Quaternion<T> dq = turn_by((share * h) * times(body.inverse, m));
-        return {seen_from(dq, m), dq};
+        const Quaternion<T> dq = rotation_by((share * h) * times(body.inverse, m));
+        return {in_body_frame(dq, m), dq};
     }
 };
 /// The same under a torque, of which the momentum in space takes h times its value at the start.
@@ -26,7 +26,7 @@ struct Only {
     static void run(direct::Bodies<T>& b) {
         b.begin();
         const T h = b.h();
-        const Quaternion<T> p = turn_by((b.a.options.value[0] * h) * b.omega());
+        const Quaternion<T> p = rotation_by((b.a.options.value[0] * h) * b.omega());
         b.end_at(p, sum(b.m, h, b.torque()), h * dot(b.omega(), b.torque()));
     }
 };

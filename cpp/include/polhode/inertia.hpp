@@ -30,16 +30,16 @@ struct AxisOrder {
     /// Components along the user's axes -> components along the sorted axes.
     POLHODE_INLINE Vec3<T> to_sorted(Vec3<T> v) const {
         if (sorted) return v;
-        turn(exchange12, v.x, v.y);
-        turn(exchange23, v.y, v.z);
-        turn(exchange12_again, v.x, v.y);
+        quarter_turn(exchange12, v.x, v.y);
+        quarter_turn(exchange23, v.y, v.z);
+        quarter_turn(exchange12_again, v.x, v.y);
         return v;
     }
     POLHODE_INLINE Vec3<T> from_sorted(Vec3<T> v) const {
         if (sorted) return v;
-        turn_back(exchange12_again, v.x, v.y);
-        turn_back(exchange23, v.y, v.z);
-        turn_back(exchange12, v.x, v.y);
+        quarter_turn_back(exchange12_again, v.x, v.y);
+        quarter_turn_back(exchange23, v.y, v.z);
+        quarter_turn_back(exchange12, v.x, v.y);
         return v;
     }
     POLHODE_INLINE Quaternion<T> from_sorted(const Quaternion<T>& q) const {
@@ -53,12 +53,12 @@ struct AxisOrder {
         a = select(m, b, a);
         b = select(m, old, b);
     }
-    POLHODE_INLINE static void turn(mask_t<T> m, T& a, T& b) {
+    POLHODE_INLINE static void quarter_turn(mask_t<T> m, T& a, T& b) {
         const T old = a;
         a = select(m, b, a);
         b = select(m, -old, b);
     }
-    POLHODE_INLINE static void turn_back(mask_t<T> m, T& a, T& b) {
+    POLHODE_INLINE static void quarter_turn_back(mask_t<T> m, T& a, T& b) {
         const T old = a;
         a = select(m, -b, a);
         b = select(m, old, b);

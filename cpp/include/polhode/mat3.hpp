@@ -45,7 +45,7 @@ namespace detail {
 /// v E(q) with E(q) = 1 + 2 q0 hat(qv) + 2 hat(qv)^2 [CZ08] eq. (10): v + 2 q0 v x qv + 2 (v x qv)
 /// x qv.
 template <class T>
-POLHODE_INLINE void turn_row(T& x, T& y, T& z, const Quaternion<T>& q) {
+POLHODE_INLINE void rotate_row(T& x, T& y, T& z, const Quaternion<T>& q) {
     const Vec3<T> qv{q.x, q.y, q.z};
     const Vec3<T> t = cross(Vec3<T>{x, y, z}, qv);
     const Vec3<T> u{t.x + t.x, t.y + t.y, t.z + t.z};
@@ -58,10 +58,10 @@ POLHODE_INLINE void turn_row(T& x, T& y, T& z, const Quaternion<T>& q) {
 
 /// Q <- Q E(q).  For q = 1 Q is unchanged, bit for bit.
 template <class T>
-POLHODE_INLINE void turn(Mat3<T>& m, const Quaternion<T>& q) {
-    detail::turn_row(m.a[0][0], m.a[0][1], m.a[0][2], q);
-    detail::turn_row(m.a[1][0], m.a[1][1], m.a[1][2], q);
-    detail::turn_row(m.a[2][0], m.a[2][1], m.a[2][2], q);
+POLHODE_INLINE void rotate(Mat3<T>& m, const Quaternion<T>& q) {
+    detail::rotate_row(m.a[0][0], m.a[0][1], m.a[0][2], q);
+    detail::rotate_row(m.a[1][0], m.a[1][1], m.a[1][2], q);
+    detail::rotate_row(m.a[2][0], m.a[2][1], m.a[2][2], q);
 }
 
 /// Q^T Q - 1, a symmetric matrix.
@@ -89,7 +89,7 @@ POLHODE_INLINE T orthogonality_defect(const Mat3<T>& m) {
 /// One polar (Newton-Schulz) step of Q towards an orthogonal matrix, Q <- Q - Q (Q^T Q - 1)/2, if
 /// the defect is more than `within`; otherwise Q is unchanged, bit for bit.
 template <class T>
-POLHODE_INLINE void keep_orthogonal(Mat3<T>& m, double within) {
+POLHODE_INLINE void orthogonalize(Mat3<T>& m, double within) {
     const Orthogonality<T> d = Orthogonality<T>::of(m);
     const mask_t<T> corrects = d.size() > within;
     const T factor = select(corrects, T(-0.5), T(0.0));

@@ -60,7 +60,7 @@ POLHODE_INLINE Quaternion<T> normalised(const Quaternion<T>& q) {
 /// returns q bit for bit.  If |q| differs from 1 by at most 2^-26, the result differs by at most
 /// eps.
 template <class T>
-POLHODE_INLINE Quaternion<T> kept_unit(const Quaternion<T>& q, double within) {
+POLHODE_INLINE Quaternion<T> renormalized(const Quaternion<T>& q, double within) {
     const T excess = dot(q, q) - 1.0;
     const T correction = select(abs(excess) > within, -0.5 * excess, T(0.0));
     return {fma(correction, q.w, q.w),

@@ -20,13 +20,13 @@ POLHODE_INLINE Quaternion<T> quaternion_exp(const Vec3<T>& v) {
 }
 /// The same, of unit norm within eps.
 template <class T>
-POLHODE_INLINE Quaternion<T> turn_by(const Vec3<T>& v) {
-    return kept_unit(quaternion_exp(v), 0.0);
+POLHODE_INLINE Quaternion<T> rotation_by(const Vec3<T>& v) {
+    return renormalized(quaternion_exp(v), 0.0);
 }
 
 /// Body components of v, given in the space frame, at attitude q, |q| = 1: q^-1 v q.
 template <class T>
-POLHODE_INLINE Vec3<T> seen_from(const Quaternion<T>& q, const Vec3<T>& v) {
+POLHODE_INLINE Vec3<T> in_body_frame(const Quaternion<T>& q, const Vec3<T>& v) {
     const Vec3<T> a = vector_part(q);
     const Vec3<T> u = cross(v, a);
     const Vec3<T> u2{u.x + u.x, u.y + u.y, u.z + u.z};
@@ -35,8 +35,8 @@ POLHODE_INLINE Vec3<T> seen_from(const Quaternion<T>& q, const Vec3<T>& v) {
 }
 /// The inverse transformation: q v q^-1.
 template <class T>
-POLHODE_INLINE Vec3<T> turned(const Quaternion<T>& q, const Vec3<T>& v) {
-    return seen_from(conjugate(q), v);
+POLHODE_INLINE Vec3<T> rotated(const Quaternion<T>& q, const Vec3<T>& v) {
+    return in_body_frame(conjugate(q), v);
 }
 
 /// a + s b.

@@ -84,32 +84,32 @@ struct Attitude {
                 const mask_t<T> finite = is_finite(q.w) & is_finite(vector_part(q));
                 h = select(finite, h, nan<T>());
             }
-            q = kept_unit(q, unit_within);
+            q = renormalized(q, unit_within);
         }
     }
-    /// The same results as `make_unit` and `turn` for matrices, and for quaternions that need at
+    /// The same results as `make_unit` and `rotate` for matrices, and for quaternions that need at
     /// most a small correction of the norm, with a blend: in most packs some lane needs the
     /// correction.  The mask is false for all other lanes, whose results are meaningless.
-    POLHODE_INLINE mask_t<T> turn_near_unit(const Quaternion<T>& dq) {
+    POLHODE_INLINE mask_t<T> rotate_near_unit(const Quaternion<T>& dq) {
         if (matrix) {
             const mask_t<T> finite = make_orthogonal();
-            turn(dq);
+            rotate(dq);
             return finite;
         }
         const T excess = dot(q, q) - 1.0;
-        q = kept_unit(q, unit_within) * dq;
+        q = renormalized(q, unit_within) * dq;
         return abs(excess) <= near_unit;
     }
     POLHODE_INLINE Vec3<T> to_body(const Vec3<T>& v) const {
-        if (!matrix) return seen_from(q, v);
+        if (!matrix) return in_body_frame(q, v);
         return {dot(column(Q, 0), v), dot(column(Q, 1), v), dot(column(Q, 2), v)};
     }
     POLHODE_INLINE Vec3<T> to_space(const Vec3<T>& v) const {
-        if (!matrix) return turned(q, v);
+        if (!matrix) return rotated(q, v);
         return {dot(row(Q, 0), v), dot(row(Q, 1), v), dot(row(Q, 2), v)};
     }
     /// NaN where the mask holds.
-    POLHODE_INLINE void spoil(const mask_t<T>& bad) {
+    POLHODE_INLINE void set_nan(const mask_t<T>& bad) {
         const T factor = select(bad, nan<T>(), T(1.0));
         if (matrix) {
             for (int k = 0; k < 9; ++k) Q.a[k / 3][k % 3] = factor * Q.a[k / 3][k % 3];
@@ -117,10 +117,10 @@ struct Attitude {
             q = factor * q;
         }
     }
-    /// Turned by dq in the body frame.
-    POLHODE_INLINE void turn(const Quaternion<T>& dq) {
+    /// Rotates by dq in the body frame.
+    POLHODE_INLINE void rotate(const Quaternion<T>& dq) {
         if (matrix) {
-            polhode::turn(Q, dq);
+            polhode::rotate(Q, dq);
         } else {
             q = q * dq;
         }
@@ -131,15 +131,15 @@ struct Attitude {
     POLHODE_INLINE mask_t<T> make_orthogonal() {
         const mask_t<T> orthogonal = orthogonality_defect(Q) <= orthogonal_within;
         if (all(orthogonal)) return orthogonal;
-        keep_orthogonal(Q, orthogonal_within);
-        keep_orthogonal(Q, orthogonal_within);
+        orthogonalize(Q, orthogonal_within);
+        orthogonalize(Q, orthogonal_within);
         return is_finite(Vec3<T>{Q.a[0][0], Q.a[0][1], Q.a[0][2]}) &
                is_finite(Vec3<T>{Q.a[1][0], Q.a[1][1], Q.a[1][2]}) &
                is_finite(Vec3<T>{Q.a[2][0], Q.a[2][1], Q.a[2][2]});
     }
 
     static constexpr double unit_within = 4 * epsilon_v<T>;
-    static constexpr double near_unit = 0x1p-26;  ///< of kept_unit
+    static constexpr double near_unit = 0x1p-26;  ///< of renormalized
     static constexpr double orthogonal_within = 8 * epsilon_v<T>;
 };
 

@@ -148,7 +148,7 @@ template <class T, class Method>
             const T not_finite = nan<T>();
             const mask_t<T> finite = is_finite(h) & is_finite(m);
             m = select(finite, m, Vec3<T>{not_finite, not_finite, not_finite});
-            attitude.spoil(!finite);
+            attitude.set_nan(!finite);
         }
         if constexpr (is_multistep<Method>) {
             auto c = Carried<T, Method>::load(arguments, body, m, i, count);
@@ -167,7 +167,7 @@ template <class T, class Method>
                 method.carry(body, m, s.dq, c.own);
                 m = s.m;
                 if (rounds) m = power_of_two_reciprocal(c.unit) * (c.unit * m);
-                attitude.turn(s.dq);
+                attitude.rotate(s.dq);
             }
             c.store(arguments, i, count);
             m = c.unit * m;
@@ -180,7 +180,7 @@ template <class T, class Method>
                 FreeStep<T> s = advance(method, body, m, h);
                 if (corrects) energy::correct(body, s, c.target, arguments.energy_correction);
                 m = s.m;
-                attitude.turn(s.dq);
+                attitude.rotate(s.dq);
             }
             if (corrects) c.store(arguments, i, count);
         }
@@ -248,7 +248,7 @@ template <class T, Layout layout, bool several, class Method>
             // Loaded after the step, since the step uses all registers.
             if (n == 0) attitude = Attitude<T>::load(attitude_in, matrix, i, lanes);
             m = s.m;
-            if (!all(attitude.turn_near_unit(s.dq) & (m.x == m.x))) [[unlikely]]
+            if (!all(attitude.rotate_near_unit(s.dq) & (m.x == m.x))) [[unlikely]]
                 break;
             if (++n == n_steps) break;
         }

@@ -134,7 +134,7 @@ POLHODE_INLINE PrincipalAxes<T> symmetric_eigen(const Mat3<T>& m) {
     }
     Vec3<T> moments = scale * Vec3<T>{a00, a11, a22};
     detail::nearest_columns(moments, v);
-    keep_orthogonal(v, 0.0);
+    orthogonalize(v, 0.0);
     const mask_t<T> finite = largest < 0x1p1023 * 2.0;
     const T none = nan<T>();
     PrincipalAxes<T> r;

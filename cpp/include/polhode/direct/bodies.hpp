@@ -106,8 +106,8 @@ struct Bodies {
     /// step, and its momentum is l, along its axes at the start.
     [[gnu::noinline]] void ask_at(const Quaternion<T>& p, const Vec3<T>& l) {
         back_to_start();
-        attitude.turn(p);
-        m = seen_from(p, l);
+        attitude.rotate(p);
+        m = in_body_frame(p, l);
         store();
     }
     /// Ends the step, with the same arguments and the work of the torque in it, by which the target
@@ -116,13 +116,13 @@ struct Bodies {
                                            const Vec3<T>& l,
                                            const T& work) {
         back_to_start();
-        FreeStep<T> s{seen_from(p, l), p};
+        FreeStep<T> s{in_body_frame(p, l), p};
         if (a.energy_correction != energy::none) {
             const T one(1.0);
             correct(s, work, one == one);
         }
         m = s.m;
-        attitude.turn(s.dq);
+        attitude.rotate(s.dq);
         store();
         return s.dq;
     }
@@ -130,7 +130,7 @@ struct Bodies {
     /// m_now, along its axes after the turn.
     [[gnu::noinline]] void leave(const Quaternion<T>& p, const Vec3<T>& m_now) {
         back_to_start();
-        attitude.turn(p);
+        attitude.rotate(p);
         m = m_now;
         store();
     }
@@ -141,7 +141,7 @@ struct Bodies {
         const batch::Attitude<T> kept = attitude;
         const Vec3<T> kept_m = m;
         back_to_start();
-        attitude.turn(p);
+        attitude.rotate(p);
         attitude = batch::Attitude<T>::chosen(but, kept, attitude);
         m = select<T>(but, kept_m, m_now);
         store();

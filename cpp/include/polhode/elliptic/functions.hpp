@@ -37,48 +37,32 @@ struct WithoutComplement {
     }
 };
 
-namespace functions {
-inline constexpr auto agm = [](const auto* x, auto* y) { *y = elliptic::agm(x[0], x[1]); };
-inline constexpr auto rf = [](const auto* x, auto* y) { *y = elliptic::rf(x[0], x[1], x[2]); };
-inline constexpr auto rc = [](const auto* x, auto* y) { *y = elliptic::rc(x[0], x[1]); };
-inline constexpr auto rd = [](const auto* x, auto* y) { *y = elliptic::rd(x[0], x[1], x[2]); };
-inline constexpr auto rj = [](const auto* x, auto* y) {
-    *y = elliptic::rj(x[0], x[1], x[2], x[3]);
-};
-inline constexpr auto jacobi = [](const auto* x, auto* y) {
-    const auto r = elliptic::jacobi(x[0], x[1], x[2]);
-    y[0] = r.sn, y[1] = r.cn, y[2] = r.dn, y[3] = r.am;
-};
-inline constexpr auto ellip_f = [](const auto* x, auto* y) {
-    *y = elliptic::ellip_f(x[0], x[1], x[2]);
-};
-inline constexpr auto ellip_k = [](const auto* x, auto* y) {
-    *y = select(is_nan(x[0]), x[0], elliptic::ellip_k(x[1]));
-};
-inline constexpr auto ellip_pi = [](const auto* x, auto* y) {
-    *y = elliptic::ellip_pi(x[0], x[1], x[2], x[3]);
-};
-inline constexpr auto ellip_pi_complete = [](const auto* x, auto* y) {
-    *y = elliptic::ellip_pi_complete(x[0], x[1], x[2]);
-};
-}  // namespace functions
-
 /// Calls of(name, Function) for functions whose inputs are all there are, and of_k2(name, name with
 /// the complement, Function) for those whose last two inputs are k2 and kc2.
 template <class Of, class OfK2>
 constexpr void for_each_function(Of of, OfK2 of_k2) {
-    of("agm", Function<2, 1, functions::agm>{});
-    of("rf", Function<3, 1, functions::rf>{});
-    of("rc", Function<2, 1, functions::rc>{});
-    of("rd", Function<3, 1, functions::rd>{});
-    of("rj", Function<4, 1, functions::rj>{});
-    of_k2("jacobi", "jacobi_kc2", Function<3, 4, functions::jacobi>{});
-    of_k2("ellip_f", "ellip_f_kc2", Function<3, 1, functions::ellip_f>{});
-    of_k2("ellip_k", "ellip_k_kc2", Function<2, 1, functions::ellip_k>{});
-    of_k2("ellip_pi", "ellip_pi_kc2", Function<4, 1, functions::ellip_pi>{});
-    of_k2("ellip_pi_complete",
-          "ellip_pi_complete_kc2",
-          Function<3, 1, functions::ellip_pi_complete>{});
+    of("agm", Function<2, 1, [](const auto* x, auto* y) { *y = agm(x[0], x[1]); }>{});
+    of("rf", Function<3, 1, [](const auto* x, auto* y) { *y = rf(x[0], x[1], x[2]); }>{});
+    of("rc", Function<2, 1, [](const auto* x, auto* y) { *y = rc(x[0], x[1]); }>{});
+    of("rd", Function<3, 1, [](const auto* x, auto* y) { *y = rd(x[0], x[1], x[2]); }>{});
+    of("rj", Function<4, 1, [](const auto* x, auto* y) { *y = rj(x[0], x[1], x[2], x[3]); }>{});
+    of_k2("jacobi", "jacobi_kc2", Function<3, 4, [](const auto* x, auto* y) {
+              const auto r = jacobi(x[0], x[1], x[2]);
+              y[0] = r.sn, y[1] = r.cn, y[2] = r.dn, y[3] = r.am;
+          }>{});
+    of_k2("ellip_f",
+          "ellip_f_kc2",
+          Function<3, 1, [](const auto* x, auto* y) { *y = ellip_f(x[0], x[1], x[2]); }>{});
+    of_k2("ellip_k", "ellip_k_kc2", Function<2, 1, [](const auto* x, auto* y) {
+              *y = select(is_nan(x[0]), x[0], ellip_k(x[1]));
+          }>{});
+    of_k2("ellip_pi",
+          "ellip_pi_kc2",
+          Function<4, 1, [](const auto* x, auto* y) { *y = ellip_pi(x[0], x[1], x[2], x[3]); }>{});
+    of_k2(
+        "ellip_pi_complete",
+        "ellip_pi_complete_kc2",
+        Function<3, 1, [](const auto* x, auto* y) { *y = ellip_pi_complete(x[0], x[1], x[2]); }>{});
 }
 
 }  // namespace elliptic

@@ -84,7 +84,7 @@ bool single_step(const OptionValues& options,
     const auto kernel = batch::kernel_of<M>(options);
     const batch::BodyOf<batch::KernelOf<M>, double> body(Inertia<double>::of(moments));
     const FreeStep<double> s = batch::advance(kernel, body, Vec3<double>{m[0], m[1], m[2]}, h);
-    attitude.turn(s.dq);
+    attitude.rotate(s.dq);
     m_out[0] = s.m.x, m_out[1] = s.m.y, m_out[2] = s.m.z;
     q_out[0] = attitude.q.w, q_out[1] = attitude.q.x, q_out[2] = attitude.q.y;
     q_out[3] = attitude.q.z;

@@ -124,7 +124,8 @@ template <class T>
     // The torque in the space frame, at both ends.
     const T one(1.0);
     const Vec3<T> rate = b.h() * b.body.inverse;
-    const T work = 0.5 * (dot(times(rate, b.m), f) + dot(times(rate, to.m), seen_from(to.dq, f)));
+    const T work =
+        0.5 * (dot(times(rate, b.m), f) + dot(times(rate, to.m), in_body_frame(to.dq, f)));
     b.leave_or_end(to.dq, to.m, one != one, one == one, work);
 }
 

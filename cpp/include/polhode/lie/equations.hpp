@@ -77,7 +77,7 @@ struct DexpInverse {
 
 /// exp(-z) p.
 template <class T>
-POLHODE_INLINE Vec3<T> turned_back(const Vec3<T>& z, const Vec3<T>& p) {
+POLHODE_INLINE Vec3<T> rotated_back(const Vec3<T>& z, const Vec3<T>& p) {
     return p + Turn<T>::of(z).change(z, p);
 }
 
@@ -119,7 +119,7 @@ struct Exponential {
         e.r = tau * r;
         e.d = tau * d;
         e.p = m + tau * k;
-        if (any_y) e.p = turned_back(tau * y, e.p);
+        if (any_y) e.p = rotated_back(tau * y, e.p);
         return e;
     }
     POLHODE_INLINE Vec3<T> start() const { return d + times(a, p + w + r); }
@@ -128,14 +128,14 @@ struct Exponential {
         const Vec3<T> g = p + t.change(z, p);
         Vec3<T> u = g + r;
         Vec3<T> M[3];
-        derivative_of_turned(t, z, g, M);
+        derivative_of_rotated(t, z, g, M);
         if (any_w) {
             const Vec3<T> half_z = T(0.5) * z;
             const Turn<T> half = Turn<T>::of(half_z);
             const Vec3<T> gw = w + half.change(half_z, w);
             u = u + gw;
             Vec3<T> N[3];
-            derivative_of_turned(half, half_z, gw, N);
+            derivative_of_rotated(half, half_z, gw, N);
             for (int j = 0; j < 3; ++j) M[j] = M[j] + T(0.5) * N[j];
         }
         Vec3<T> v = times(a, u);
@@ -150,10 +150,10 @@ struct Exponential {
     }
     /// M of g = exp(-z) p: hat(g) dexp(-z), dexp(-z) = 1 - versine Z + third Z^2, Z = hat(z),
     /// Z^2 = z z^T - y.
-    POLHODE_INLINE static void derivative_of_turned(const Turn<T>& t,
-                                                    const Vec3<T>& z,
-                                                    const Vec3<T>& g,
-                                                    Vec3<T> (&M)[3]) {
+    POLHODE_INLINE static void derivative_of_rotated(const Turn<T>& t,
+                                                     const Vec3<T>& z,
+                                                     const Vec3<T>& g,
+                                                     Vec3<T> (&M)[3]) {
         const T third = t.third();
         const T c = t.versine;  // of -hat(g) Z = (g.z) - z g^T
         const Vec3<T> gz = cross(g, z);

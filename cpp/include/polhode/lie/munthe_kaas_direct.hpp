@@ -42,7 +42,7 @@ struct Explicit {
             P = b.vector(rotation_column);
         }
         b.keep(explicit_slope(k), detail::dexp_inverse(detail::Turn<T>::of(P), P, h * b.omega()));
-        b.keep(explicit_force(k), turned(quaternion_exp(P), h * b.torque()));
+        b.keep(explicit_force(k), rotated(quaternion_exp(P), h * b.torque()));
         Vec3<T> K[Tableau::most_explicit], F[Tableau::most_explicit];
         for (int j = 0; j <= k; ++j) {
             K[j] = b.vector(explicit_slope(j));
@@ -130,10 +130,10 @@ struct Repeat {
         if (j > 0) work = b.number(work_column) + work;
         b.keep(work_column, work);
         const Vec3<T> here = detail::weighted(t.row(j), K, s);
-        b.keep(found_force(j), turned(quaternion_exp(here), h * b.torque()));
+        b.keep(found_force(j), rotated(quaternion_exp(here), h * b.torque()));
         if (j + 1 < s) {
             const Quaternion<T> p = quaternion_exp(detail::weighted(t.row(j + 1), K, s));
-            b.leave(p, seen_from(p, m + detail::weighted(t.row(j + 1), F, s)), done_before);
+            b.leave(p, in_body_frame(p, m + detail::weighted(t.row(j + 1), F, s)), done_before);
             return true;
         }
         // Converged to a few rounding units of the impulse; the attitude is not known better.
@@ -155,7 +155,8 @@ struct Repeat {
         const Vec3<T> first_L = m + detail::weighted(t.row(0), F, s);
         const T lost = select(solution.found & (settled | (!gave_up)), T(1.0), nan<T>());
         const Quaternion<T> p = quaternion_exp(lost * select<T>(done, end, first));
-        b.leave_or_end(p, seen_from(p, select<T>(done, end_L, first_L)), done_before, done, work);
+        b.leave_or_end(
+            p, in_body_frame(p, select<T>(done, end_L, first_L)), done_before, done, work);
         for (int l = 0; l < s; ++l) {
             b.keep(implicit_slope(l), solution.K[l]);
             b.keep(implicit_force(l), F[l]);

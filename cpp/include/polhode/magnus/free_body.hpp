@@ -22,9 +22,6 @@ POLHODE_INLINE FreeStep<T> free_step(const Inertia<T>& body, const Vec3<T>& m, T
     constexpr int pairs = Order / 4;
     const auto nodes = torque_free::momentum_nodes<pairs>(body, m, h, {Order / 2});
     const Vec3<T> rate{h * body.inverse_I1, h * body.inverse_I2, h * body.inverse_I3};
-    const auto times = [](const Vec3<T>& a, const Vec3<T>& b) {
-        return Vec3<T>{a.x * b.x, a.y * b.y, a.z * b.z};
-    };
     Vec3<T> even[nodes.room], slope[nodes.room];
     POLHODE_UNROLL
     for (int j = 0; j < pairs; ++j) {

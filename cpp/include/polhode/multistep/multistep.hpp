@@ -36,8 +36,8 @@ POLHODE_INLINE FreeStep<T> first_order(const Vec3<T>& inverse, const Vec3<T>& m,
     FreeStep<T> s{m, {T(1.0), T(0.0), T(0.0), T(0.0)}};
     const T part = h / static_cast<double>(n);
     for (int i = 0; i < n; ++i) {
-        const Quaternion<T> p = turn_by(part * times(inverse, s.m));
-        s.m = seen_from(p, s.m);
+        const Quaternion<T> p = rotation_by(part * times(inverse, s.m));
+        s.m = in_body_frame(p, s.m);
         s.dq = s.dq * p;
     }
     return s;
@@ -83,10 +83,10 @@ struct Abam {
         if (n < starting) return first_step(start, body.inverse, m, h, abam_substeps);
         const Vec3<T> w0 = times(body.inverse, m);
         const Vec3<T> w1{c[0], c[1], c[2]}, w2{c[3], c[4], c[5]}, w3{c[6], c[7], c[8]};
-        const Quaternion<T> p = turn_by(bashforth(w0, w1, w2, w3, h));
-        const Vec3<T> w = turned(p, times(body.inverse, seen_from(p, m)));
-        const Quaternion<T> dq = turn_by(moulton(w, w0, w1, w2, h));
-        return {seen_from(dq, m), dq};
+        const Quaternion<T> p = rotation_by(bashforth(w0, w1, w2, w3, h));
+        const Vec3<T> w = rotated(p, times(body.inverse, in_body_frame(p, m)));
+        const Quaternion<T> dq = rotation_by(moulton(w, w0, w1, w2, h));
+        return {in_body_frame(dq, m), dq};
     }
     /// Updates the history after the step from m, which turned the body by dq.
     template <class T>
@@ -96,7 +96,7 @@ struct Abam {
                                      T* c) {
         const Vec3<T> w[] = {times(body.inverse, m), {c[0], c[1], c[2]}, {c[3], c[4], c[5]}};
         for (int k = 0; k < 3; ++k) {
-            const Vec3<T> v = seen_from(dq, w[k]);
+            const Vec3<T> v = in_body_frame(dq, w[k]);
             c[3 * k] = v.x, c[3 * k + 1] = v.y, c[3 * k + 2] = v.z;
         }
     }
@@ -119,8 +119,8 @@ struct SimoWong {
         const Inertia<T>& body, const Vec3<T>& m, T h, const T* c, std::ptrdiff_t n) const {
         if (n < starting) return first_step(start, body.inverse, m, h, 1);
         const Quaternion<T> dq =
-            turn_by(turn(times(body.inverse, m), Vec3<T>{c[0], c[1], c[2]}, h));
-        return {seen_from(dq, m), dq};
+            rotation_by(turn(times(body.inverse, m), Vec3<T>{c[0], c[1], c[2]}, h));
+        return {in_body_frame(dq, m), dq};
     }
     template <class T>
     POLHODE_INLINE static void carry(const Inertia<T>& body,
@@ -154,9 +154,9 @@ POLHODE_INLINE void carry_abam(const direct::Bodies<T>& b, const Quaternion<T>& 
         const int column = k == 0 ? omega_column : torque_column;
         const Vec3<T> now = b.vector(k == 0 ? omega_now : torque_now);
         const Vec3<T> one = b.vector(column), two = b.vector(column + 3);
-        b.keep(column, seen_from(dq, now));
-        b.keep(column + 3, seen_from(dq, one));
-        b.keep(column + 6, seen_from(dq, two));
+        b.keep(column, in_body_frame(dq, now));
+        b.keep(column + 3, in_body_frame(dq, one));
+        b.keep(column + 6, in_body_frame(dq, two));
     }
 }
 template <class T>
@@ -173,7 +173,7 @@ struct AbamPredict {
         keep_now(b);
         const T h = b.h();
         const auto past = [&](int column, int k) { return b.vector(column + 3 * k); };
-        const Quaternion<T> p = turn_by(bashforth(
+        const Quaternion<T> p = rotation_by(bashforth(
             b.omega(), past(omega_column, 0), past(omega_column, 1), past(omega_column, 2), h));
         const Vec3<T> impulse = bashforth(
             b.torque(), past(torque_column, 0), past(torque_column, 1), past(torque_column, 2), h);
@@ -187,8 +187,8 @@ struct AbamCorrect {
         const T h = b.h();
         const Quaternion<T> p = b.quaternion(turn_now);
         Vec3<T> w[4], f[4];
-        w[0] = turned(p, b.omega());
-        f[0] = turned(p, b.torque());
+        w[0] = rotated(p, b.omega());
+        f[0] = rotated(p, b.torque());
         w[1] = b.vector(omega_now);
         f[1] = b.vector(torque_now);
         for (int k = 0; k < 2; ++k) {
@@ -197,7 +197,7 @@ struct AbamCorrect {
         }
         T power[4];
         for (int k = 0; k < 4; ++k) power[k] = dot(h * w[k], f[k]);
-        const Quaternion<T> dq = turn_by(moulton(w[0], w[1], w[2], w[3], h));
+        const Quaternion<T> dq = rotation_by(moulton(w[0], w[1], w[2], w[3], h));
         const Vec3<T> l = b.vector(momentum_now) + moulton(f[0], f[1], f[2], f[3], h);
         carry_abam(b, b.end_at(dq, l, moulton(power[0], power[1], power[2], power[3], T(1.0))));
     }
@@ -228,7 +228,7 @@ template <int n, int k, class T, class End>
 POLHODE_INLINE void substep(direct::Bodies<T>& b, const End& end) {
     if constexpr (k == 0) b.begin();
     const T h = b.h() / static_cast<double>(n);
-    const Quaternion<T> step = turn_by(h * b.omega());
+    const Quaternion<T> step = rotation_by(h * b.omega());
     const Vec3<T> torque = b.torque();
     T work = dot(h * b.omega(), torque);
     Quaternion<T> p = step;
@@ -237,9 +237,9 @@ POLHODE_INLINE void substep(direct::Bodies<T>& b, const End& end) {
         b.keep(momentum_now, b.m);
     } else {
         const Quaternion<T> before = b.quaternion(turn_now);
-        l = sum(b.vector(substep_columns), h, turned(before, torque));
+        l = sum(b.vector(substep_columns), h, rotated(before, torque));
         work = work + b.number(substep_columns + 3);
-        p = kept_unit(before * step, 0.0);
+        p = renormalized(before * step, 0.0);
     }
     if constexpr (k + 1 < n) {
         b.keep(turn_now, p);
@@ -294,7 +294,7 @@ struct SimoWongPredict {
         const T h = b.h();
         const Vec3<T> nu = b.omega();
         const Vec3<T> before = b.a.step == 0 ? nu : b.vector(nu_column);
-        const Quaternion<T> p = turn_by(SimoWong::turn(nu, before, h));
+        const Quaternion<T> p = rotation_by(SimoWong::turn(nu, before, h));
         b.keep(nu_now, nu);
         b.keep(sw_torque, b.torque());
         b.keep(sw_momentum, b.m);
@@ -311,7 +311,7 @@ struct SimoWongFinish {
         const Vec3<T> end = b.torque();
         const T work = dot(half * nu, start) + dot(half * b.omega(), end);
         b.keep(nu_column, nu);
-        b.end_at(p, sum(b.vector(sw_momentum), half, start + turned(p, end)), work);
+        b.end_at(p, sum(b.vector(sw_momentum), half, start + rotated(p, end)), work);
     }
 };
 template <int k>

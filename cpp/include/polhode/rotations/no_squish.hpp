@@ -31,33 +31,24 @@ struct NoSquish {
         const Vec3<T> k{quarter_h * inverse.x, quarter_h * inverse.y, half_h * inverse.z};
         Quaternion<T> q{T(1.0), T(0.0), T(0.0), T(0.0)};
         Quaternion<T> p{T(0.0), n.x, n.y, n.z};
-        const auto turn_x = [&]() POLHODE_INLINE_LAMBDA {
-            const T m_x = fma(p.x, q.w, -(p.w * q.x)) + fma(p.y, q.z, -(p.z * q.y));
-            const SinCos<T> zeta = sincos(k.x * m_x);
-            turn_quaternion(q.w, q.x, q.y, q.z, zeta);
-            turn_quaternion(p.w, p.x, p.y, p.z, zeta);
+        // Component j of m = q^-1 p; k and l are the next two in the cyclic order.
+        const auto along = [&](T& pj, T& pk, T& pl, T& qj, T& qk, T& ql) POLHODE_INLINE_LAMBDA {
+            return fma(pj, q.w, -(p.w * qj)) + fma(pk, ql, -(pl * qk));
         };
-        const auto turn_y = [&]() POLHODE_INLINE_LAMBDA {
-            const T m_y = fma(p.y, q.w, -(p.w * q.y)) + fma(p.z, q.x, -(p.x * q.z));
-            const SinCos<T> zeta = sincos(k.y * m_y);
-            turn_quaternion(q.w, q.y, q.z, q.x, zeta);
-            turn_quaternion(p.w, p.y, p.z, p.x, zeta);
-        };
-        const auto turn_z = [&]() POLHODE_INLINE_LAMBDA {
-            const T m_z = fma(p.z, q.w, -(p.w * q.z)) + fma(p.x, q.y, -(p.y * q.x));
-            const SinCos<T> zeta = sincos(k.z * m_z);
-            turn_quaternion(q.w, q.z, q.x, q.y, zeta);
-            turn_quaternion(p.w, p.z, p.x, p.y, zeta);
-        };
-        turn_x();
-        turn_y();
-        turn_z();
-        turn_y();
-        turn_x();
-        // m = q^-1 p
-        FreeStep<T> s{{fma(p.x, q.w, -(p.w * q.x)) + fma(p.y, q.z, -(p.z * q.y)),
-                       fma(p.y, q.w, -(p.w * q.y)) + fma(p.z, q.x, -(p.x * q.z)),
-                       fma(p.z, q.w, -(p.w * q.z)) + fma(p.x, q.y, -(p.y * q.x))},
+        const auto rotate =
+            [&](T& pj, T& pk, T& pl, T& qj, T& qk, T& ql, const T& time) POLHODE_INLINE_LAMBDA {
+                const SinCos<T> zeta = sincos(time * along(pj, pk, pl, qj, qk, ql));
+                turn_quaternion(q.w, qj, qk, ql, zeta);
+                turn_quaternion(p.w, pj, pk, pl, zeta);
+            };
+        rotate(p.x, p.y, p.z, q.x, q.y, q.z, k.x);
+        rotate(p.y, p.z, p.x, q.y, q.z, q.x, k.y);
+        rotate(p.z, p.x, p.y, q.z, q.x, q.y, k.z);
+        rotate(p.y, p.z, p.x, q.y, q.z, q.x, k.y);
+        rotate(p.x, p.y, p.z, q.x, q.y, q.z, k.x);
+        FreeStep<T> s{{along(p.x, p.y, p.z, q.x, q.y, q.z),
+                       along(p.y, p.z, p.x, q.y, q.z, q.x),
+                       along(p.z, p.x, p.y, q.z, q.x, q.y)},
                       q};
         s = axes.in_body(s);
         turn_rods(body, m, h, s);

@@ -98,7 +98,7 @@ struct ThreeRotations {
                           : sincos(both_halves * k_x));
             turn_y(s, half_turn((middle ? half_outer : half_inner) * (k.y * s.m.y), cayley));
         }
-        s.dq = kept_unit(s.dq, 0.0);
+        s.dq = renormalized(s.dq, 0.0);
         s = axes.in_body(s);
         turn_rods(body, m, h, s);
         return s;

@@ -52,11 +52,11 @@ struct OfRotation {
     using Slope = Vec3<T>;
     template <class T>
     POLHODE_INLINE static Vec3<T> slope(const Quaternion<T>& p, const Vec3<T>& omega) {
-        return turned(p, omega);
+        return rotated(p, omega);
     }
     template <class T>
     POLHODE_INLINE static Quaternion<T> turn(const Vec3<T>& step) {
-        return turn_by(step);
+        return rotation_by(step);
     }
     template <class T>
     POLHODE_INLINE static Quaternion<T> rotation(const Quaternion<T>& p) {
@@ -69,7 +69,7 @@ template <class Way, class T>
 POLHODE_INLINE FreeStep<T> free_step(const Vec3<T>& inverse, const Vec3<T>& m, T h) {
     using Slope = typename Way::template Slope<T>;
     const auto slope_at = [&](const Quaternion<T>& p) {
-        return Way::slope(p, times(inverse, seen_from(Way::rotation(p), m)));
+        return Way::slope(p, times(inverse, in_body_frame(Way::rotation(p), m)));
     };
     const Quaternion<T> one{T(1.0), T(0.0), T(0.0), T(0.0)};
     const T half = 0.5 * h;
@@ -80,7 +80,7 @@ POLHODE_INLINE FreeStep<T> free_step(const Vec3<T>& inverse, const Vec3<T>& m, T
     const Slope inner = k2 + k3;
     const T sixth = ratio<T>(1, 6) * h;
     const Quaternion<T> dq = Way::rotation(Way::turn(sixth * ((k1 + k4) + (inner + inner))));
-    return {seen_from(dq, m), dq};
+    return {in_body_frame(dq, m), dq};
 }
 
 /// Columns of the method under torque, after the common ones and `First` others.
@@ -95,19 +95,11 @@ struct Columns {
 };
 
 template <class T>
-POLHODE_INLINE void keep_slope(const direct::Bodies<T>& b, int column, const Quaternion<T>& q) {
-    b.keep(column, q);
-}
-template <class T>
-POLHODE_INLINE void keep_slope(const direct::Bodies<T>& b, int column, const Vec3<T>& v) {
-    b.keep(column, v);
-}
-template <class T>
-POLHODE_INLINE void load_slope(const direct::Bodies<T>& b, int column, Quaternion<T>& q) {
+POLHODE_INLINE void load(const direct::Bodies<T>& b, int column, Quaternion<T>& q) {
     q = b.quaternion(column);
 }
 template <class T>
-POLHODE_INLINE void load_slope(const direct::Bodies<T>& b, int column, Vec3<T>& v) {
+POLHODE_INLINE void load(const direct::Bodies<T>& b, int column, Vec3<T>& v) {
     v = b.vector(column);
 }
 
@@ -123,7 +115,7 @@ POLHODE_INLINE void stage(direct::Bodies<T>& b, const End& end) {
     const T h = b.h();
     const Vec3<T> omega = b.omega(), torque = b.torque();
     const Slope slope = Way::slope(p, omega);
-    const Vec3<T> force = turned(Way::rotation(p), torque);
+    const Vec3<T> force = rotated(Way::rotation(p), torque);
     const T power = dot(h * omega, torque);  // times h
     Slope slopes;
     Vec3<T> start, impulse;
@@ -136,14 +128,14 @@ POLHODE_INLINE void stage(direct::Bodies<T>& b, const End& end) {
         b.keep(C::momentum, start);
     } else {
         const T weight(k == 3 ? 1.0 : 2.0);
-        load_slope(b, C::slopes, slopes);
+        load(b, C::slopes, slopes);
         start = b.vector(C::momentum);
         slopes = slopes + weight * slope;
         impulse = sum(b.vector(C::impulse), weight, force);
         work = fma(weight, power, b.number(C::work));
     }
     if constexpr (k < 3) {
-        keep_slope(b, C::slopes, slopes);
+        b.keep(C::slopes, slopes);
         b.keep(C::impulse, impulse);
         b.keep(C::work, work);
         const T ahead = k == 2 ? h : 0.5 * h;

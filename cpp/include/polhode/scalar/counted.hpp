@@ -56,22 +56,16 @@ class counted {
 
     double value() const { return value_; }
 
-    friend counted operator+(counted a, counted b) {
-        ++detail::operations.add;
-        return a.value_ + b.value_;
+#define POLHODE_COUNTED_OPERATOR(op, kind)             \
+    friend counted operator op(counted a, counted b) { \
+        ++detail::operations.kind;                     \
+        return a.value_ op b.value_;                   \
     }
-    friend counted operator-(counted a, counted b) {
-        ++detail::operations.add;
-        return a.value_ - b.value_;
-    }
-    friend counted operator*(counted a, counted b) {
-        ++detail::operations.mul;
-        return a.value_ * b.value_;
-    }
-    friend counted operator/(counted a, counted b) {
-        ++detail::operations.div;
-        return a.value_ / b.value_;
-    }
+    POLHODE_COUNTED_OPERATOR(+, add)
+    POLHODE_COUNTED_OPERATOR(-, add)
+    POLHODE_COUNTED_OPERATOR(*, mul)
+    POLHODE_COUNTED_OPERATOR(/, div)
+#undef POLHODE_COUNTED_OPERATOR
     friend counted operator-(counted a) { return -a.value_; }
 
     friend bool operator<(counted a, counted b) { return a.value_ < b.value_; }
@@ -93,26 +87,26 @@ class counted {
         return polhode::fma(a.value_, b.value_, c.value_);
     }
 
-    friend counted abs(counted x) { return polhode::abs(x.value_); }
-    friend counted copysign(counted a, counted sign) {
-        return polhode::copysign(a.value_, sign.value_);
-    }
     friend counted flip_where(bool mask, counted x) { return mask ? -x : x; }
-    friend counted flip_sign(counted a, counted sign) {
-        return polhode::flip_sign(a.value_, sign.value_);
-    }
-    friend counted min(counted a, counted b) { return polhode::min(a.value_, b.value_); }
-    friend counted max(counted a, counted b) { return polhode::max(a.value_, b.value_); }
-    friend counted rint(counted x) { return polhode::rint(x.value_); }
-    friend counted power_of_two_below(counted x) { return polhode::power_of_two_below(x.value_); }
-    friend counted power_of_two_reciprocal(counted p) {
-        return polhode::power_of_two_reciprocal(p.value_);
-    }
-    friend counted exponent(counted x) { return polhode::exponent(x.value_); }
-    friend counted power_of_two(counted n) { return polhode::power_of_two(n.value_); }
-    friend bool is_odd(counted n) { return polhode::is_odd(n.value_); }
-    friend bool has_bit_1(counted n) { return polhode::has_bit_1(n.value_); }
-    friend bool is_nan(counted x) { return polhode::is_nan(x.value_); }
+#define POLHODE_NOT_COUNTED_1(RESULT, name) \
+    friend RESULT name(counted x) { return polhode::name(x.value_); }
+#define POLHODE_NOT_COUNTED_2(name) \
+    friend counted name(counted a, counted b) { return polhode::name(a.value_, b.value_); }
+    POLHODE_NOT_COUNTED_2(copysign)
+    POLHODE_NOT_COUNTED_2(flip_sign)
+    POLHODE_NOT_COUNTED_2(min)
+    POLHODE_NOT_COUNTED_2(max)
+    POLHODE_NOT_COUNTED_1(counted, abs)
+    POLHODE_NOT_COUNTED_1(counted, rint)
+    POLHODE_NOT_COUNTED_1(counted, power_of_two_below)
+    POLHODE_NOT_COUNTED_1(counted, power_of_two_reciprocal)
+    POLHODE_NOT_COUNTED_1(counted, exponent)
+    POLHODE_NOT_COUNTED_1(counted, power_of_two)
+    POLHODE_NOT_COUNTED_1(bool, is_odd)
+    POLHODE_NOT_COUNTED_1(bool, has_bit_1)
+    POLHODE_NOT_COUNTED_1(bool, is_nan)
+#undef POLHODE_NOT_COUNTED_1
+#undef POLHODE_NOT_COUNTED_2
 
     friend SinCos<counted> sincos(counted x) {
         detail::operations.trig += 2;

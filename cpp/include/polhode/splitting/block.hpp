@@ -172,7 +172,7 @@ class Block {
     void to_user_axes(const View& momenta) const {
         for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
             batch::Attitude<T> a = load_attitude(i);
-            a.turn(conjugate(axes_quaternion(i)));
+            a.rotate(conjugate(axes_quaternion(i)));
             store(user_attitude, i, a);
             if (momenta.data == nullptr) return;
             const Mat3<T> A = axes_matrix(i);
@@ -227,7 +227,7 @@ class Block {
     void state_to_principal_axes() const {
         for_each_pack([this](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
             batch::Attitude<T> a = load_attitude(i);
-            a.turn(axes_quaternion(i));
+            a.rotate(axes_quaternion(i));
             store(attitude, i, a);
         });
         to_principal_axes(m);

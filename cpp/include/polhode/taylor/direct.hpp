@@ -119,7 +119,7 @@ struct Predict {
         A[0] = b.m;
         for (int k = 1; k <= n; ++k) A[k] = b.change_of_momentum(k);
         const auto series = Series<Kind, T>::of(b.body.inverse, h, A);
-        const Quaternion<T> p = turn_by(rotation<Kind>(series.nu));
+        const Quaternion<T> p = rotation_by(rotation<Kind>(series.nu));
         b.keep(turn_column, p);
         for (int k = 0; k <= used_derivatives(Kind); ++k) b.keep(start_column + 3 * k, A[k]);
         // Taylor's formula.
@@ -128,9 +128,9 @@ struct Predict {
         for (int k = n - 1; k >= 0; --k) l = sum(A[k], ratio<T>(1, k + 1), l);
         if constexpr (Kind == 1) {
             // The torque in the space frame, at both ends.
-            const Vec3<T> end = times(b.body.inverse, seen_from(p, l));
+            const Vec3<T> end = times(b.body.inverse, in_body_frame(p, l));
             const T work =
-                0.5 * (dot(times(b.body.inverse, A[0]), A[1]) + dot(end, seen_from(p, A[1])));
+                0.5 * (dot(times(b.body.inverse, A[0]), A[1]) + dot(end, in_body_frame(p, A[1])));
             b.end_at(p, l, work);
         } else {
             b.ask_at(p, l);
@@ -151,7 +151,7 @@ struct Finish {
         end.L[0] = b.m;
         for (int k = 1; k <= used; ++k) {
             end.L[k] = b.change_of_momentum(k);
-            l[k] = turned(p, end.L[k]);
+            l[k] = rotated(p, end.L[k]);
         }
         const Vec3<T> change = hermite<used, T>(start.L + 1, l + 1);
         T before[3], after[3];

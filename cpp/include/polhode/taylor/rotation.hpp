@@ -106,8 +106,8 @@ POLHODE_INLINE FreeStep<T> free_step(const Inertia<T>& body, const Vec3<T>& m, T
         ms[k + 1] = times(rate, s);
         v[k + 1] = times(inverse, ms[k + 1]);
     }
-    const Quaternion<T> dq = turn_by(rotation<Kind>(v));
-    return {seen_from(dq, m), dq};
+    const Quaternion<T> dq = rotation_by(rotation<Kind>(v));
+    return {in_body_frame(dq, m), dq};
 }
 
 }  // namespace taylor

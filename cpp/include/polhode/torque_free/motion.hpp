@@ -281,7 +281,7 @@ POLHODE_INLINE FreeStep<T> motion_at(const exact_detail::Motion<T>& exact,
         const Quaternion<T> u{T(0.0), inverse_G * m.x, inverse_G * m.y, inverse_G * m.z};
         z = select<T>(odd & less_pi, u * z, z);
     }
-    const Quaternion<T> p = kept_unit(y * z, 0.0);
+    const Quaternion<T> p = renormalized(y * z, 0.0);
     // s is i sign(m1) about axis 1, -k sign(m3) about axis 3; s^2 = -1.
     Quaternion<T> by_s = select<T>(axis1, {-p.x, p.w, p.z, -p.y}, {p.z, -p.y, p.x, -p.w});
     by_s = select<T>(select(axis1, m.x, m.z) < 0.0, T(-1.0) * by_s, by_s);

@@ -107,7 +107,7 @@ void motion(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdiff
             batch::add_lanes(a.lost, count, lost);
         }
         batch::Attitude<T> attitude = start;
-        attitude.turn(s.dq);
+        attitude.rotate(s.dq);
         batch::store_vec3(a.m_out, i, count, s.m);
         attitude.store(a.attitude_out, i, count);
     }
