@@ -115,6 +115,7 @@ def test_ties_of_labels_and_phases(inertia: list[float], m: list[float]) -> None
         close(got, want, atol=8 * EPS * (1 + np.abs(h)[:, None]))
 
 
+@pytest.mark.filterwarnings("ignore:no digit is correct:RuntimeWarning")
 @pytest.mark.parametrize("m", [[0.3, 0.5, 0.8], [0.8, 0.3, 0.4]])
 def test_motion_ends_after_so_many_half_periods(m: list[float]) -> None:
     motion = ph.TorqueFreeMotion(GENERIC, m, IDENTITY)
