@@ -57,12 +57,13 @@ class PythonTorque {
     }
     /// @param end  the bodies, and others that repeat the last
     void evaluate(const TorqueArguments& a, std::ptrdiff_t end) {
-        to_rows<3>(a.m, a.bodies, m_.mutable_data());
-        if (a.matrix) {
-            to_rows<9>(a.attitude, a.bodies, attitude_.mutable_data());
-        } else {
-            to_rows<4>(a.attitude, a.bodies, attitude_.mutable_data());
-        }
+        const bool directly = a.order == 1 && !direct_.is_none();
+        const auto needs = [&](int place) {
+            return !directly || std::ranges::find(asked_, place) != asked_.end();
+        };
+        if (needs(1)) to_rows<3>(a.m, a.bodies, m_.mutable_data());
+        if (needs(2) && a.matrix) to_rows<9>(a.attitude, a.bodies, attitude_.mutable_data());
+        if (needs(2) && !a.matrix) to_rows<4>(a.attitude, a.bodies, attitude_.mutable_data());
         pybind11::object returned = ask(a);
         Operand rows;
         if (PyArray_NDIM(reinterpret_cast<PyArrayObject*>(returned.ptr())) > 2) {

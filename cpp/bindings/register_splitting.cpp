@@ -279,65 +279,65 @@ class Integration {
     Watch watch_;
 };
 
-TorqueArguments torque_arguments(const Doubles& m,
-                                 const Doubles& attitude,
-                                 bool matrix,
-                                 const TorqueTerm& term,
-                                 double t,
-                                 std::ptrdiff_t bodies) {
+/// Bodies in columns, as a model takes them; the last is repeated.
+struct Columns {
+    std::ptrdiff_t length;
+    std::vector<double> numbers;
+
+    Columns(int size, std::ptrdiff_t bodies)
+        : length(WholeBatch::column_length(bodies)),
+          numbers(static_cast<std::size_t>(size * length)) {}
+    Columns(const Doubles& array, int size, std::ptrdiff_t bodies) : Columns(size, bodies) {
+        const View from = rows(array, size, bodies);
+        for (std::ptrdiff_t i = 0; bodies > 0 && i < length; ++i) {
+            const double* x = from.data + std::min(i, bodies - 1) * from.body;
+            for (int k = 0; k < size; ++k) numbers[k * length + i] = x[k];
+        }
+    }
+    MutableView view() { return {numbers.data(), 1, length, 3 * length}; }
+};
+
+/// Calls a function of a model for these bodies, which has `size` results each.
+/// @param vectors  m, or the angular velocities of a derivative; none for a potential
+Doubles evaluate(TorqueFunction TorqueModel::* function,
+                 const py::tuple& description,
+                 double t,
+                 const Doubles& vectors,
+                 const Doubles& attitude,
+                 bool matrix,
+                 int size) {
+    const int components = matrix ? 9 : 4;
+    const std::ptrdiff_t bodies = size == 1 ? attitude.size() / components : vectors.size() / 3;
+    const Term term(description, bodies);
+    Columns m(vectors, vectors.size() > 0 ? 3 : 0, bodies), q(attitude, components, bodies);
+    Columns out(size, bodies);
     TorqueArguments a{};
     a.t = t;
-    a.m = rows(m, 3, bodies);
-    a.attitude = rows(attitude, matrix ? 9 : 4, bodies);
-    a.matrix = matrix;
-    a.parameters = term.parameters;
-    a.extra = term.extra;
-    return a;
-}
-
-Doubles torque(const py::tuple& description,
-               double t,
-               const Doubles& m,
-               const Doubles& attitude,
-               bool matrix) {
-    const std::ptrdiff_t bodies = m.size() / 3;
-    Doubles out({bodies, py::ssize_t{3}});
-    const Term term(description, bodies);
-    TorqueArguments a = torque_arguments(m, attitude, matrix, *term, t, bodies);
-    a.out = {out.mutable_data(), 3, 1, 3};
-    (*term).model->torque(a, 0, bodies);
-    return out;
-}
-
-/// Df[Q hat(v)], see TorqueArguments.
-Doubles torque_derivative(const py::tuple& description,
-                          double t,
-                          const Doubles& v,
-                          const Doubles& attitude,
-                          bool matrix) {
-    const std::ptrdiff_t bodies = v.size() / 3;
-    Doubles out({bodies, py::ssize_t{3}});
-    const Term term(description, bodies);
-    TorqueArguments a = torque_arguments(v, attitude, matrix, *term, t, bodies);
-    a.rotation = a.m;
-    a.out = {out.mutable_data(), 3, 1, 3};
-    (*term).model->derivative(a, 0, bodies);
-    return out;
-}
-
-Doubles potential(const py::tuple& description, double t, const Doubles& attitude, bool matrix) {
-    const std::ptrdiff_t bodies = attitude.size() / (matrix ? 9 : 4);
-    const Term term(description, bodies);
-    Doubles out(bodies);
-    TorqueArguments a{};
-    a.t = t;
-    a.attitude = rows(attitude, matrix ? 9 : 4, bodies);
+    a.m = a.rotation = m.view();
+    a.attitude = q.view();
     a.matrix = matrix;
     a.parameters = (*term).parameters;
     a.extra = (*term).extra;
-    a.out = {out.mutable_data(), 1, 0, 0};
-    (*term).model->potential(a, 0, bodies);
-    return out;
+    a.out = out.view();
+    a.bodies = bodies;
+    ((*term).model->*function)(a, 0, (bodies + 7) / 8 * 8);  // whole packs
+    Doubles result({bodies, py::ssize_t{size}});
+    double* x = result.mutable_data();
+    for (std::ptrdiff_t i = 0; i < bodies; ++i) {
+        for (int k = 0; k < size; ++k) *x++ = out.numbers[k * out.length + i];
+    }
+    return result;
+}
+Doubles torque(const py::tuple& term, double t, const Doubles& m, const Doubles& q, bool matrix) {
+    return evaluate(&TorqueModel::torque, term, t, m, q, matrix, 3);
+}
+/// Df[Q hat(v)], see TorqueArguments.
+Doubles torque_derivative(
+    const py::tuple& term, double t, const Doubles& v, const Doubles& q, bool matrix) {
+    return evaluate(&TorqueModel::derivative, term, t, v, q, matrix, 3);
+}
+Doubles potential(const py::tuple& term, double t, const Doubles& q, bool matrix) {
+    return evaluate(&TorqueModel::potential, term, t, Doubles(0), q, matrix, 1).reshape({-1});
 }
 
 py::list torque_models() {

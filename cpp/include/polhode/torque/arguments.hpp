@@ -58,7 +58,8 @@ struct TorqueInfo {
     bool has_derivative;  ///< needed by schemes with a modified potential
 };
 
-/// The bodies of one block (or of any arrays), as arguments of a torque function.
+/// The bodies of one block, as arguments of a torque function.  All arrays lie component by
+/// component, each component `m.component` after the one before, in whole packs.
 struct TorqueArguments {
     double t;
     View m;           ///< momentum, body frame
@@ -69,10 +70,9 @@ struct TorqueArguments {
     MutableView out;  ///< torque, body frame; or its derivative; or the potential (component 0)
     bool add;         ///< add to `out`, else set it; a potential is always set
     TorqueExtra extra = {};
-    std::ptrdiff_t first = 0;  ///< number of body 0 of these arrays in the whole batch
-    std::ptrdiff_t bodies =
-        0;                ///< 0, or how many of the arrays are bodies: the rest repeat the last
-    double duration = 0;  ///< of `kick`
+    std::ptrdiff_t first = 0;   ///< number of body 0 of these arrays in the whole batch
+    std::ptrdiff_t bodies = 0;  ///< how many of the arrays are bodies: the rest repeat the last
+    double duration = 0;        ///< of `kick`
     /// For a torque that calls back: the order of the derivative of the momentum in space that it
     /// returns.  The torque is order 1; -1 means `modified`.
     int order = 1;

@@ -114,71 +114,18 @@ inline TorqueArguments in_interval(TorqueArguments a) {
     return a;
 }
 
-/// Columns of up to `chunk` bodies, to which arrays of another layout are copied.
-struct Chunk {
-    static constexpr std::ptrdiff_t chunk = 128, column = chunk + 8;
-    alignas(64) double m[3][column], attitude[9][column], rotation[3][column], out[3][column];
-
-    /// Bodies i ... i + n - 1 of `v`; the last is repeated up to `padded`.
-    static MutableView take(const View& v,
-                            int components,
-                            std::ptrdiff_t i,
-                            std::ptrdiff_t n,
-                            std::ptrdiff_t padded,
-                            double (*to)[column]) {
-        const MutableView inside{to[0], 1, column, 3 * column};
-        if (v.data == nullptr) return inside;
-        batch::copy({v.data + i * v.body, v.body, v.component, v.row}, inside, components, n);
-        for (int k = 0; k < components; ++k) {
-            std::fill(to[k] + n, to[k] + padded, to[k][n - 1]);
-        }
-        return inside;
-    }
-};
-
-/// Calls loop(a, begin, end), on copies if the arrays are stored in another way.
-inline void on_columns(TorqueFunction loop,
-                       int components,
-                       const TorqueArguments& a,
-                       std::ptrdiff_t begin,
-                       std::ptrdiff_t end) {
-    constexpr int lanes = lanes_v<torque_real>;
-    const auto stored = [](const View& v) { return v.data == nullptr || v.body == 1; };
-    if (stored(a.m) && stored(a.attitude) && stored(a.rotation) && a.out.body == 1 &&
-        (end - begin) % lanes == 0) {
-        loop(a, begin, end);
-        return;
-    }
-    Chunk chunk;
-    for (std::ptrdiff_t i = begin; i < end; i += Chunk::chunk) {
-        const std::ptrdiff_t n = std::min(end - i, Chunk::chunk);
-        const std::ptrdiff_t padded = (n + lanes - 1) / lanes * lanes;
-        TorqueArguments b = a;
-        b.m = Chunk::take(a.m, 3, i, n, padded, chunk.m);
-        b.attitude = Chunk::take(a.attitude, a.matrix ? 9 : 4, i, n, padded, chunk.attitude);
-        b.rotation = Chunk::take(a.rotation, 3, i, n, padded, chunk.rotation);
-        b.out = Chunk::take(a.add ? a.out : MutableView{}, components, i, n, padded, chunk.out);
-        b.parameters.data += i * a.parameters.body;
-        loop(b, 0, padded);
-        MutableView out = a.out;
-        out.data += i * out.body;
-        batch::copy(b.out, out, components, n);
-    }
-}
-
 /// Calls loop(a, begin, end) for quaternions or matrices, if there is a body.
 inline void run(TorqueFunction loop_of_quaternions,
                 TorqueFunction loop_of_matrices,
-                int components,
                 const TorqueArguments& a,
                 std::ptrdiff_t begin,
                 std::ptrdiff_t end) {
     if (begin >= end) return;
     const TorqueFunction loop = a.matrix ? loop_of_matrices : loop_of_quaternions;
     if (a.extra.table.bounds == nullptr) {
-        on_columns(loop, components, a, begin, end);
+        loop(a, begin, end);
     } else {
-        on_columns(loop, components, in_interval(a), begin, end);
+        loop(in_interval(a), begin, end);
     }
 }
 
@@ -187,23 +134,23 @@ inline void run(TorqueFunction loop_of_quaternions,
 template <class M, class T = detail::torque_real>
 void torque(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     using namespace detail;
-    run(torque_loop<M, false, T>, torque_loop<M, true, T>, 3, a, begin, end);
+    run(torque_loop<M, false, T>, torque_loop<M, true, T>, a, begin, end);
 }
 template <class M, class T = detail::torque_real>
 void derivative(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     using namespace detail;
-    run(derivative_loop<M, false, T>, derivative_loop<M, true, T>, 3, a, begin, end);
+    run(derivative_loop<M, false, T>, derivative_loop<M, true, T>, a, begin, end);
 }
 template <class M, class T = detail::torque_real>
 void potential(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     using namespace detail;
-    run(potential_loop<M, false, T>, potential_loop<M, true, T>, 1, a, begin, end);
+    run(potential_loop<M, false, T>, potential_loop<M, true, T>, a, begin, end);
 }
 
 template <class M, class T = detail::torque_real>
 void kick(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     using namespace detail;
-    run(kick_loop<M, false, T>, kick_loop<M, true, T>, 3, a, begin, end);
+    run(kick_loop<M, false, T>, kick_loop<M, true, T>, a, begin, end);
 }
 
 template <class M>
