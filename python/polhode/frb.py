@@ -67,8 +67,7 @@ def frb_step(
            [ 1.,  0.,  0.],
            [ 0.,  0.,  1.]])
     """
-    Q = without_rotation(Q, (3, 3))
-    _check_shape("Q", Q, (3, 3))
+    Q = _with_core("Q", Q, (3, 3))
     return step(inertia, m, Q, h, method="frb", n_steps=n_steps, out=out, threads=threads)
 
 
@@ -86,17 +85,11 @@ def quat_step(
 
     Parameters
     ----------
-    inertia : array_like, shape (..., 3)
-        Principal moments of inertia in the order of the body axes, any order.
-    m : array_like, shape (..., 3)
-        Angular momentum, body frame, of any size.
+    inertia, m, h, n_steps, out, threads
+        As in `frb_step`.
     q : array_like, shape (..., 4)
         Unit quaternions, scalar first, body to space. A 4x4 pose would be read as four quaternions:
         give its rotation to `frb_step`, ``pose[..., :3, :3]``.
-    h : array_like, shape (...)
-        Time step, one number or one per body, of either sign.  All four broadcast together.
-    n_steps, out, threads
-        As in `step`.
 
     Returns
     -------
@@ -122,13 +115,14 @@ def quat_step(
     >>> q.round(6)
     array([0.707107, 0.      , 0.      , 0.707107])
     """
-    q = without_rotation(q)
-    _check_shape("q", q, (4,))
+    q = _with_core("q", q, (4,))
     return step(inertia, m, q, h, method="frb", n_steps=n_steps, out=out, threads=threads)
 
 
-def _check_shape(name: str, attitude: Any, core: tuple[int, ...]) -> None:
-    shape = np.shape(attitude)
-    if shape[-len(core) :] != core:
+def _with_core(name: str, attitude: AttitudeLike, core: tuple[int, ...]) -> Any:
+    """The attitude, which must have these last axes."""
+    given = without_rotation(attitude, core)
+    if np.shape(given)[-len(core) :] != core:
         wanted = ", ".join(map(str, core))
-        raise ValueError(f"{name} must have shape (..., {wanted}), got {shape}")
+        raise ValueError(f"{name} must have shape (..., {wanted}), got {np.shape(given)}")
+    return given

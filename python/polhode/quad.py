@@ -30,11 +30,9 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from inspect import Parameter, Signature
 from math import prod
 from numbers import Rational
 from typing import Any
@@ -233,119 +231,105 @@ def step(
     return (m_end, q_end) if digits else (m_end.high, q_end.high)
 
 
-def _of_elliptic(
-    name: str, arguments: str, returns: str, error: str, example: str = ""
-) -> Callable[..., Any]:
-    """The function of `polhode.elliptic` of that name, in quadruple precision."""
-    names = arguments.split(", ")
-    of_k2 = names[-1] == "k2"
-    given = Parameter.POSITIONAL_ONLY if of_k2 else Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [Parameter(argument, given, annotation=Any) for argument in names]
-    if of_k2:
-        parameters.append(
-            Parameter("kc2", Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=Any)
-        )
-    parameters.append(Parameter("digits", Parameter.KEYWORD_ONLY, default=False, annotation=bool))
-    signature = Signature(parameters)
+def _elliptic(name: str, digits: bool, **arguments: Any) -> Any:
+    """The function of this name, of numbers of any kind."""
+    kc2 = arguments.pop("kc2", None)
+    numbers = {key: _numbers(key, x) for key, x in arguments.items()}
+    if kc2 is not None:
+        numbers["kc2"] = _numbers("kc2", kc2)
+    elif "k2" in numbers:
+        one = Numbers(np.ones(()), np.zeros(()))
+        (numbers["kc2"],) = _apply("subtract", one, numbers["k2"])
+    _arrays.broadcast({key: x.shape for key, x in numbers.items()})
+    results = [x if digits else x.high[()] for x in _apply(name, *numbers.values())]
+    return tuple(results) if len(results) > 1 else results[0]
 
-    def function(*args: Any, **kwargs: Any) -> Any:
-        try:
-            bound = signature.bind(*args, **kwargs)
-        except TypeError as why:
-            raise TypeError(f"{name}(): {why}") from None
-        bound.apply_defaults()
-        values = bound.arguments
-        digits = values.pop("digits")
-        kc2 = values.pop("kc2", None)
-        numbers = {key: _numbers(key, x) for key, x in values.items()}
-        if kc2 is not None:
-            numbers["kc2"] = _numbers("kc2", kc2)
-        elif of_k2:
-            one = Numbers(np.ones(()), np.zeros(()))
-            (numbers["kc2"],) = _apply("subtract", one, numbers["k2"])
-        _arrays.broadcast({key: x.shape for key, x in numbers.items()})
-        results = [x if digits else x.high[()] for x in _apply(name, *numbers.values())]
-        return tuple(results) if len(results) > 1 else results[0]
 
-    there = getattr(elliptic, name)
+def agm(a: Any, b: Any, *, digits: bool = False) -> Any:
+    """Relative error below 1e-31.
+
+    >>> quad.agm(1, "0.5", digits=True).strings(30).item()
+    '7.28395515523453434593216191633e-1'
+    """
+    return _elliptic("agm", digits, a=a, b=b)
+
+
+def rf(x: Any, y: Any, z: Any, *, digits: bool = False) -> Any:
+    """Relative error below 1e-31."""
+    return _elliptic("rf", digits, x=x, y=y, z=z)
+
+
+def rc(x: Any, y: Any, *, digits: bool = False) -> Any:
+    """Relative error below 1e-31."""
+    return _elliptic("rc", digits, x=x, y=y)
+
+
+def rd(x: Any, y: Any, z: Any, *, digits: bool = False) -> Any:
+    """Relative error below 1e-31."""
+    return _elliptic("rd", digits, x=x, y=y, z=z)
+
+
+def rj(x: Any, y: Any, z: Any, p: Any, *, digits: bool = False) -> Any:
+    """Relative error below 1e-31, for p < 0 of the largest term in it."""
+    return _elliptic("rj", digits, x=x, y=y, z=z, p=p)
+
+
+def jacobi(u: Any, k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
+    """Error of sn, cn and am below 1e-31 (1 + ``|u| max(1, sqrt |k2|)``), of dn times max(1, |dn|).
+
+    >>> [float(x) for x in quad.jacobi(0, "0.3")]
+    [0.0, 1.0, 1.0, 0.0]
+    """
+    return _elliptic("jacobi", digits, u=u, k2=k2, kc2=kc2)
+
+
+def ellip_k(k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
+    """Relative error below 1e-31.
+
+    >>> quad.ellip_k("0.5", digits=True).strings(30).item()
+    '1.85407467730137191843385034720e+0'
+    """
+    return _elliptic("ellip_k", digits, k2=k2, kc2=kc2)
+
+
+def ellip_f(phi: Any, k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
+    """Relative error below 1e-31 times the condition with respect to phi."""
+    return _elliptic("ellip_f", digits, phi=phi, k2=k2, kc2=kc2)
+
+
+def ellip_pi(n: Any, phi: Any, k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
+    """Relative error below 1e-31 times the condition with respect to phi."""
+    return _elliptic("ellip_pi", digits, n=n, phi=phi, k2=k2, kc2=kc2)
+
+
+def ellip_pi_complete(n: Any, k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
+    """Relative error below 1e-31."""
+    return _elliptic("ellip_pi_complete", digits, n=n, k2=k2, kc2=kc2)
+
+
+# The docstrings above have the accuracy and an example; the rest is said once.
+for _function in (agm, rf, rc, rd, rj, jacobi, ellip_k, ellip_f, ellip_pi, ellip_pi_complete):
+    _error, _, _example = inspect.cleandoc(_function.__doc__ or "").partition("\n\n")
+    _there = getattr(elliptic, _function.__name__)
     # NumPy puts the call before the text of a ufunc.
-    summary = (inspect.getdoc(there) or "").split("\n\n")[isinstance(there, np.ufunc)]
-    complement = """
-kc2 : array_like or Numbers, optional
-    Its complement ``1 - k2``; without it the difference to all digits."""
-    function.__doc__ = f"""{summary}
+    _summary = (inspect.getdoc(_there) or "").split("\n\n")[isinstance(_there, np.ufunc)]
+    _function.__doc__ = f"""{_summary}
 
-As `polhode.elliptic.{name}`, in quadruple precision.
-
-Parameters
-----------
-{arguments} : array_like or Numbers
-    As in `polhode.elliptic.{name}`; all broadcast together.{complement if of_k2 else ""}
-digits : bool, default False
-    Return `Numbers` of 32 digits in place of arrays.
-
-Returns
--------
-{returns} : ndarray or Numbers
-    {error}
-    Limits as in `polhode.elliptic.{name}`.
-
-Raises
-------
-ValueError, TypeError
-    If an argument is not real, or the shapes do not broadcast.
-"""
-    if example:
-        function.__doc__ += f"""
+As `polhode.elliptic.{_function.__name__}`, in quadruple precision; the arguments are real numbers
+(array_like or `Numbers`) that broadcast together; without `kc2`, ``1 - k2`` has all digits.
+With ``digits=True`` the results are `Numbers` of 32 digits, else arrays. {_error}
+The effect of the last of 32 digits of the input comes in addition. ValueError or TypeError is
+raised if an argument is not real or the shapes do not broadcast.
+""" + (
+        f"""
 Examples
 --------
 >>> from polhode import quad
-{example}"""
-    function.__name__ = function.__qualname__ = name
-    function.__signature__ = signature  # type: ignore[attr-defined]
-    return function
-
-
-_RELATIVE = "Relative error below 1e-31, plus the effect of the last of 32 digits of the input."
-_CONDITION = "Relative error below 1e-31 times the condition with respect to phi."
-
-agm = _of_elliptic(
-    "agm",
-    "a, b",
-    "agm",
-    _RELATIVE,
-    """>>> quad.agm(1, "0.5", digits=True).strings(30).item()
-'7.28395515523453434593216191633e-1'
-""",
-)
-rf = _of_elliptic("rf", "x, y, z", "rf", _RELATIVE)
-rc = _of_elliptic("rc", "x, y", "rc", _RELATIVE)
-rd = _of_elliptic("rd", "x, y, z", "rd", _RELATIVE)
-rj = _of_elliptic(
-    "rj", "x, y, z, p", "rj", "Relative error below 1e-31, for p < 0 of the largest term in it."
-)
-jacobi = _of_elliptic(
-    "jacobi",
-    "u, k2",
-    "sn, cn, dn, am",
-    """Error of sn, cn, am at most 1e-31 (1 + s), s = ``|u| max(1, sqrt |k2|)``; of dn that times
-    ``max(1, |dn|)``.""",
-    """>>> [float(x) for x in quad.jacobi(0, "0.3")]
-[0.0, 1.0, 1.0, 0.0]
-""",
-)
-ellip_k = _of_elliptic(
-    "ellip_k",
-    "k2",
-    "K",
-    _RELATIVE,
-    """>>> quad.ellip_k("0.5", digits=True).strings(30).item()
-'1.85407467730137191843385034720e+0'
-""",
-)
-ellip_f = _of_elliptic("ellip_f", "phi, k2", "F", _CONDITION)
-ellip_pi = _of_elliptic("ellip_pi", "n, phi, k2", "Pi", _CONDITION)
-ellip_pi_complete = _of_elliptic("ellip_pi_complete", "n, k2", "Pi", _RELATIVE)
+{_example}
+"""
+        if _example
+        else ""
+    )
 
 
 def _apply(name: str, *arguments: Numbers) -> list[Numbers]:

@@ -67,14 +67,5 @@ def flops(
         raise ValueError(f"hw must be finite, not {hw!r}")
     size = math.hypot(*_DIRECTION)
     m1, m2, m3 = (component / size for component in _DIRECTION)
-    counts: dict[str, int] = _core.flops(
-        method_name(row),
-        *_INERTIA,
-        m1,
-        m2,
-        m3,
-        hw * min(_INERTIA),
-        attitude == "matrix",
-        option_values(row, options, method),
-    )
-    return counts
+    values, h = option_values(row, options, method), hw * min(_INERTIA)
+    return _core.flops(method_name(row), *_INERTIA, m1, m2, m3, h, attitude == "matrix", values)

@@ -9,7 +9,7 @@ from typing import Any
 
 from polhode import _core
 from polhode.display.notebook import NotebookList, facts
-from polhode.integrators import options as _options
+from polhode.integrators import options
 from polhode.integrators.tableaus import MuntheKaas, is_implicit
 
 
@@ -60,21 +60,21 @@ class Method:
 
 
 _ROWS = _core.methods()
-_OPTIONS = [_options.read(row["options"]) for row in _ROWS]
+_OPTIONS = [options.read(row["options"]) for row in _ROWS]
 _METHODS = [
     Method(
-        name=row["name"],
-        order=row["order"] or None,
-        kind=row["kind"],
-        invariants=tuple(row["invariants"].split()),
-        symmetric=row["symmetric"],
-        options={option.name: option.default for option in options},
-        source=row["source"],
-        history=row["history"],
-        takes_torque=row["takes_torque"],
-        option_docs={option.name: option.description for option in options},
+        row["name"],
+        row["order"] or None,
+        row["kind"],
+        tuple(row["invariants"].split()),
+        row["symmetric"],
+        {option.name: option.default for option in own},
+        row["source"],
+        row["history"],
+        row["takes_torque"],
+        {option.name: option.description for option in own},
     )
-    for row, options in zip(_ROWS, _OPTIONS, strict=True)
+    for row, own in zip(_ROWS, _OPTIONS, strict=True)
 ]
 #: The row for methods made by `rkmk`, which has no public name.
 _MADE = "rkmk"
@@ -168,14 +168,14 @@ def warn_of_lost(row: int, lost: int, by_torque: int = 0, *, implicit: bool = Tr
     if by_torque:
         reasons.append(f"the torque was not finite: {_bodies(by_torque)} NaN")
     name = _METHODS[row].name
-    if lost and implicit:
-        reasons.append(
+    if lost:
+        no_root = (
             f"method {name!r} found no root in a step: {_bodies(lost)} NaN; shorter steps have one"
         )
-    elif lost:
-        reasons.append(
+        too_long = (
             f"a step of method {name!r} was too long to have a correct digit: {_bodies(lost)} NaN"
         )
+        reasons.append(no_root if implicit else too_long)
     if reasons:
         warnings.warn("; ".join(reasons), RuntimeWarning, stacklevel=levels_to_the_user())
 
@@ -184,14 +184,14 @@ def _bodies(count: int) -> str:
     return "1 body is" if count == 1 else f"{count} bodies are"
 
 
-def method_index(method: str | MuntheKaas, options: dict[str, Any]) -> int:
+def method_index(method: str | MuntheKaas, given: dict[str, Any]) -> int:
     """Row of a method in the core's list; raises an error for unknown names and options."""
     name = _MADE if isinstance(method, MuntheKaas) else method
     try:
         row = _MADE_ROW if isinstance(method, MuntheKaas) else _INDEX[method]
     except (KeyError, TypeError):
         raise unknown_name("method", name, list(_INDEX)) from None
-    for option in options:
+    for option in given:
         if option not in _METHODS[row].options:
             having = [m.name for m in methods() if option in m.options]
             who = f"methods that have it: {', '.join(having)}" if having else "no method has it"
@@ -199,18 +199,16 @@ def method_index(method: str | MuntheKaas, options: dict[str, Any]) -> int:
     return row
 
 
-def option_values(
-    row: int, options: dict[str, Any], method: str | MuntheKaas = ""
-) -> tuple[Any, ...]:
+def option_values(row: int, given: dict[str, Any], method: str | MuntheKaas) -> tuple[Any, ...]:
     """All options of a method in the form of the core; () if no option is given.
 
     For a method made by `rkmk`, the coefficients come first.
     """
     made = (method._coefficients(),) if isinstance(method, MuntheKaas) else ()
-    return (*made, *_options.values(_OPTIONS[row], options, _METHODS[row].name))
+    return (*made, *options.values(_OPTIONS[row], given, _METHODS[row].name))
 
 
-def chosen(method: str | MuntheKaas, options: dict[str, Any]) -> tuple[int, tuple[Any, ...]]:
+def chosen(method: str | MuntheKaas, given: dict[str, Any]) -> tuple[int, tuple[Any, ...]]:
     """The row of a method and the values of its options."""
-    row = method_index(method, options)
-    return row, option_values(row, options, method)
+    row = method_index(method, given)
+    return row, option_values(row, given, method)

@@ -34,17 +34,16 @@ class MuntheKaas:
     c: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        matrix, weights, nodes = (
-            np.array(_arrays.real_array(name, x), np.float64)
-            for name, x in (("a", self.a), ("b", self.b), ("c", self.c))
-        )
+        given = {"a": self.a, "b": self.b, "c": self.c}
+        arrays = {k: _arrays.real_array(k, x).astype(np.float64) for k, x in given.items()}
+        matrix, weights, nodes = arrays.values()
         s = weights.size
         if s == 0 or weights.ndim != 1 or matrix.shape != (s, s) or nodes.shape != (s,):
             raise ValueError(
                 "a tableau has a of shape (s, s), b and c of shape (s,), s at least 1, not "
                 f"{matrix.shape}, {weights.shape} and {nodes.shape}"
             )
-        for name, array in (("a", matrix), ("b", weights), ("c", nodes)):
+        for name, array in arrays.items():
             if not np.isfinite(array).all():
                 raise ValueError(f"{name} must be finite")
         implicit = bool(np.triu(matrix).any())
@@ -62,9 +61,9 @@ class MuntheKaas:
                 f"the sum {matrix[k].sum()}"
             )
         # The class is frozen.
-        object.__setattr__(self, "a", tuple(tuple(map(float, row)) for row in matrix))
-        object.__setattr__(self, "b", tuple(map(float, weights)))
-        object.__setattr__(self, "c", tuple(map(float, nodes)))
+        for name, array in arrays.items():
+            rows = [tuple(map(float, row)) for row in np.atleast_2d(array)]
+            object.__setattr__(self, name, tuple(rows) if name == "a" else rows[0])
 
     def _repr_html_(self) -> str:
         rows = [*((c, *a) for c, a in zip(self.c, self.a, strict=True)), ("", *self.b)]
