@@ -27,7 +27,7 @@ struct Only {
         b.begin();
         const T h = b.h();
         const Quaternion<T> p = rotation_by((b.a.options.value[0] * h) * b.omega());
-        b.end_at(p, sum(b.m, h, b.torque()), h * dot(b.omega(), b.torque()));
+        b.end_at(p, axpy(b.m, h, b.torque()), h * dot(b.omega(), b.torque()));
     }
 };
 inline constexpr DirectStage stages[] = {{direct::stage<Only>, 0.0, 1}};

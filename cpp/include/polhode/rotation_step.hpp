@@ -41,7 +41,7 @@ POLHODE_INLINE Vec3<T> rotated(const Quaternion<T>& q, const Vec3<T>& v) {
 
 /// a + s b.
 template <class T>
-POLHODE_INLINE Vec3<T> sum(const Vec3<T>& a, const T& s, const Vec3<T>& b) {
+POLHODE_INLINE Vec3<T> axpy(const Vec3<T>& a, const T& s, const Vec3<T>& b) {
     return {fma(s, b.x, a.x), fma(s, b.y, a.y), fma(s, b.z, a.z)};
 }
 /// Component-wise product.

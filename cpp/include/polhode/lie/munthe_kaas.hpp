@@ -71,7 +71,7 @@ template <class T>
 POLHODE_INLINE Vec3<T> weighted(const double* weight, const Vec3<T>* v, int n) {
     Vec3<T> r{T(0.0), T(0.0), T(0.0)};
     for (int j = 0; j < n; ++j) {
-        if (weight[j] != 0) r = sum(r, T(weight[j]), v[j]);
+        if (weight[j] != 0) r = axpy(r, T(weight[j]), v[j]);
     }
     return r;
 }

@@ -58,9 +58,9 @@ struct Rate {
                 return 1.0 / (decltype(x)(3.0) / 14.0 - 2.0 * (x * x));
             });
             r.alpha[2] = gap * (even[1] - even[0]);
-            r.alpha[0] = sum(even[0], -square, r.alpha[2]);
+            r.alpha[0] = axpy(even[0], -square, r.alpha[2]);
             r.alpha[3] = gap * (slope[1] - slope[0]);
-            r.alpha[1] = sum(slope[0], -square, r.alpha[3]);
+            r.alpha[1] = axpy(slope[0], -square, r.alpha[3]);
         }
         return r;
     }
@@ -75,31 +75,32 @@ POLHODE_INLINE Vec3<T> rotation_vector(const Rate<T, 2>& rate) {
 template <class T>
 POLHODE_INLINE Vec3<T> rotation_vector(const Rate<T, 4>& rate) {
     const auto& [a1, a2] = rate.alpha;
-    return sum(a1, -ratio<T>(1, 12), commutator(a1, a2));
+    return axpy(a1, -ratio<T>(1, 12), commutator(a1, a2));
 }
 template <class T>
 POLHODE_INLINE Vec3<T> rotation_vector(const Rate<T, 6>& rate) {
     const auto& [a1, a2, a3] = rate.alpha;
     const Vec3<T> s1 = commutator(a1, a2);
-    const Vec3<T> r1 = commutator(a1, sum(s1, T(2.0), a3));  // times -1/60
-    const Vec3<T> s2 = commutator(sum(s1 - a3, T(-20.0), a1), sum(a2, -ratio<T>(1, 60), r1));
-    return sum(sum(a1, ratio<T>(1, 12), a3), ratio<T>(1, 240), s2);
+    const Vec3<T> r1 = commutator(a1, axpy(s1, T(2.0), a3));  // times -1/60
+    const Vec3<T> s2 = commutator(axpy(s1 - a3, T(-20.0), a1), axpy(a2, -ratio<T>(1, 60), r1));
+    return axpy(axpy(a1, ratio<T>(1, 12), a3), ratio<T>(1, 240), s2);
 }
 template <class T>
 POLHODE_INLINE Vec3<T> rotation_vector(const Rate<T, 8>& rate) {
     const auto& [a1, a2, a3, a4] = rate.alpha;
-    const Vec3<T> a13 = sum(a1, ratio<T>(1, 28), a3);
-    const Vec3<T> a24 = sum(a2, ratio<T>(3, 28), a4);
+    const Vec3<T> a13 = axpy(a1, ratio<T>(1, 28), a3);
+    const Vec3<T> a24 = axpy(a2, ratio<T>(3, 28), a4);
     const Vec3<T> s1 = -ratio<T>(1, 28) * commutator(a13, a24);
-    const Vec3<T> r1 = commutator(a1, sum(s1, -ratio<T>(1, 14), a3));  // times 1/3
-    const Vec3<T> s2 = commutator(a13 + s1, sum(a24, ratio<T>(1, 3), r1));
+    const Vec3<T> r1 = commutator(a1, axpy(s1, -ratio<T>(1, 14), a3));  // times 1/3
+    const Vec3<T> s2 = commutator(a13 + s1, axpy(a24, ratio<T>(1, 3), r1));
     const Vec3<T> s2_hat = commutator(a2, s1);
-    const Vec3<T> r2 = commutator(sum(a1, T(1.25), s1), sum(sum(s2, T(0.5), s2_hat), T(2.0), a3));
-    const Vec3<T> a1_a3 = sum(a1, ratio<T>(1, 12), a3);
+    const Vec3<T> r2 =
+        commutator(axpy(a1, T(1.25), s1), axpy(axpy(s2, T(0.5), s2_hat), T(2.0), a3));
+    const Vec3<T> a1_a3 = axpy(a1, ratio<T>(1, 12), a3);
     const Vec3<T> s3 =
-        commutator(sum(sum(a1_a3, -ratio<T>(1, 6), s2), -ratio<T>(7, 3), s1),
-                   sum(sum(sum(r2, T(21.0), r1), T(-2.25), a4), T(-9.0), a2));  // 63 r1/3
-    return sum(sum(a1_a3, ratio<T>(1, 360), s3), -ratio<T>(7, 120), s2);
+        commutator(axpy(axpy(a1_a3, -ratio<T>(1, 6), s2), -ratio<T>(7, 3), s1),
+                   axpy(axpy(axpy(r2, T(21.0), r1), T(-2.25), a4), T(-9.0), a2));  // 63 r1/3
+    return axpy(axpy(a1_a3, ratio<T>(1, 360), s3), -ratio<T>(7, 120), s2);
 }
 
 /// dq of one step h with the rate at the nodes of Gauss's rule, in the order of time: omega[3 i +

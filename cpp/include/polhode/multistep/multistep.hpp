@@ -112,7 +112,7 @@ struct SimoWong {
 
     template <class T>
     POLHODE_INLINE static Vec3<T> turn(const Vec3<T>& now, const Vec3<T>& before, const T& h) {
-        return sum((1.5 * h) * now, -0.5 * h, before);
+        return axpy((1.5 * h) * now, -0.5 * h, before);
     }
     template <class T>
     POLHODE_INLINE FreeStep<T> step(
@@ -232,12 +232,12 @@ POLHODE_INLINE void substep(direct::Bodies<T>& b, const End& end) {
     const Vec3<T> torque = b.torque();
     T work = dot(h * b.omega(), torque);
     Quaternion<T> p = step;
-    Vec3<T> l = sum(b.m, h, torque);
+    Vec3<T> l = axpy(b.m, h, torque);
     if constexpr (k == 0) {
         b.keep(momentum_now, b.m);
     } else {
         const Quaternion<T> before = b.quaternion(turn_now);
-        l = sum(b.vector(substep_columns), h, rotated(before, torque));
+        l = axpy(b.vector(substep_columns), h, rotated(before, torque));
         work = work + b.number(substep_columns + 3);
         p = renormalized(before * step, 0.0);
     }
@@ -299,7 +299,7 @@ struct SimoWongPredict {
         b.keep(sw_torque, b.torque());
         b.keep(sw_momentum, b.m);
         b.keep(sw_turn, p);
-        b.ask_at(p, sum(b.m, h, b.torque()));
+        b.ask_at(p, axpy(b.m, h, b.torque()));
     }
 };
 struct SimoWongFinish {
@@ -311,7 +311,7 @@ struct SimoWongFinish {
         const Vec3<T> end = b.torque();
         const T work = dot(half * nu, start) + dot(half * b.omega(), end);
         b.keep(nu_column, nu);
-        b.end_at(p, sum(b.vector(sw_momentum), half, start + rotated(p, end)), work);
+        b.end_at(p, axpy(b.vector(sw_momentum), half, start + rotated(p, end)), work);
     }
 };
 template <int k>

@@ -131,7 +131,7 @@ POLHODE_INLINE void stage(direct::Bodies<T>& b, const End& end) {
         load(b, C::slopes, slopes);
         start = b.vector(C::momentum);
         slopes = slopes + weight * slope;
-        impulse = sum(b.vector(C::impulse), weight, force);
+        impulse = axpy(b.vector(C::impulse), weight, force);
         work = fma(weight, power, b.number(C::work));
     }
     if constexpr (k < 3) {
@@ -141,11 +141,11 @@ POLHODE_INLINE void stage(direct::Bodies<T>& b, const End& end) {
         const T ahead = k == 2 ? h : 0.5 * h;
         const Quaternion<T> next = Way::turn(ahead * slope);
         b.keep(C::turn, next);
-        b.ask_at(Way::rotation(next), sum(start, ahead, force));
+        b.ask_at(Way::rotation(next), axpy(start, ahead, force));
     } else {
         const T sixth = ratio<T>(1, 6) * h;
         end(Way::rotation(Way::turn(sixth * slopes)),
-            sum(start, sixth, impulse),
+            axpy(start, sixth, impulse),
             ratio<T>(1, 6) * work);
     }
 }

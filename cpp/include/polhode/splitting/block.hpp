@@ -155,9 +155,9 @@ class Block {
         const T s(factor);
         for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
             if (compensated()) {
-                store_sum(i, vec3(m, i), sum(vec3(lost, i), s, x(i)));
+                store_sum(i, vec3(m, i), axpy(vec3(lost, i), s, x(i)));
             } else {
-                store(m, i, sum(vec3(m, i), s, x(i)));
+                store(m, i, axpy(vec3(m, i), s, x(i)));
             }
         });
     }

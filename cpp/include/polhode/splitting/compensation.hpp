@@ -42,7 +42,7 @@ class Compensation {
             // underflow.
             const T relative = abs(factor) * max(max(inverse.x, inverse.y), inverse.z);
             const T f = select(relative <= 0x1p-40, factor, T(0.0));
-            block_.store_sum(i, m, sum(block_.vec3(block_.lost, i), f, w));
+            block_.store_sum(i, m, axpy(block_.vec3(block_.lost, i), f, w));
         });
     }
 

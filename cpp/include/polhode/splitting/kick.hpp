@@ -103,7 +103,7 @@ class Kick {
     void add(const View& base, double factor, const View& x, const MutableView& result) const {
         const T s(factor);
         block_.for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
-            block_.store(result, i, sum(block_.vec3(base, i), s, block_.vec3(x, i)));
+            block_.store(result, i, axpy(block_.vec3(base, i), s, block_.vec3(x, i)));
         });
     }
 

@@ -45,7 +45,7 @@ struct Series {
                 Vec3<T> x = d[j + 1][k - 1];
                 POLHODE_UNROLL
                 for (int l = 0; l < k; ++l) {
-                    x = sum(x, T(choose(k - 1, l)), cross(d[j][k - 1 - l], s.nu[l]));
+                    x = axpy(x, T(choose(k - 1, l)), cross(d[j][k - 1 - l], s.nu[l]));
                 }
                 d[j][k] = x;
             }
@@ -125,7 +125,7 @@ struct Predict {
         // Taylor's formula.
         Vec3<T> l = A[n];
         POLHODE_UNROLL
-        for (int k = n - 1; k >= 0; --k) l = sum(A[k], ratio<T>(1, k + 1), l);
+        for (int k = n - 1; k >= 0; --k) l = axpy(A[k], ratio<T>(1, k + 1), l);
         if constexpr (Kind == 1) {
             // The torque in the space frame, at both ends.
             const Vec3<T> end = times(b.body.inverse, in_body_frame(p, l));

@@ -34,43 +34,43 @@ POLHODE_INLINE Vec3<T> rotation(const Vec3<T> (&v)[derivatives(Kind) + 1]) {
     if constexpr (Kind == 1) {
         return v[0];
     } else {
-        Vec3<T> z = sum(v[0], T(0.5), v[1]);
+        Vec3<T> z = axpy(v[0], T(0.5), v[1]);
         if constexpr (Kind == 2) return z;
         const Vec3<T> v10 = cross(v[1], v[0]);
         if constexpr (Kind == second_augmented) {
             // W + h/2 W' + h^2/12 [W', W], where W' = nu'.
-            return sum(z, ratio<T>(1, 12), v10);
+            return axpy(z, ratio<T>(1, 12), v10);
         } else if constexpr (Kind == third_false || Kind == 3) {
             // In W: W'' = nu'' + nu x nu'.
             const Vec3<T> w2 = v[2] - v10;
-            z = sum(z, ratio<T>(1, 6), w2);
+            z = axpy(z, ratio<T>(1, 6), w2);
             if constexpr (Kind == third_false) return z;
             // h^2/12 [W' + h/3 W'', W]; the part with W'' is of higher order than the method and
             // reduces the drift.
-            return sum(z, ratio<T>(1, 12), cross(sum(v[1], ratio<T>(1, 3), w2), v[0]));
+            return axpy(z, ratio<T>(1, 12), cross(axpy(v[1], ratio<T>(1, 3), w2), v[0]));
         } else {
-            z = sum(z, ratio<T>(1, 6), v[2]);
-            z = sum(z, ratio<T>(-1, 12), v10);
+            z = axpy(z, ratio<T>(1, 6), v[2]);
+            z = axpy(z, ratio<T>(-1, 12), v10);
             const Vec3<T> v20 = cross(v[2], v[0]);
-            z = sum(z, ratio<T>(1, 24), v[3]);
-            z = sum(z, ratio<T>(-1, 24), v20);
+            z = axpy(z, ratio<T>(1, 24), v[3]);
+            z = axpy(z, ratio<T>(-1, 24), v20);
             if constexpr (Kind >= 5) {
                 const Vec3<T> v30 = cross(v[3], v[0]), v21 = cross(v[2], v[1]);
                 const Vec3<T> v010 = cross(v[0], v10);
-                z = sum(z, ratio<T>(1, 120), v[4]);
-                z = sum(z, ratio<T>(-1, 80), v30);
-                z = sum(z, ratio<T>(-1, 120), v21);
-                z = sum(z, ratio<T>(1, 240), cross(v[1], v10));
-                z = sum(z, ratio<T>(1, 720), cross(v[0], v010 - v20));
+                z = axpy(z, ratio<T>(1, 120), v[4]);
+                z = axpy(z, ratio<T>(-1, 80), v30);
+                z = axpy(z, ratio<T>(-1, 120), v21);
+                z = axpy(z, ratio<T>(1, 240), cross(v[1], v10));
+                z = axpy(z, ratio<T>(1, 720), cross(v[0], v010 - v20));
                 if constexpr (Kind >= 6) {
-                    z = sum(z, ratio<T>(1, 720), v[5]);
-                    z = sum(z, ratio<T>(-1, 288), cross(v[3], v[1]));
-                    z = sum(z, ratio<T>(-1, 360), cross(v[4], v[0]));
-                    z = sum(z, ratio<T>(1, 360), cross(v[2], v10));
-                    z = sum(z, ratio<T>(1, 1440), cross(v[1], v20));
-                    z = sum(z, ratio<T>(-1, 1440), cross(v[0], v30));
-                    z = sum(z, ratio<T>(1, 1440), cross(v[0], cross(v[0], v20)));
-                    z = sum(z, ratio<T>(1, 720), cross(v[0], cross(v[1], v10)));
+                    z = axpy(z, ratio<T>(1, 720), v[5]);
+                    z = axpy(z, ratio<T>(-1, 288), cross(v[3], v[1]));
+                    z = axpy(z, ratio<T>(-1, 360), cross(v[4], v[0]));
+                    z = axpy(z, ratio<T>(1, 360), cross(v[2], v10));
+                    z = axpy(z, ratio<T>(1, 1440), cross(v[1], v20));
+                    z = axpy(z, ratio<T>(-1, 1440), cross(v[0], v30));
+                    z = axpy(z, ratio<T>(1, 1440), cross(v[0], cross(v[0], v20)));
+                    z = axpy(z, ratio<T>(1, 720), cross(v[0], cross(v[1], v10)));
                 }
             }
             return z;
@@ -101,7 +101,7 @@ POLHODE_INLINE FreeStep<T> free_step(const Inertia<T>& body, const Vec3<T>& m, T
         for (int j = 0; j <= k; ++j) {
             const T c(choose(k, j));
             const Vec3<T> a{ms[j].y * ms[k - j].z, ms[j].x * ms[k - j].z, ms[j].x * ms[k - j].y};
-            s = sum(s, c, a);
+            s = axpy(s, c, a);
         }
         ms[k + 1] = times(rate, s);
         v[k + 1] = times(inverse, ms[k + 1]);

@@ -37,10 +37,10 @@ POLHODE_INLINE void do_kicks(const TorqueArguments& a, std::ptrdiff_t i, const V
         mark_nonfinite(kicks.nonfinite, i, i + lanes < a.bodies ? i + lanes : a.bodies, a.m, a.out);
     }
     Vec3<T> m = batch::load_vec3<T>(columns(a.m), i, lanes);
-    m = sum(m, T(kicks.factor[0]), f);
+    m = axpy(m, T(kicks.factor[0]), f);
     if (kicks.count > 1) {
         if (kicks.between.data != nullptr) batch::store_vec3(columns(kicks.between), i, lanes, m);
-        m = sum(m, T(kicks.factor[1]), f);
+        m = axpy(m, T(kicks.factor[1]), f);
     }
     batch::store_vec3(columns(kicks.m), i, lanes, m);
 }
