@@ -6,6 +6,7 @@ The drivers are those of the report of Celledoni and Zanna, FRB-FORTRAN [CZ08].
 from __future__ import annotations
 
 import argparse
+import contextlib
 import math
 import os
 import shlex
@@ -150,9 +151,7 @@ def _show_million_bodies() -> None:
     print(
         f"  h = {h}: {1e9 * seconds / BODIES:.1f} ns per body per step, "
         f"{1e-6 * BODIES / seconds:.0f} million bodies per second, "
-        f"{threads} thread{'s' if threads != 1 else ''} (best of 5)"
-    )
-    print(
+        f"{threads} thread{'s' if threads != 1 else ''} (best of 5)\n"
         f"  worst relative error: energy {energy_error:.1e}, momentum in space {momentum_error:.1e}"
     )
 
@@ -192,9 +191,11 @@ def _write(out: Path, trajectory: ph.Trajectory) -> None:
             if out.suffix == ".npz":
                 np.savez(file, t=t, m=m, **{"q" if quaternion else "Q": attitude})  # type: ignore[arg-type]
             else:
-                names = [f"q{i}" for i in range(4)]
-                if not quaternion:
-                    names = [f"Q{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3)]
+                names = (
+                    [f"q{i}" for i in range(4)]
+                    if quaternion
+                    else [f"Q{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3)]
+                )
                 table = np.column_stack([t, m, attitude.reshape(len(t), -1)])
                 header = ",".join(["t", "m1", "m2", "m3", *names])
                 np.savetxt(file, table, "%.17g", ",", header=header, comments="")
@@ -217,31 +218,20 @@ def _out_path(text: str) -> Path:
 
 
 # What the headers need for the speed and the bits of the compiled library.
-_KERNEL_OPTIONS = [
-    "-DPOLHODE_HEADER_ONLY",
-    "-std=c++20",
-    "-O3",
-    "-pthread",
-    "-fno-fast-math",
-    "-fno-math-errno",
-    "-ffp-contract=off",
-]
-_KERNEL_OPTIONS_OF_GCC = [
-    "-fno-tree-slp-vectorize",
-    "--param=sra-max-scalarization-size-Ospeed=4096",
-]
+_KERNEL_OPTIONS = (
+    "-DPOLHODE_HEADER_ONLY -std=c++20 -O3 -pthread -fno-fast-math -fno-math-errno -ffp-contract=off"
+)
+_OF_GCC = "-fno-tree-slp-vectorize --param=sra-max-scalarization-size-Ospeed=4096"
 
 
 def _kernel_options() -> list[str]:
     """For the compiler in CXX, or c++."""
     compiler = [*shlex.split(os.environ.get("CXX", "")), "c++"][0]
-    try:
-        version = subprocess.run(
-            [compiler, "--version"], capture_output=True, text=True, check=False
-        ).stdout
-    except OSError:
-        version = ""
-    return _KERNEL_OPTIONS + ([] if "clang" in version else _KERNEL_OPTIONS_OF_GCC)
+    version = ""
+    with contextlib.suppress(OSError):
+        run = subprocess.run([compiler, "--version"], check=False, capture_output=True, text=True)
+        version = run.stdout
+    return [*_KERNEL_OPTIONS.split(), *([] if "clang" in version else _OF_GCC.split())]
 
 
 def _compiler_options(asked: argparse.Namespace) -> list[str]:
@@ -269,63 +259,36 @@ def _parser() -> argparse.ArgumentParser:
         + ". In a checkout, python -m benchmarks and python -m benchmarks.papers time the library "
         "and recompute tables of the papers.",
     )
-    parser.add_argument(
-        "driver", nargs="?", choices=list(DRIVERS), help="one of the report's drivers"
+    add = parser.add_argument
+    add("driver", nargs="?", choices=list(DRIVERS), help="one of the report's drivers")
+    fields = (
+        "TOML file of at most 16 KiB with the fields inertia, m0, q0 or Q0, t_end, and h, u0, a, b "
+        "for example1; by default the data shipped with polhode"
     )
-    parser.add_argument(
-        "file",
-        nargs="?",
-        type=Path,
-        help="TOML file of at most 16 KiB with the fields inertia, m0, q0 or Q0, t_end, and h, "
-        "u0, a, b for example1; by default the data shipped with polhode",
-    )
-    parser.add_argument(
-        "--out", type=_out_path, metavar="FILE", help="write the states to a .npz or .csv file"
-    )
-    parser.add_argument(
-        "--force", action="store_true", help="write over the FILE of --out if it exists"
-    )
-    parser.add_argument("--includes", action="store_true", help="print the compiler's -I option")
-    parser.add_argument(
-        "--cflags", action="store_true", help="print the compiler's options for the C++ headers"
-    )
-    parser.add_argument(
-        "--libs", action="store_true", help="print the linker's options for libpolhode"
-    )
-    parser.add_argument(
-        "--fortran", action="store_true", help="print the source file of the Fortran module"
-    )
-    parser.add_argument("--cmakedir", action="store_true", help="print the CMake directory")
-    parser.add_argument("--info", action="store_true", help="print the items of ph.build_info()")
-    parser.add_argument("--version", action="version", version=ph.__version__)
+    add("file", nargs="?", type=Path, help=fields)
+    add("--out", type=_out_path, metavar="FILE", help="write the states to a .npz or .csv file")
+    for option, text in {
+        "force": "write over the FILE of --out if it exists",
+        "includes": "print the compiler's -I option",
+        "cflags": "print the compiler's options for the C++ headers",
+        "libs": "print the linker's options for libpolhode",
+        "fortran": "print the source file of the Fortran module",
+        "cmakedir": "print the CMake directory",
+        "info": "print the items of ph.build_info()",
+    }.items():
+        add(f"--{option}", action="store_true", help=text)
+    add("--version", action="version", version=ph.__version__)
     return parser
 
 
-def _fault_of_environment() -> str | None:
-    try:
-        _core.thread_count(0)
-    except ValueError as error:
-        return str(error)
-    return None
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
+    """Run the command line with these arguments, by default with those of this process.
 
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        The arguments after ``python -m polhode``; by default those of this process.
-
-    Returns
-    -------
-    int
-        Exit code. 0, or 2 if a file is invalid, cannot be read or cannot be written, or if
-        POLHODE_NUM_THREADS is not a valid number of threads.
+    The exit code is 0, or 2 if a file is invalid, cannot be read or cannot be written, or if
+    POLHODE_NUM_THREADS is not a valid number of threads.
     """
-    given = list(sys.argv[1:] if arguments is None else arguments)
     parser = _parser()
-    options = parser.parse_args(given)
+    options = parser.parse_args(arguments)
     if options.out and not options.driver:
         parser.error("--out needs a driver")
     if options.out and options.out.exists():
@@ -340,18 +303,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     elif options.info:
         for name, value in ph.build_info().items():
             print(f"{name}: {' '.join(value) if isinstance(value, list) else value}")
-    elif (fault := _fault_of_environment()) is not None:
-        print(f"polhode: {fault}", file=sys.stderr)
-        return 2
-    elif options.driver:
-        try:
-            _run_driver(options.driver, options.file, options.out)
-        except BrokenPipeError:
-            raise
-        except (problem.ProblemError, OSError) as error:
-            print(f"polhode: {error}", file=sys.stderr)
-            return 2
     else:
+        return _run(options)
+    return 0
+
+
+def _run(options: argparse.Namespace) -> int:
+    """A driver, or the demonstration; the exit code."""
+    try:
+        _core.thread_count(0)
+    except ValueError as error:
+        print(f"polhode: {error}", file=sys.stderr)
+        return 2
+    if not options.driver:
         _show_heavy_top()
         _show_million_bodies()
+        return 0
+    try:
+        _run_driver(options.driver, options.file, options.out)
+    except BrokenPipeError:
+        raise
+    except (problem.ProblemError, OSError) as error:
+        print(f"polhode: {error}", file=sys.stderr)
+        return 2
     return 0

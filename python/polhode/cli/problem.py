@@ -35,25 +35,11 @@ class ProblemError(Exception):
 
 
 def read(path: Path, driver: str) -> dict[str, Any]:
-    """The arguments of `integrate` for the problem that a file states.
+    """The arguments of `integrate` for the problem that a TOML file states.
 
-    Parameters
-    ----------
-    path : Path
-        A TOML file with the fields `FIELDS`, of at most `MOST_BYTES` bytes.
-    driver : str
-        "example1" is a heavy top, which needs u0 and h. Others are free bodies, without h in one
-        step of length t_end: by rotation matrix in "example0", by quaternion in "example2".
-
-    Returns
-    -------
-    dict
-        Arguments that `integrate` accepts.
-
-    Raises
-    ------
-    ProblemError
-        One line that names the file, and the field or the line of an error of TOML.
+    The driver "example1" is a heavy top, which needs u0 and h. Others are free bodies, without h in
+    one step of length t_end: by rotation matrix in "example0", by quaternion in "example2". Raises
+    ProblemError, one line that names the file, and the field or the line of an error of TOML.
     """
     try:
         return _arguments(_table(path), driver)
@@ -94,21 +80,16 @@ def _arguments(table: dict[str, Any], driver: str) -> dict[str, Any]:
     for field in needed:
         if field not in table:
             raise ValueError(f"{field} is missing")
-    given = {field: _numbers(field, table[field]) for field in table}
+    given: dict[str, Any] = {field: _numbers(field, table[field]) for field in table}
     q0 = given[attitude]
     if driver == "example0" and attitude == "q0":
         q0 = ph.so3.to_matrix(q0)
     if driver == "example2" and attitude == "Q0":
         q0 = ph.so3.to_quaternion(q0)
     h = float(given.get("h", given["t_end"]))
-    arguments: dict[str, Any] = {
-        "inertia": given["inertia"],
-        "m0": given["m0"],
-        "q0": q0,
-        "h": h,
-        "n_steps": _step_count(float(given["t_end"]), h),
-        "method": "exact" if heavy_top else "frb",
-    }
+    arguments = {"inertia": given["inertia"], "m0": given["m0"], "q0": q0, "h": h}
+    arguments["n_steps"] = _step_count(float(given["t_end"]), h)
+    arguments["method"] = "exact" if heavy_top else "frb"
     if heavy_top:
         arguments["torque"] = ph.torques.HeavyTop(u0=given["u0"])
         arguments["splitting"] = _splitting(given)
@@ -118,9 +99,7 @@ def _arguments(table: dict[str, Any], driver: str) -> dict[str, Any]:
 
 
 def _numbers(field: str, value: object) -> NDArray[np.float64]:
-    if isinstance(value, bool) or (
-        isinstance(value, list) and any(x is True or x is False for x in value)
-    ):
+    if any(isinstance(x, bool) for x in (value if isinstance(value, list) else [value])):
         raise TypeError(f"{field} must be real numbers, not true or false")
     array = real_array(field, value).astype(np.float64)  # type: ignore[arg-type]
     shape = SHAPES.get(field, (array.size,))

@@ -160,21 +160,14 @@ def states_at(
     alone = motion._of_body(_index(body, motion.shape))
     moments = alone._inertia
     axes = np.eye(3) if alone._axes is None else alone._axes
-    if t is None:
-        omega = np.asarray(_core.omega(moments, alone._m0 @ axes))
-        t = np.linspace(0.0, _span(float(alone.period), omega), count)
+    if t is None:  # two periods of m, or four rotations if m is not periodic or is constant
+        rate = float(np.linalg.norm(_core.omega(moments, alone._m0 @ axes)))
+        end = 2 * float(alone.period)
+        t = np.linspace(0.0, end if np.isfinite(end) else 8 * np.pi / (rate or 8 * np.pi), count)
     times = _arrays.real_array("t", t).astype(np.float64)
     if times.ndim != 1 or times.size == 0:
         raise ValueError(f"t must have shape (n,), n at least 1, not {times.shape}")
     return BodyStates(times, *alone(times), moments, axes)
-
-
-def _span(period: float, omega: Array) -> float:
-    """Two periods of m, or four rotations if m is not periodic or is constant."""
-    rate = float(np.linalg.norm(omega))
-    if np.isfinite(period):
-        return 2 * period
-    return 8 * np.pi / rate if rate > 0 else 1.0
 
 
 def _kinetic(one: BodyStates) -> Array:
@@ -220,26 +213,13 @@ def _continuous(q: Array) -> Array:
 
 
 def polhodes(moments: Array) -> tuple[list[Array], list[Array]]:
-    """Curves of constant energy on the unit sphere of momentum, principal axes.
+    """Curves of constant energy on the unit sphere of momentum, principal axes, and the separatrix.
 
-    Parameters
-    ----------
-    moments : ndarray, shape (3,)
-        Principal moments.
-
-    Returns
-    -------
-    curves : list of ndarray, shape (n, 3)
-        Curves about the axes of least and greatest moment; a curve and its opposite follow each
-        other. There are no curves about an axis whose moment equals the middle one, because the
-        momentum is constant there.
-    separatrix : list of ndarray, shape (n, 3)
-        The two circles through the middle axis, in halves; empty for a symmetric body.
-
-    Notes
-    -----
-    With ``|n| = 1`` and ``sum(n**2 / moments) = e`` the component about axis 3 is eliminated:
-    ``n1**2 (1/I1 - 1/I3) + n2**2 (1/I2 - 1/I3) = e - 1/I3``, an ellipse.
+    Curves of shape (n, 3) about the axes of least and greatest moment, each followed by its
+    opposite; none about an axis whose moment equals the middle one. The separatrix, two circles
+    through the middle axis, is in halves; it is empty for a symmetric body. With ``|n| = 1`` and
+    ``sum(n**2 / moments) = e``, ``n1**2 (1/I1 - 1/I3) + n2**2 (1/I2 - 1/I3) = e - 1/I3``, an
+    ellipse.
     """
     order = np.argsort(moments)
     if not moments[order[0]] > 0:  # a rod
@@ -280,9 +260,9 @@ def _momentum(axes: Any, one: BodyStates) -> None:
     _ball(axes, "direction of m, body frame,\nand curves of constant energy")
     curves, separatrix = polhodes(one.moments)
     for curve in curves:
-        axes.plot(*(curve @ one.axes.T).T, color="0.6", linewidth=0.6)
+        axes.plot(*(one.axes @ curve.T), color="0.6", linewidth=0.6)
     for curve in separatrix:
-        axes.plot(*(curve @ one.axes.T).T, color="0.3", linewidth=0.8, linestyle="--")
+        axes.plot(*(one.axes @ curve.T), color="0.3", linewidth=0.8, linestyle="--")
     for k in range(3):
         tip = 1.25 * one.axes[:, k]
         axes.plot(*np.stack([0 * tip, tip]).T, color="0.3", linewidth=0.8)
