@@ -297,7 +297,7 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& motion,
                                       const Vec3<T>& m,
                                       const Delta& delta) {
     using namespace exact_detail;
-    const auto& [m1, m2, m3] = motion.a;
+    const T m1 = motion.a.x, m2 = motion.a.y, m3 = motion.a.z;
 
     // Base: the increment of 2^-J of the step.
     const T w2 = max(motion.alpha, motion.beta) + motion.ny;
@@ -410,14 +410,16 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& motion,
         const mask_t<T> obtuse = (J > 0.0) & (g.re < 0.0);
         // From one end of axis 2 to the other the argument comes within rounding of pi where the
         // azimuth librates.  Its sign is that of the change of azimuth.
-        const mask_t<T> beside_pi = (difference < 0.0) & (abs(g.im) < -0.125 * g.re);
-        const T side = select(beside_pi, X, g.im);
+        const mask_t<T> beside_pi = obtuse & (difference < 0.0) & (abs(g.im) < -0.125 * g.re);
+        T side = g.im;
+        if (any(beside_pi)) [[unlikely]]
+            side = select(beside_pi, X, side);
         half = select(obtuse, Complex<T>{abs(g.im), copysign(size_g - g.re, side)}, half);
     }
     Complex<T> y = Complex<T>{half_psi.cos, half_psi.sin} * half;
     if (any_doubles) y = y * phase.H.conjugate() * phase.E;
     return {m + motion.to_sorted(change),
-            unit_rotation<T>(motion, motion.a, change, mu, A, B, Q, X, y)};
+            unit_rotation<T>(motion, {m1, m2, m3}, change, mu, A, B, Q, X, y)};
 }
 
 /// One exact step of free rotation, m' = m x I^-1 m, q' = q (0, I^-1 m)/2.
