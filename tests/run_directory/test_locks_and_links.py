@@ -163,10 +163,9 @@ def test_two_processes_without_locks_write_the_same(tmp_path: Path) -> None:
     expected = start("-").communicate()[0]
     for k in range(3):
         both = [start(tmp_path / str(k)) for _ in range(2)]
-        for process in both:
-            found = process.communicate()[0]
-            assert process.returncode == 0
-            assert found == expected
+        found = [process.communicate()[0] for process in both]
+        assert [process.returncode for process in both] == [0, 0]
+        assert found == [expected, expected]
 
 
 def test_a_finished_run_that_cannot_be_written_is_read(tmp_path: Path) -> None:

@@ -58,8 +58,8 @@ class Compiled(UserDefined):
     Notes
     -----
     The function runs without the GIL. Bodies whose torque is NaN become NaN.
-    ``integrate(torque=f)`` also accepts the function directly, without `Compiled`. It is best to write a numba function as one loop over
-    i, which the compiler then vectorises.
+    ``integrate(torque=f)`` also accepts the function directly, without `Compiled`. It is best to
+    write a numba function as one loop over i, which the compiler then vectorises.
 
     Examples
     --------
