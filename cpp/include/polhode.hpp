@@ -166,17 +166,17 @@ inline std::int64_t step(std::span<const double> inertia,
                          StepOptions options = {}) {
     const std::size_t n = backend::bodies(m, q);
     return backend::step(by.chosen(),
-                         static_cast<std::int64_t>(n),
-                         inertia.data(),
-                         backend::stride("inertia", inertia.size(), n, 3),
-                         m.data(),
-                         q.data(),
-                         h.data(),
-                         backend::stride("h", h.size(), n, 1),
-                         options.n_steps,
-                         options.threads,
-                         m.data(),
-                         q.data());
+                         {.bodies = static_cast<std::int64_t>(n),
+                          .inertia = inertia.data(),
+                          .inertia_stride = backend::stride("inertia", inertia.size(), n, 3),
+                          .m = m.data(),
+                          .q = q.data(),
+                          .h = h.data(),
+                          .h_stride = backend::stride("h", h.size(), n, 1),
+                          .n_steps = options.n_steps,
+                          .threads = options.threads,
+                          .m_out = m.data(),
+                          .q_out = q.data()});
 }
 inline std::int64_t step(std::span<const double> inertia,
                          std::span<double> m,
@@ -241,21 +241,22 @@ void integrate(std::span<const double> inertia,
                   "a torque is f(t, body, m, q) or f(t, m, q, torque)");
     interface::Call<Function> call{torque};
     const std::size_t n = backend::bodies(m, q);
-    if (!backend::integrate(options.splitting.chosen(),
-                            options.method.chosen(),
-                            static_cast<std::int64_t>(n),
-                            inertia.data(),
-                            backend::stride("inertia", inertia.size(), n, 3),
-                            h,
-                            n_steps,
-                            options.t0,
-                            interface::Call<Function>::all,
-                            &call,
-                            (options.depends_on_m ? POLHODE_DEPENDS_ON_M : 0) |
-                                (interface::TorqueOfBody<Function> ? POLHODE_INDEPENDENT : 0),
-                            options.threads,
-                            m.data(),
-                            q.data())) {
+    if (!backend::integrate(
+            options.splitting.chosen(),
+            options.method.chosen(),
+            {.bodies = static_cast<std::int64_t>(n),
+             .inertia = inertia.data(),
+             .inertia_stride = backend::stride("inertia", inertia.size(), n, 3),
+             .h = h,
+             .n_steps = n_steps,
+             .t0 = options.t0,
+             .torque = interface::Call<Function>::all,
+             .user_data = &call,
+             .torque_flags = (options.depends_on_m ? POLHODE_DEPENDS_ON_M : 0) |
+                             (interface::TorqueOfBody<Function> ? POLHODE_INDEPENDENT : 0),
+             .threads = options.threads,
+             .m = m.data(),
+             .q = q.data()})) {
         std::rethrow_exception(call.thrown);
     }
 }

@@ -18,6 +18,7 @@
 
 #include "polhode.h"
 #include "polhode/batch_arguments.hpp"
+#include "polhode/interface/arguments.hpp"
 #include "polhode/interface/names.hpp"
 #include "polhode/method_info.hpp"
 #include "polhode/splitting/arguments.hpp"
@@ -102,22 +103,6 @@ void in_threads(std::ptrdiff_t count,
         share_among_threads(count, threads, piece, units, work, [] { return false; });
     }
 }
-
-/// The arguments of polhode_step.
-struct Steps {
-    std::int64_t bodies;
-    const double* inertia;
-    std::int64_t inertia_stride;
-    const double* m;
-    const double* q;
-    int attitude;
-    const double* h;
-    std::int64_t h_stride;
-    std::int64_t n_steps;
-    int threads;
-    double* m_out;
-    double* q_out;
-};
 
 /// Returns the number of bodies whose step has no result.
 inline std::int64_t step(const validate::Kernels& checks,
@@ -230,26 +215,6 @@ class Motion {
     std::ptrdiff_t bodies_;
     Attitudes attitudes_;
     std::vector<double> inertia_, m_, q_, constants_;
-};
-
-/// The arguments of polhode_integrate.
-struct Integration {
-    std::int64_t bodies;
-    const double* inertia;
-    std::int64_t inertia_stride;
-    double h;
-    std::int64_t n_steps;
-    double t0;
-    polhode_torque torque;
-    void* user_data;
-    int torque_flags;
-    int attitude;
-    int threads;
-    double* m;
-    double* q;
-    std::int64_t save_every;
-    double* m_saved;
-    double* q_saved;
 };
 
 /// A torque that may end the run: Stopped leaves every thread at its next call.

@@ -166,32 +166,9 @@ struct Scheme {
     bool attitude_only, midpoint_kicks;
 };
 
-inline std::int64_t step(const Method& method,
-                         std::int64_t bodies,
-                         const double* inertia,
-                         std::int64_t inertia_stride,
-                         const double* m,
-                         const double* q,
-                         const double* h,
-                         std::int64_t h_stride,
-                         std::int64_t n_steps,
-                         int threads,
-                         double* m_out,
-                         double* q_out) {
-    return interface::step(bodies == 1 ? checks<double> : checks<batch_real>,
-                           method.for_bodies(bodies),
-                           {bodies,
-                            inertia,
-                            inertia_stride,
-                            m,
-                            q,
-                            POLHODE_QUATERNION,
-                            h,
-                            h_stride,
-                            n_steps,
-                            threads,
-                            m_out,
-                            q_out});
+inline std::int64_t step(const Method& method, const interface::Steps& x) {
+    return interface::step(
+        x.bodies == 1 ? checks<double> : checks<batch_real>, method.for_bodies(x.bodies), x);
 }
 
 /// One step of one body.
@@ -204,7 +181,7 @@ inline void step_one(const Method& method,
                      double* q_out) {
     if (method.single == nullptr ||
         !method.single(method.one->options, inertia, m, q, h, m_out, q_out)) {
-        step(method, 1, inertia, 0, m, q, &h, 0, 1, 1, m_out, q_out);
+        step(method, {1, inertia, 0, m, q, POLHODE_QUATERNION, &h, 0, 1, 1, m_out, q_out});
     }
 }
 
@@ -226,43 +203,16 @@ class Motion {
 };
 
 /// False if the torque has ended the run.
-inline bool integrate(const Scheme& scheme,
-                      const Method& method,
-                      std::int64_t bodies,
-                      const double* inertia,
-                      std::int64_t inertia_stride,
-                      double h,
-                      std::int64_t n_steps,
-                      double t0,
-                      polhode_torque torque,
-                      void* user_data,
-                      int torque_flags,
-                      int threads,
-                      double* m,
-                      double* q) {
+inline bool integrate(const Scheme& scheme, const Method& method, const interface::Integration& x) {
+    const bool one = x.bodies == 1;
     try {
-        interface::integrate(bodies == 1 ? checks<double> : checks<batch_real>,
-                             bodies == 1 ? driver<double> : driver<batch_real>,
-                             method.for_bodies(bodies),
+        interface::integrate(one ? checks<double> : checks<batch_real>,
+                             one ? driver<double> : driver<batch_real>,
+                             method.for_bodies(x.bodies),
                              scheme.stages,
                              scheme.attitude_only,
                              scheme.midpoint_kicks,
-                             {bodies,
-                              inertia,
-                              inertia_stride,
-                              h,
-                              n_steps,
-                              t0,
-                              torque,
-                              user_data,
-                              torque_flags,
-                              POLHODE_QUATERNION,
-                              threads,
-                              m,
-                              q,
-                              0,
-                              nullptr,
-                              nullptr});
+                             x);
     } catch (const interface::Stopped&) {
         return false;
     }

@@ -12,6 +12,7 @@
 
 #include "polhode.h"
 #include "polhode/config.hpp"
+#include "polhode/interface/arguments.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 inline namespace linked {
@@ -51,32 +52,21 @@ struct Scheme : Number {
                  polhode_splitting_free) {}
 };
 
-inline std::int64_t step(const Method& method,
-                         std::int64_t bodies,
-                         const double* inertia,
-                         std::int64_t inertia_stride,
-                         const double* m,
-                         const double* q,
-                         const double* h,
-                         std::int64_t h_stride,
-                         std::int64_t n_steps,
-                         int threads,
-                         double* m_out,
-                         double* q_out) {
+inline std::int64_t step(const Method& method, const interface::Steps& x) {
     std::int64_t lost = 0;
     check(polhode_step(method.number,
-                       bodies,
-                       inertia,
-                       inertia_stride,
-                       m,
-                       q,
-                       POLHODE_QUATERNION,
-                       h,
-                       h_stride,
-                       n_steps,
-                       threads,
-                       m_out,
-                       q_out,
+                       x.bodies,
+                       x.inertia,
+                       x.inertia_stride,
+                       x.m,
+                       x.q,
+                       x.attitude,
+                       x.h,
+                       x.h_stride,
+                       x.n_steps,
+                       x.threads,
+                       x.m_out,
+                       x.q_out,
                        &lost));
     return lost;
 }
@@ -88,7 +78,7 @@ inline void step_one(const Method& method,
                      double h,
                      double* m_out,
                      double* q_out) {
-    step(method, 1, inertia, 0, m, q, &h, 0, 1, 1, m_out, q_out);
+    step(method, {1, inertia, 0, m, q, POLHODE_QUATERNION, &h, 0, 1, 1, m_out, q_out});
 }
 
 class Motion {
@@ -112,38 +102,25 @@ class Motion {
 };
 
 /// False if the torque has ended the run.
-inline bool integrate(const Scheme& scheme,
-                      const Method& method,
-                      std::int64_t bodies,
-                      const double* inertia,
-                      std::int64_t inertia_stride,
-                      double h,
-                      std::int64_t n_steps,
-                      double t0,
-                      polhode_torque torque,
-                      void* user_data,
-                      int torque_flags,
-                      int threads,
-                      double* m,
-                      double* q) {
+inline bool integrate(const Scheme& scheme, const Method& method, const interface::Integration& x) {
     const int status = polhode_integrate(scheme.number,
                                          method.number,
-                                         bodies,
-                                         inertia,
-                                         inertia_stride,
-                                         h,
-                                         n_steps,
-                                         t0,
-                                         torque,
-                                         user_data,
-                                         torque_flags,
-                                         POLHODE_QUATERNION,
-                                         threads,
-                                         m,
-                                         q,
-                                         0,
-                                         nullptr,
-                                         nullptr);
+                                         x.bodies,
+                                         x.inertia,
+                                         x.inertia_stride,
+                                         x.h,
+                                         x.n_steps,
+                                         x.t0,
+                                         x.torque,
+                                         x.user_data,
+                                         x.torque_flags,
+                                         x.attitude,
+                                         x.threads,
+                                         x.m,
+                                         x.q,
+                                         x.save_every,
+                                         x.m_saved,
+                                         x.q_saved);
     if (status == POLHODE_STOPPED) return false;
     check(status);
     return true;
