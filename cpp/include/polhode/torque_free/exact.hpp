@@ -148,10 +148,10 @@ struct Base {
     }
     POLHODE_INLINE static Base of(T w2, T u, T r, T y) {
         return by_tier<Base>(w2, [&]<char tier>() POLHODE_INLINE_LAMBDA {
-            const T S = sn_minus_one<tier>(u, r);
-            if constexpr (tier == 'a') return Base{S, third_kind_minus_one_a(u, r, y)};
-            if constexpr (tier == 'b') return Base{S, third_kind_minus_one_b(u, r, y)};
-            if constexpr (tier == 'c') return Base{S, third_kind_minus_one_c(u, r, y)};
+            const T sn1 = sn_minus_one<tier>(u, r);
+            if constexpr (tier == 'a') return Base{sn1, third_kind_minus_one_a(u, r, y)};
+            if constexpr (tier == 'b') return Base{sn1, third_kind_minus_one_b(u, r, y)};
+            if constexpr (tier == 'c') return Base{sn1, third_kind_minus_one_c(u, r, y)};
         });
     }
 };
