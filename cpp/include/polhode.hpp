@@ -60,12 +60,13 @@ struct State {
 
 namespace backend {
 
-inline void require_length(
-    const char* name, std::size_t numbers, std::size_t count, std::size_t each, const char* of) {
-    if (numbers != count * each) {
-        throw std::invalid_argument(std::string(name) + " must have " + std::to_string(each) +
-                                    " numbers for each of " + std::to_string(count) + " " + of +
-                                    ", not " + std::to_string(numbers) + " in all");
+inline void require_length(const char* name,
+                           std::size_t numbers,
+                           std::size_t wanted,
+                           const std::string& hint = "") {
+    if (numbers != wanted) {
+        throw std::invalid_argument(std::string(name) + " must have " + std::to_string(wanted) +
+                                    " numbers" + hint + ", not " + std::to_string(numbers));
     }
 }
 /// Of an argument that may be shared by all bodies.
@@ -74,13 +75,13 @@ inline std::int64_t stride(const char* name,
                            std::size_t bodies,
                            std::size_t each) {
     if (numbers == each) return 0;
-    require_length(name, numbers, bodies, each, "bodies, or as many for all");
+    require_length(name, numbers, bodies * each, ", or " + std::to_string(each) + " for all");
     return static_cast<std::int64_t>(each);
 }
 inline std::size_t bodies(std::span<const double> m, std::span<const double> q) {
     const std::size_t n = m.size() / 3;
-    require_length("m", m.size(), n, 3, "bodies");
-    require_length("q", q.size(), n, 4, "bodies, as many as m has");
+    require_length("m", m.size(), 3 * n, ", three a body");
+    require_length("q", q.size(), 4 * n, ", four for each body of m");
     return n;
 }
 
@@ -199,8 +200,8 @@ class TorqueFreeMotion {
     }
     /// At many times: m has three numbers a time, q four.
     void operator()(std::span<const double> t, std::span<double> m, std::span<double> q) const {
-        backend::require_length("m", m.size(), t.size(), 3, "times");
-        backend::require_length("q", q.size(), t.size(), 4, "times");
+        backend::require_length("m", m.size(), 3 * t.size(), ", three a time");
+        backend::require_length("q", q.size(), 4 * t.size(), ", four a time");
         motion_.at(static_cast<std::int64_t>(t.size()), t.data(), m.data(), q.data());
     }
     /// Of m in the body frame; infinity where m does not return or does not move.
