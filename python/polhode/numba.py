@@ -47,18 +47,13 @@ array([[0.707107, 0.707107, 0.      , 0.      ],
 
 from __future__ import annotations
 
-import ctypes
-
-import llvmlite.binding
 import numpy as np
-from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.core.errors import RequireLiteralValue, TypingError
-from numba.extending import intrinsic, overload, register_jitable
+from numba.core.errors import TypingError
+from numba.extending import overload, register_jitable
 
-from polhode._build import get_library
 from polhode._core import most_threads
+from polhode._numba_calls import MATRIX_ROWS, QUATERNION, motion_at, raise_error, step_of
 from polhode._step import step
 from polhode.frb import frb_step, quat_step
 from polhode.integrators.table import methods, unknown_name
@@ -66,174 +61,11 @@ from polhode.motion import TorqueFreeMotion
 
 __all__ = ["motion"]
 
-_INT32, _INT64, _DOUBLE, _BYTE = ir.IntType(32), ir.IntType(64), ir.DoubleType(), ir.IntType(8)
-_DOUBLES, _TEXT = _DOUBLE.as_pointer(), _BYTE.as_pointer()  # a pointer without a type is a _TEXT
-#: The functions of polhode.h that compiled code calls.
-_FUNCTIONS = {
-    "polhode_step": ir.FunctionType(
-        _INT32,
-        [
-            _INT32,
-            _INT64,
-            _DOUBLES,
-            _INT64,
-            _DOUBLES,
-            _DOUBLES,
-            _INT32,
-            _DOUBLES,
-            _INT64,
-            _INT64,
-            _INT32,
-            _DOUBLES,
-            _DOUBLES,
-            _INT64.as_pointer(),
-        ],
-    ),
-    "polhode_method": ir.FunctionType(_INT32, [_TEXT]),
-    "polhode_motion_new": ir.FunctionType(
-        _INT32, [_INT64, _DOUBLES, _INT64, _DOUBLES, _DOUBLES, _INT32, _TEXT.as_pointer()]
-    ),
-    "polhode_motion_at": ir.FunctionType(
-        _INT32, [_TEXT, _INT64, _DOUBLES, _INT32, _DOUBLES, _DOUBLES]
-    ),
-    "polhode_motion_free": ir.FunctionType(ir.VoidType(), [_TEXT]),
-    "polhode_error": ir.FunctionType(_TEXT, []),
-}
 _NO_THREADS = f"threads must be None, -1 (all cores) or 1 ... {most_threads}"
-#: enum polhode_attitude and POLHODE_BAD_ARGUMENT.
-_QUATERNION, _MATRIX_ROWS, _BAD_ARGUMENT = 0, 1, 1
 
 
 def init():
     """Numba calls this function; the import has registered everything."""
-
-
-def _register_symbols():
-    library = ctypes.CDLL(get_library())
-    for name in _FUNCTIONS:
-        address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
-        llvmlite.binding.add_symbol(name, address)
-
-
-def _call(builder, name, arguments):
-    function = cgutils.get_or_insert_function(builder.module, _FUNCTIONS[name], name)
-    return builder.call(function, arguments)
-
-
-def _row(builder, context, method):
-    """The number of a method in the loaded library, asked for at the first call.
-
-    It is not compiled in, because compiled code may be cached and loaded with another version.
-    """
-    name = f"polhode_row_of_{method}"
-    known = builder.module.globals.get(name)
-    if known is None:
-        known = cgutils.add_global_variable(builder.module, _INT32, name)
-        known.linkage, known.initializer = "internal", ir.Constant(_INT32, -1)
-    missing = builder.icmp_signed("<", builder.load(known), ir.Constant(_INT32, 0))
-    with builder.if_then(missing):
-        text = builder.bitcast(context.insert_const_string(builder.module, method), _TEXT)
-        builder.store(_call(builder, "polhode_method", [text]), known)
-    return builder.load(known)
-
-
-@intrinsic
-def _step(
-    typing_context,
-    method,
-    bodies,
-    inertia,
-    shared,
-    m,
-    q,
-    attitude,
-    h,
-    n_steps,
-    threads,
-    m_out,
-    q_out,
-):
-    """`polhode_step` for arrays of doubles in C order."""
-    if not isinstance(method, types.StringLiteral):
-        raise RequireLiteralValue("the name of a method")
-    h_of_each = isinstance(h, types.Array)
-    signature = types.int32(
-        method, types.int64, inertia, types.int64, m, q, types.int32,
-        h if h_of_each else types.float64, types.int64, types.int32, m_out, q_out,
-    )  # fmt: skip
-
-    def generate(context, builder, signature, arguments):
-        kinds = signature.args
-
-        def data(k):
-            return context.make_array(kinds[k])(context, builder, arguments[k]).data
-
-        _, n, _, stride, _, _, form, time, count, cores, _, _ = arguments
-        steps = data(7) if h_of_each else cgutils.alloca_once_value(builder, time)
-        nobody = ir.Constant(_INT64.as_pointer(), None)
-        return _call(
-            builder,
-            "polhode_step",
-            [
-                _row(builder, context, method.literal_value), n, data(2), stride, data(4), data(5),
-                form, steps, ir.Constant(_INT64, int(h_of_each)), count, cores, data(10), data(11),
-                nobody,
-            ],
-        )  # fmt: skip
-
-    return signature, generate
-
-
-@intrinsic
-def _motion(typing_context, bodies, inertia, stride, m, q, attitude, t, threads, m_out, q_out):
-    """`polhode_motion_at` for arrays of doubles in C order, with constants of this call."""
-    signature = types.int32(
-        types.int64, inertia, types.int64, m, q, types.int32, t, types.int32, m_out, q_out
-    )
-
-    def generate(context, builder, signature, arguments):
-        arrays = [
-            context.make_array(kind)(context, builder, x) if isinstance(kind, types.Array) else x
-            for kind, x in zip(signature.args, arguments, strict=True)
-        ]
-        n, inertia, stride, m, q, form, t, cores, m_out, q_out = arrays
-        motion = cgutils.alloca_once(builder, _TEXT)
-        constants = [n, inertia.data, stride, m.data, q.data, form, motion]
-        status = cgutils.alloca_once_value(builder, _call(builder, "polhode_motion_new", constants))
-        good = builder.icmp_signed("==", builder.load(status), ir.Constant(_INT32, 0))
-        with builder.if_then(good):
-            made = builder.load(motion)
-            (times,) = cgutils.unpack_tuple(builder, t.shape, 1)
-            results = [made, times, t.data, cores, m_out.data, q_out.data]
-            builder.store(_call(builder, "polhode_motion_at", results), status)
-            _call(builder, "polhode_motion_free", [made])
-        return builder.load(status)
-
-    return signature, generate
-
-
-@intrinsic
-def _error(typing_context):
-    """The text of the last error of this thread."""
-
-    def generate(context, builder, signature, arguments):
-        text = _call(builder, "polhode_error", [])
-        python = context.get_python_api(builder)
-        lock = python.gil_ensure()
-        string = python.string_from_string(text)
-        native = python.to_native_value(types.unicode_type, string).value
-        python.decref(string)
-        python.gil_release(lock)
-        return native
-
-    return types.unicode_type(), generate
-
-
-@register_jitable
-def _raise(status):
-    if status == _BAD_ARGUMENT:
-        raise ValueError(_error())
-    raise RuntimeError(_error())
 
 
 def _axes(name, kind, *allowed):
@@ -384,7 +216,7 @@ def _bodies(inertia, m, q, form=None):
     m_axes = _axes("m", m, 1, 2)
     each = m_axes - 1
     own = _axes("inertia", inertia, *range(1, m_axes + 1)) - 1
-    forms = {_QUATERNION: m_axes, _MATRIX_ROWS: m_axes + 1}
+    forms = {QUATERNION: m_axes, MATRIX_ROWS: m_axes + 1}
     q_axes = _axes("q", q, *(forms.values() if form is None else [forms[form]]))
     matrix = q_axes > m_axes
     last = 3 if matrix else 4
@@ -400,7 +232,7 @@ def _bodies(inertia, m, q, form=None):
             raise ValueError("q must have shape (4,) or (3, 3), or (n, 4) or (n, 3, 3) with n of m")
         return I_, m_, q_, n
 
-    attitude = _MATRIX_ROWS if matrix else _QUATERNION
+    attitude = MATRIX_ROWS if matrix else QUATERNION
     return each, 3 * own, attitude, register_jitable(checked)
 
 
@@ -420,17 +252,21 @@ def _steps(inertia, m, q, h, n_steps, out, name, form=None):
         m_out, q_out = _targets(out, m_, q_)
         cores = _threads(threads)
         if new or (_is_apart(m_out, m_, I_, q_, h_) and _is_apart(q_out, q_, I_, m_, h_)):
-            status = _step(name, n, I_, stride, m_, q_, attitude, h_, n_steps, cores, m_out, q_out)
+            status = step_of(
+                name, n, I_, stride, m_, q_, attitude, h_, n_steps, cores, m_out, q_out
+            )
         else:
             m_end, q_end = np.empty(m_.shape), np.empty(q_.shape)
-            status = _step(name, n, I_, stride, m_, q_, attitude, h_, n_steps, cores, m_end, q_end)
+            status = step_of(
+                name, n, I_, stride, m_, q_, attitude, h_, n_steps, cores, m_end, q_end
+            )
             if status == 0:  # numba takes twice as long to compile `m_out[...] = m_end`
                 for i, x in enumerate(m_end.flat):
                     m_out.flat[i] = x
                 for i, x in enumerate(q_end.flat):
                     q_out.flat[i] = x
         if status != 0:
-            _raise(status)
+            raise_error(status)
         return m_out, q_out
 
     return register_jitable(stepped)
@@ -457,7 +293,7 @@ def _overload_step(
 
 @overload(quat_step)
 def _overload_quat_step(inertia, m, q, h, n_steps=1, out=None, threads=None):
-    stepped = _steps(inertia, m, q, h, n_steps, out, "frb", _QUATERNION)
+    stepped = _steps(inertia, m, q, h, n_steps, out, "frb", QUATERNION)
 
     def of_step(inertia, m, q, h, n_steps=1, out=None, threads=None):
         return stepped(inertia, m, q, h, n_steps, out, threads)
@@ -467,7 +303,7 @@ def _overload_quat_step(inertia, m, q, h, n_steps=1, out=None, threads=None):
 
 @overload(frb_step)
 def _overload_frb_step(inertia, m, Q, h, n_steps=1, out=None, threads=None):
-    stepped = _steps(inertia, m, Q, h, n_steps, out, "frb", _MATRIX_ROWS)
+    stepped = _steps(inertia, m, Q, h, n_steps, out, "frb", MATRIX_ROWS)
 
     def of_step(inertia, m, Q, h, n_steps=1, out=None, threads=None):
         return stepped(inertia, m, Q, h, n_steps, out, threads)
@@ -527,12 +363,9 @@ def _overload_motion(inertia, m0, q0, t, threads=None):
         I_, m_, q_, n = checked(inertia, m0, q0)
         t_ = _doubles(t)
         m_out, q_out = np.empty((len(t_), *m_.shape)), np.empty((len(t_), *q_.shape))
-        status = _motion(n, I_, stride, m_, q_, attitude, t_, _threads(threads), m_out, q_out)
+        status = motion_at(n, I_, stride, m_, q_, attitude, t_, _threads(threads), m_out, q_out)
         if status != 0:
-            _raise(status)
+            raise_error(status)
         return m_out, q_out
 
     return at
-
-
-_register_symbols()

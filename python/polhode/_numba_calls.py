@@ -1,0 +1,169 @@
+"""The functions of `polhode.h` that `polhode.numba` calls in compiled code."""
+
+from __future__ import annotations
+
+import ctypes
+
+import llvmlite.binding
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.errors import RequireLiteralValue
+from numba.extending import intrinsic, register_jitable
+
+from polhode._build import get_library
+
+_INT32, _INT64, _DOUBLE, _BYTE = ir.IntType(32), ir.IntType(64), ir.DoubleType(), ir.IntType(8)
+_TEXT = _BYTE.as_pointer()  # also for a pointer without a type
+_TYPES = {
+    "i": _INT32,
+    "l": _INT64,
+    "d": _DOUBLE.as_pointer(),
+    "n": _INT64.as_pointer(),
+    "t": _TEXT,
+    "p": _TEXT.as_pointer(),
+    "v": ir.VoidType(),
+}
+#: The functions of polhode.h that compiled code calls: result and arguments.
+_FUNCTIONS = {
+    "polhode_step": "i ildlddidlliddn",
+    "polhode_method": "i t",
+    "polhode_motion_new": "i ldlddip",
+    "polhode_motion_at": "i tldidd",
+    "polhode_motion_free": "v t",
+    "polhode_error": "t ",
+}
+#: enum polhode_attitude and POLHODE_BAD_ARGUMENT.
+QUATERNION, MATRIX_ROWS, BAD_ARGUMENT = 0, 1, 1
+
+
+def _register_symbols():
+    library = ctypes.CDLL(get_library())
+    for name in _FUNCTIONS:
+        address = ctypes.cast(getattr(library, name), ctypes.c_void_p).value
+        llvmlite.binding.add_symbol(name, address)
+
+
+def _call(builder, name, arguments):
+    result, kinds = _FUNCTIONS[name].split(" ")
+    kind = ir.FunctionType(_TYPES[result], [_TYPES[x] for x in kinds])
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
+
+
+def _row(builder, context, method):
+    """The number of a method in the loaded library, asked for at the first call.
+
+    It is not compiled in, because compiled code may be cached and loaded with another version.
+    """
+    name = f"polhode_row_of_{method}"
+    known = builder.module.globals.get(name)
+    if known is None:
+        known = cgutils.add_global_variable(builder.module, _INT32, name)
+        known.linkage, known.initializer = "internal", ir.Constant(_INT32, -1)
+    missing = builder.icmp_signed("<", builder.load(known), ir.Constant(_INT32, 0))
+    with builder.if_then(missing):
+        text = builder.bitcast(context.insert_const_string(builder.module, method), _TEXT)
+        builder.store(_call(builder, "polhode_method", [text]), known)
+    return builder.load(known)
+
+
+@intrinsic
+def step_of(
+    typing_context,
+    method,
+    bodies,
+    inertia,
+    shared,
+    m,
+    q,
+    attitude,
+    h,
+    n_steps,
+    threads,
+    m_out,
+    q_out,
+):
+    """`polhode_step` for arrays of doubles in C order."""
+    if not isinstance(method, types.StringLiteral):
+        raise RequireLiteralValue("the name of a method")
+    h_of_each = isinstance(h, types.Array)
+    signature = types.int32(
+        method, types.int64, inertia, types.int64, m, q, types.int32,
+        h if h_of_each else types.float64, types.int64, types.int32, m_out, q_out,
+    )  # fmt: skip
+
+    def generate(context, builder, signature, arguments):
+        kinds = signature.args
+
+        def data(k):
+            return context.make_array(kinds[k])(context, builder, arguments[k]).data
+
+        _, n, _, stride, _, _, form, time, count, cores, _, _ = arguments
+        steps = data(7) if h_of_each else cgutils.alloca_once_value(builder, time)
+        nobody = ir.Constant(_INT64.as_pointer(), None)
+        return _call(
+            builder,
+            "polhode_step",
+            [
+                _row(builder, context, method.literal_value), n, data(2), stride, data(4), data(5),
+                form, steps, ir.Constant(_INT64, int(h_of_each)), count, cores, data(10), data(11),
+                nobody,
+            ],
+        )  # fmt: skip
+
+    return signature, generate
+
+
+@intrinsic
+def motion_at(typing_context, bodies, inertia, stride, m, q, attitude, t, threads, m_out, q_out):
+    """`polhode_motion_at` for arrays of doubles in C order, with constants of this call."""
+    signature = types.int32(
+        types.int64, inertia, types.int64, m, q, types.int32, t, types.int32, m_out, q_out
+    )
+
+    def generate(context, builder, signature, arguments):
+        arrays = [
+            context.make_array(kind)(context, builder, x) if isinstance(kind, types.Array) else x
+            for kind, x in zip(signature.args, arguments, strict=True)
+        ]
+        n, inertia, stride, m, q, form, t, cores, m_out, q_out = arrays
+        motion = cgutils.alloca_once(builder, _TEXT)
+        constants = [n, inertia.data, stride, m.data, q.data, form, motion]
+        status = cgutils.alloca_once_value(builder, _call(builder, "polhode_motion_new", constants))
+        good = builder.icmp_signed("==", builder.load(status), ir.Constant(_INT32, 0))
+        with builder.if_then(good):
+            made = builder.load(motion)
+            (times,) = cgutils.unpack_tuple(builder, t.shape, 1)
+            results = [made, times, t.data, cores, m_out.data, q_out.data]
+            builder.store(_call(builder, "polhode_motion_at", results), status)
+            _call(builder, "polhode_motion_free", [made])
+        return builder.load(status)
+
+    return signature, generate
+
+
+@intrinsic
+def _error(typing_context):
+    """The text of the last error of this thread."""
+
+    def generate(context, builder, signature, arguments):
+        text = _call(builder, "polhode_error", [])
+        python = context.get_python_api(builder)
+        lock = python.gil_ensure()
+        string = python.string_from_string(text)
+        native = python.to_native_value(types.unicode_type, string).value
+        python.decref(string)
+        python.gil_release(lock)
+        return native
+
+    return types.unicode_type(), generate
+
+
+@register_jitable
+def raise_error(status):
+    if status == BAD_ARGUMENT:
+        raise ValueError(_error())
+    raise RuntimeError(_error())
+
+
+_register_symbols()
