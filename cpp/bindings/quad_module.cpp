@@ -288,11 +288,11 @@ py::tuple step(const std::string& method,
         }
         const py::ssize_t own = h_high.size() == 1 ? 0 : i;
         quad h(h_high.data()[own], h_low.data()[own]);
-        int findings = polhode::all_valid;
-        Q.make_unit(h, findings);  // one more iteration: two polar steps reduce 1e-5 to 1e-20
+        int violations = polhode::all_valid;
+        Q.make_unit(h, violations);  // one more iteration: two polar steps reduce 1e-5 to 1e-20
         for (std::ptrdiff_t n = 0; n < n_steps; ++n) {
             look_for_signals(n);
-            Q.make_unit(h, findings);
+            Q.make_unit(h, violations);
             const FreeStep<quad> s = kernel(body, momentum, h);
             momentum = s.m;
             Q.rotate(s.dq);
@@ -340,14 +340,14 @@ py::tuple heavy_top(const Pairs& stages,
     quad p[Top::parameters];
     for (int k = 0; k < Top::parameters; ++k) p[k] = number(top, k);
     quad h(h_high, h_low);
-    int findings = polhode::all_valid;
-    Q.make_unit(h, findings);  // kicks come before the first flow
+    int violations = polhode::all_valid;
+    Q.make_unit(h, violations);  // kicks come before the first flow
     for (int n = 0; n < n_steps; ++n) {
         for (py::ssize_t i = 0; i < stages.shape(0); ++i) {
             const quad coefficient(stages.at(i, 1, 0), stages.at(i, 1, 1));
             quad s = coefficient * h;
             if (stages.at(i, 0, 0) == 0) {
-                Q.make_unit(s, findings);
+                Q.make_unit(s, violations);
                 const FreeStep<quad> step =
                     polhode::batch::advance<polhode::Exact>(body, momentum, s);
                 momentum = step.m;

@@ -48,7 +48,7 @@ Fault fault_of(const double* moments, double triangle) {
     std::sort(sorted, sorted + 3);
     if (sorted[0] < 0) return indefinite;
     const View view{moments, 3, 1, 3};
-    if (dispatch::level().torque_free->look_at_inertia(view, 0, 1) & some_invalid) {
+    if (dispatch::level().torque_free->validate_inertia(view, 0, 1) & some_invalid) {
         return invalid_moments;
     }
     return (sorted[2] - sorted[1]) - sorted[0] > triangle * sorted[2] ? unphysical : none;

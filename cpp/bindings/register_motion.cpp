@@ -53,8 +53,8 @@ py::object motion_of(py::handle inertia, py::handle m, py::handle attitude) {
     const std::ptrdiff_t core = matrix ? 9 : 4;
     const std::ptrdiff_t attitudes = PyArray_SIZE(operands[attitude_].array) / core;
     const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
-    if ((table.look_at_inertia({operands[inertia_].data, 3, 1, 3}, 0, moments) |
-         table.look_at_attitude({operands[attitude_].data, core, 1, 3}, matrix, 0, attitudes)) !=
+    if ((table.validate_inertia({operands[inertia_].data, 3, 1, 3}, 0, moments) |
+         table.validate_attitude({operands[attitude_].data, core, 1, 3}, matrix, 0, attitudes)) !=
         all_valid) {
         return py::none();
     }

@@ -43,7 +43,7 @@ std::ptrdiff_t whole(PyObject* object,
 constexpr const char* names[] = {"inertia", "m", "q", "h"};
 
 validate::Kernels checks_of(const dispatch::TorqueFreeTable& table) {
-    return {table.look_at_inertia, table.look_at_attitude};
+    return {table.validate_inertia, table.validate_attitude};
 }
 
 /// The results of a step, and the arrays that are kept alive for it.

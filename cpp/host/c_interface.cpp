@@ -100,7 +100,7 @@ struct Kernels {
     interface::Driver driver;
 
     explicit Kernels(const dispatch::Level& level)
-        : checks{level.torque_free->look_at_inertia, level.torque_free->look_at_attitude},
+        : checks{level.torque_free->validate_inertia, level.torque_free->validate_attitude},
           motion{motion_constants, level.motion->evaluate},
           driver{level.splitting->run, nullptr, nullptr} {
         for (int i = 0; i < level.splitting->model_count; ++i) {

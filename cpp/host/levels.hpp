@@ -43,11 +43,11 @@ struct StepRow {
 struct TorqueFreeTable {
     const StepRow* rows;
     int methods;
-    int (*look_at_inertia)(const View& inertia, std::ptrdiff_t begin, std::ptrdiff_t end);
-    int (*look_at_attitude)(const View& attitude,
-                            bool matrix,
-                            std::ptrdiff_t begin,
-                            std::ptrdiff_t end);
+    int (*validate_inertia)(const View& inertia, std::ptrdiff_t begin, std::ptrdiff_t end);
+    int (*validate_attitude)(const View& attitude,
+                             bool matrix,
+                             std::ptrdiff_t begin,
+                             std::ptrdiff_t end);
 };
 
 struct MotionTable {

@@ -30,8 +30,8 @@ struct Turn {
         attitude.matrix = false;
         attitude.q = array_loop::quaternion(x);
         T h = x[4];
-        int findings = all_valid;  // zero quaternions were rejected before
-        attitude.make_unit(h, findings);
+        int violations = all_valid;  // zero quaternions were rejected before
+        attitude.make_unit(h, violations);
         attitude.rotate(magnus::turn<Order>(x + 5, h));
         array_loop::store(attitude.q, y);
     }

@@ -2,8 +2,8 @@
 /// The free steps of every method, compiled once per instruction-set level.
 
 #include "levels.hpp"
-#include "polhode/batch/findings.hpp"
 #include "polhode/batch/stepping.hpp"
+#include "polhode/batch/violations.hpp"
 #include "polhode/methods.hpp"
 
 POLHODE_NAMESPACE_BEGIN
@@ -44,6 +44,6 @@ extern const TorqueFreeTable POLHODE_TABLE(torque_free);
 const TorqueFreeTable POLHODE_TABLE(torque_free) = {
     POLHODE_LEVEL::Rows<POLHODE_LEVEL::Methods>::rows,
     POLHODE_LEVEL::Rows<POLHODE_LEVEL::Methods>::count,
-    POLHODE_LEVEL::batch::look_at_inertias<POLHODE_LEVEL::batch_real>,
-    POLHODE_LEVEL::batch::look_at_attitudes<POLHODE_LEVEL::batch_real>};
+    POLHODE_LEVEL::batch::validate_inertias<POLHODE_LEVEL::batch_real>,
+    POLHODE_LEVEL::batch::validate_attitudes<POLHODE_LEVEL::batch_real>};
 }  // namespace polhode::dispatch

@@ -19,7 +19,7 @@ MODULES = [
     for _, name, _ in pkgutil.walk_packages(ph.__path__, "polhode.")
     if not name.endswith("__main__")
     and (name != "polhode.quad" or importlib.util.find_spec("polhode._quad"))
-    and (name != "polhode.numba" or importlib.util.find_spec("numba"))
+    and ("numba" not in name or importlib.util.find_spec("numba"))
 ]
 
 

@@ -89,9 +89,9 @@ struct MotionArguments {
 };
 
 /// What a look over the inertias and attitudes of a batch finds.
-enum Finding : int { all_valid = 0, some_invalid = 1, some_rod = 2 };
+enum Violation : int { all_valid = 0, some_invalid = 1, some_rod = 2 };
 
-/// Steps bodies begin <= i < end; returns the findings on moments and quaternions.
+/// Steps bodies begin <= i < end; returns the violations on moments and quaternions.
 using StepFunction = int (*)(const StepArguments& arguments,
                              std::ptrdiff_t begin,
                              std::ptrdiff_t end);

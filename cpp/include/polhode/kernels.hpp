@@ -6,8 +6,8 @@
 #include "polhode/language.hpp"
 
 #include "polhode/batch/columns.hpp"
-#include "polhode/batch/findings.hpp"
 #include "polhode/batch/stepping.hpp"
+#include "polhode/batch/violations.hpp"
 #include "polhode/bodies/quantities.hpp"
 #include "polhode/bodies/rods.hpp"
 #include "polhode/bodies/symmetric_eigen.hpp"

@@ -68,8 +68,9 @@ struct Attitude {
 
     /// Normalises the attitude at the start of a step: a q if |q|^2 differs from 1 by more than 4
     /// eps, a Q if an entry of Q^T Q - 1 is above 8 eps.  Otherwise it stays the same bit for bit.
-    /// h becomes NaN where the attitude is not finite; zero quaternions are reported in `findings`.
-    POLHODE_INLINE void make_unit(T& h, int& findings) {
+    /// h becomes NaN where the attitude is not finite; zero quaternions are reported in
+    /// `violations`.
+    POLHODE_INLINE void make_unit(T& h, int& violations) {
         if (matrix) {
             h = select(make_orthogonal(), h, nan<T>());
             return;
@@ -79,7 +80,7 @@ struct Attitude {
             const mask_t<T> far = !(abs(excess) <= near_unit);
             if (any(far)) {
                 const mask_t<T> zero = (q.w == 0.0) & (q.x == 0.0) & (q.y == 0.0) & (q.z == 0.0);
-                if (any(zero)) findings |= some_invalid;
+                if (any(zero)) violations |= some_invalid;
                 q = select(far, normalised(q), q);
                 const mask_t<T> finite = is_finite(q.w) & is_finite(vector_part(q));
                 h = select(finite, h, nan<T>());

@@ -7,8 +7,8 @@
 #include <new>
 
 #include "polhode/batch/attitude.hpp"
-#include "polhode/batch/findings.hpp"
 #include "polhode/batch/views.hpp"
+#include "polhode/batch/violations.hpp"
 #include "polhode/batch_arguments.hpp"
 #include "polhode/energy_correction.hpp"
 #include "polhode/inertia.hpp"
@@ -78,12 +78,12 @@ class BodiesOfPacks {
         compute(i, count);
         return &own_;
     }
-    int findings = all_valid;
+    int violations = all_valid;
 
   private:
     POLHODE_INLINE void compute(std::ptrdiff_t i, int count) {
         const Vec3<T> moments = load_vec3<T>(inertia_, i, count);
-        findings |= look_at_moments(moments);
+        violations |= validate_moments(moments);
         new (&own_) Body(Inertia<T>::of(moments));  // in place: a copy takes 2 ns a body
     }
     [[gnu::noinline]] const Body* computed_shared(std::ptrdiff_t begin) {
@@ -124,7 +124,7 @@ POLHODE_INLINE FreeStep<T> advance(const CalledMethod<T>& called,
     return called.function(called.method, body, m, h);
 }
 
-/// n steps of bodies begin ... end - 1, of any kind and in any arrays.  Returns the findings for
+/// n steps of bodies begin ... end - 1, of any kind and in any arrays.  Returns the violations for
 /// invalid moments and quaternions; the results for these bodies are meaningless.
 ///
 /// @tparam Method  a method that stores numbers from step to step, or CalledMethod
@@ -136,7 +136,7 @@ template <class T, class Method>
     constexpr int lanes = lanes_v<T>;
     if (begin >= end) return all_valid;
     BodiesOfPacks<T> bodies(arguments, begin);
-    int findings = all_valid;
+    int violations = all_valid;
     for (std::ptrdiff_t i = begin; i < end; i += lanes) {
         const int count = end - i < lanes ? static_cast<int>(end - i) : lanes;
         const Inertia<T>& body = *bodies.of(i, count);
@@ -144,7 +144,7 @@ template <class T, class Method>
         T h = load_scalar<T>(arguments.h, i, count);
         Attitude<T> attitude = Attitude<T>::load(arguments.attitude, arguments.matrix, i, count);
         if (arguments.n_steps == 0) {
-            attitude.make_unit(h, findings);
+            attitude.make_unit(h, violations);
             const T not_finite = nan<T>();
             const mask_t<T> finite = is_finite(h) & is_finite(m);
             m = select(finite, m, Vec3<T>{not_finite, not_finite, not_finite});
@@ -157,7 +157,7 @@ template <class T, class Method>
             // slices.
             const bool rounds = any(c.unit != 1.0);
             for (std::ptrdiff_t n = 0; n < arguments.n_steps; ++n) {
-                attitude.make_unit(h, findings);
+                attitude.make_unit(h, violations);
                 const std::ptrdiff_t number = arguments.first_step + n;
                 FreeStep<T> s = method.step(body, m, c.unit * h, c.own, number);
                 if (arguments.energy_correction != energy::none) {
@@ -176,7 +176,7 @@ template <class T, class Method>
             Carried<T, Method> c;
             if (corrects) c = Carried<T, Method>::load(arguments, body, m, i, count);
             for (std::ptrdiff_t n = 0; n < arguments.n_steps; ++n) {
-                attitude.make_unit(h, findings);
+                attitude.make_unit(h, violations);
                 FreeStep<T> s = advance(method, body, m, h);
                 if (corrects) energy::correct(body, s, c.target, arguments.energy_correction);
                 m = s.m;
@@ -188,7 +188,7 @@ template <class T, class Method>
         store_vec3(arguments.m_out, i, count, m);
         attitude.store(arguments.attitude_out, i, count);
     }
-    return findings | bodies.findings;
+    return violations | bodies.violations;
 }
 
 /// The layout of momenta and quaternions: rows of (N, C) arrays, or columns of (C, N) arrays.
@@ -235,7 +235,7 @@ template <class T, Layout layout, bool several, class Method>
     const BodyOf<Method, T>* body = bodies.shared();
     const bool own_body = !bodies.is_shared();
     T h(*arguments.h.data);
-    int findings = all_valid;
+    int violations = all_valid;
     for (std::ptrdiff_t i = begin, next; i < end; i = next) {
         next = i + lanes;
         if (own_body) body = bodies.of(i, lanes);
@@ -255,13 +255,13 @@ template <class T, Layout layout, bool several, class Method>
         if (n < n_steps) [[unlikely]] {
             // If one pack is unusual, its neighbours may be unusual too.
             next = end - i < 16 * lanes ? end : i + 16 * lanes;
-            findings |= step_any<T>(called, arguments, i, next);
+            violations |= step_any<T>(called, arguments, i, next);
             continue;
         }
         store_vec3(m_out, i, lanes, m);
         attitude.store(attitude_out, i, lanes);
     }
-    return findings | bodies.findings;
+    return violations | bodies.violations;
 }
 
 /// n steps of bodies begin ... end - 1 by one method.
@@ -284,9 +284,9 @@ int step_by(const Method& method,
                                ? step_packs<T, Layout::columns, false, Method>
                                : step_packs<T, Layout::other, true, Method>;
         const std::ptrdiff_t whole = end - (end - begin) % lanes_v<T>;
-        int findings = all_valid;
-        if (whole > begin) findings = packs(method, called, arguments, begin, whole);
-        return findings | step_any<T>(called, arguments, whole, end);
+        int violations = all_valid;
+        if (whole > begin) violations = packs(method, called, arguments, begin, whole);
+        return violations | step_any<T>(called, arguments, whole, end);
     }
 }
 

@@ -95,8 +95,8 @@ struct Bodies {
     /// removed, and the first step of all sets the target energy.
     [[gnu::noinline]] void begin() {
         T finite(0.0);
-        int findings = all_valid;
-        attitude.make_unit(finite, findings);
+        int violations = all_valid;
+        attitude.make_unit(finite, violations);
         const T bad = nan<T>();
         m = select(is_nan(finite) | !is_finite(m), Vec3<T>{bad, bad, bad}, body.own_momentum(m));
         attitude.store(at(attitude_column), i, count);

@@ -11,8 +11,8 @@
 #include <tuple>
 #include <vector>
 
-#include "polhode/batch/findings.hpp"
 #include "polhode/batch/stepping.hpp"
+#include "polhode/batch/violations.hpp"
 #include "polhode/bodies/symmetric_eigen.hpp"
 #include "polhode/interface/calls.hpp"
 #include "polhode/methods.hpp"
@@ -50,7 +50,8 @@ inline constexpr TorqueModel compiled[] = {
      nullptr,
      nullptr}};
 template <class T>
-inline constexpr validate::Kernels checks{batch::look_at_inertias<T>, batch::look_at_attitudes<T>};
+inline constexpr validate::Kernels checks{batch::validate_inertias<T>,
+                                          batch::validate_attitudes<T>};
 template <class T>
 inline constexpr interface::MotionKernels motions{motion_constants, torque_free::motion<T>};
 template <class T>
@@ -75,12 +76,12 @@ bool single_step(const OptionValues& options,
                  double* m_out,
                  double* q_out) {
     const Vec3<double> moments{inertia[0], inertia[1], inertia[2]};
-    int findings = batch::look_at_moments(moments);
+    int violations = batch::validate_moments(moments);
     batch::Attitude<double> attitude;
     attitude.matrix = false;
     attitude.q = {q[0], q[1], q[2], q[3]};
-    attitude.make_unit(h, findings);
-    if (findings != all_valid) return false;
+    attitude.make_unit(h, violations);
+    if (violations != all_valid) return false;
     const auto kernel = batch::kernel_of<M>(options);
     const batch::BodyOf<batch::KernelOf<M>, double> body(Inertia<double>::of(moments));
     const FreeStep<double> s = batch::advance(kernel, body, Vec3<double>{m[0], m[1], m[2]}, h);

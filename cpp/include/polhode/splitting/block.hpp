@@ -139,9 +139,9 @@ class Block {
     void normalise() const {
         for_each_pack([this](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
             T h(0.0);
-            int findings = all_valid;
+            int violations = all_valid;
             batch::Attitude<T> a = load_attitude(i);
-            a.make_unit(h, findings);
+            a.make_unit(h, violations);
             store(attitude, i, a);
         });
     }

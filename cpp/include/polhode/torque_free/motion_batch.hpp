@@ -5,8 +5,8 @@
 
 #include "polhode/batch/attitude.hpp"
 #include "polhode/batch/body_axes.hpp"
-#include "polhode/batch/findings.hpp"
 #include "polhode/batch/views.hpp"
+#include "polhode/batch/violations.hpp"
 #include "polhode/batch_arguments.hpp"
 #include "polhode/torque_free/motion.hpp"
 
@@ -85,8 +85,8 @@ void motion(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdiff
         repetition = {c[0], c[1], c[2], c[3], c[4], c[5]};
         start = batch::Attitude<T>::load(a.attitude, a.matrix, i, count);
         nan_if_infinite = select(bodies.finite, T(0.0), nan<T>());
-        int findings = all_valid;  // attitudes are validated when the motion is created
-        start.make_unit(nan_if_infinite, findings);
+        int violations = all_valid;  // attitudes are validated when the motion is created
+        start.make_unit(nan_if_infinite, violations);
     };
     load(begin, shared ? 1 : count_at(begin));
     for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {

@@ -13,9 +13,9 @@
 POLHODE_NAMESPACE_BEGIN
 namespace batch {
 
-/// The findings for the moments of one pack of bodies, see Finding.
+/// The violations for the moments of one pack of bodies, see Violation.
 template <class T>
-POLHODE_INLINE int look_at_moments(const Vec3<T>& I) {
+POLHODE_INLINE int validate_moments(const Vec3<T>& I) {
     const T smallest = min(min(I.x, I.y), I.z);
     const T largest = max(max(I.x, I.y), I.z);
     const mask_t<T> finite = is_finite(I);
@@ -29,20 +29,23 @@ POLHODE_INLINE int look_at_moments(const Vec3<T>& I) {
     return (any(rod & !ok) ? some_rod : all_valid) | (any(!(ok | rod)) ? some_invalid : all_valid);
 }
 
-/// The findings for the moments of bodies begin ... end - 1.
+/// The violations for the moments of bodies begin ... end - 1.
 template <class T>
-int look_at_inertias(const View& inertia, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    int findings = all_valid;
+int validate_inertias(const View& inertia, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    int violations = all_valid;
     for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
         const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
-        findings |= look_at_moments(load_vec3<T>(inertia, i, count));
+        violations |= validate_moments(load_vec3<T>(inertia, i, count));
     }
-    return findings;
+    return violations;
 }
 
 /// The same for attitudes.
 template <class T>
-int look_at_attitudes(const View& attitude, bool matrix, std::ptrdiff_t begin, std::ptrdiff_t end) {
+int validate_attitudes(const View& attitude,
+                       bool matrix,
+                       std::ptrdiff_t begin,
+                       std::ptrdiff_t end) {
     mask_t<T> bad = T(0.0) != T(0.0);
     for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
         const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
