@@ -205,9 +205,9 @@ def main() -> int:
         import polhode
         from polhode import _core
 
-        if "v3" not in _core.build["isa_supported"] and _core.build["isa"] == "generic":
+        levels = [x for x in levels if x in _core.build["isa_supported"].split()]
+        if not levels:
             print("check_vectorised: this build has no instruction-set levels to look at")
-            levels = []
         library = unstripped(Path(polhode.get_library()))
         if library is None:
             print("check_vectorised: build/ does not have the installed library; `pip install .`")
