@@ -138,7 +138,7 @@ def jacobi(
     >>> f"{cn:.6e} {dn:.6e}"
     '-1.335791e-08 1.335828e-08'
     """
-    return cast("tuple[Array, Array, Array, Array]", _of_k2("jacobi", (u, k2), kc2, ufunc_kwargs))
+    return cast("tuple[Array, Array, Array, Array]", _of_k2("jacobi", kc2, ufunc_kwargs, u, k2))
 
 
 def ellip_f(
@@ -152,10 +152,8 @@ def ellip_f(
         Amplitude in radians, any real.
     k2 : array_like
         Parameter k^2, any real with ``k2 sin^2 phi <= 1``.
-    kc2 : array_like, optional
-        Its complement ``1 - k2``, if known more accurately than by subtraction.
-    **ufunc_kwargs
-        Arguments of a ufunc, such as ``out=`` and ``where=``.
+    kc2, **ufunc_kwargs
+        As in `jacobi`.
 
     Returns
     -------
@@ -176,7 +174,7 @@ def ellip_f(
     >>> elliptic.ellip_f([0.5, 0.3], [0.75, 11.0]).round(6)
     array([0.51617 , 0.421861])
     """
-    return cast("Array", _of_k2("ellip_f", (phi, k2), kc2, ufunc_kwargs))
+    return cast("Array", _of_k2("ellip_f", kc2, ufunc_kwargs, phi, k2))
 
 
 def ellip_k(k2: ArrayLike, /, kc2: ArrayLike | None = None, **ufunc_kwargs: Any) -> Array:
@@ -186,10 +184,8 @@ def ellip_k(k2: ArrayLike, /, kc2: ArrayLike | None = None, **ufunc_kwargs: Any)
     ----------
     k2 : array_like
         Parameter k^2, at most 1.
-    kc2 : array_like, optional
-        Its complement ``1 - k2``, if known more accurately than by subtraction.
-    **ufunc_kwargs
-        Arguments of a ufunc, such as ``out=`` and ``where=``.
+    kc2, **ufunc_kwargs
+        As in `jacobi`.
 
     Returns
     -------
@@ -207,7 +203,7 @@ def ellip_k(k2: ArrayLike, /, kc2: ArrayLike | None = None, **ufunc_kwargs: Any)
     >>> float(elliptic.ellip_k(0.5).round(12))
     1.854074677301
     """
-    return cast("Array", _of_k2("ellip_k", (k2,), kc2, ufunc_kwargs))
+    return cast("Array", _of_k2("ellip_k", kc2, ufunc_kwargs, k2))
 
 
 def ellip_pi(
@@ -231,10 +227,8 @@ def ellip_pi(
         Amplitude in radians, any real.
     k2 : array_like
         Parameter k^2, any real with ``k2 sin^2 phi <= 1``.
-    kc2 : array_like, optional
-        Its complement ``1 - k2``, if known more accurately than by subtraction.
-    **ufunc_kwargs
-        Arguments of a ufunc, such as ``out=`` and ``where=``.
+    kc2, **ufunc_kwargs
+        As in `jacobi`.
 
     Returns
     -------
@@ -255,7 +249,7 @@ def ellip_pi(
     >>> elliptic.ellip_pi([0.4, 1.0], [np.pi, 1.0], 0.5).round(6)
     array([4.893661, 1.731992])
     """
-    return cast("Array", _of_k2("ellip_pi", (n, phi, k2), kc2, ufunc_kwargs))
+    return cast("Array", _of_k2("ellip_pi", kc2, ufunc_kwargs, n, phi, k2))
 
 
 def ellip_pi_complete(
@@ -269,10 +263,8 @@ def ellip_pi_complete(
         Characteristic, any real; for n > 1 the result is the Cauchy principal value.
     k2 : array_like
         Parameter k^2, at most 1.
-    kc2 : array_like, optional
-        Its complement ``1 - k2``, if known more accurately than by subtraction.
-    **ufunc_kwargs
-        Arguments of a ufunc, such as ``out=`` and ``where=``.
+    kc2, **ufunc_kwargs
+        As in `jacobi`.
 
     Returns
     -------
@@ -291,16 +283,11 @@ def ellip_pi_complete(
     >>> float(elliptic.ellip_pi_complete(-0.5, -0.5).round(12))
     1.16784751713
     """
-    return cast("Array", _of_k2("ellip_pi_complete", (n, k2), kc2, ufunc_kwargs))
+    return cast("Array", _of_k2("ellip_pi_complete", kc2, ufunc_kwargs, n, k2))
 
 
-def _of_k2(
-    name: str,
-    arguments: tuple[ArrayLike, ...],
-    kc2: ArrayLike | None,
-    ufunc_kwargs: dict[str, Any],
-) -> Any:
+def _of_k2(name: str, kc2: ArrayLike | None, given: dict[str, Any], *arguments: ArrayLike) -> Any:
     """The ufunc whose arguments end in k2, or the one with kc2 in addition."""
     if kc2 is None:
-        return getattr(_core, name)(*arguments, **ufunc_kwargs)
-    return getattr(_core, f"{name}_kc2")(*arguments, kc2, **ufunc_kwargs)
+        return getattr(_core, name)(*arguments, **given)
+    return getattr(_core, f"{name}_kc2")(*arguments, kc2, **given)

@@ -305,12 +305,8 @@ class TorqueFreeMotion:
         t : array_like, shape (n,), optional
             Times. None: 400 times over two periods of m, or over four rotations at the initial
             rate if m is not periodic or is constant.
-        body : int or tuple of int, optional
-            Which body of a batch.
-        panels : sequence of str, optional
-            As for `Trajectory.plot`; by default "momentum", "axes", "attitude" and "omega".
-        time_unit : str, optional
-            Unit of time for the labels, such as "s".
+        body, panels, time_unit
+            As in `Trajectory.plot`; by default "momentum", "axes", "attitude" and "omega".
 
         Returns
         -------
@@ -319,12 +315,8 @@ class TorqueFreeMotion:
 
         Raises
         ------
-        ImportError
-            If Matplotlib is missing: ``pip install "polhode[plot]"``.
-        IndexError
-            If the index of the body is out of range.
-        ValueError
-            If `t` does not have the shape (n,), or a panel is unknown.
+        ImportError, IndexError, ValueError
+            As `Trajectory.plot`; also if `t` does not have the shape (n,).
         """
         from polhode.display.plot import plot_motion
 
@@ -344,22 +336,13 @@ class TorqueFreeMotion:
         ----------
         t : array_like, shape (n,), optional
             Times, one picture each. None: as in `plot`, 200 times.
-        body : int or tuple of int, optional
-            Which body of a batch.
-        interval : float, optional
-            Milliseconds between two pictures.
-        time_unit : str, optional
-            Unit of time for the title, such as "s".
+        body, interval, time_unit
+            As in `Trajectory.animate`.
 
         Returns
         -------
         matplotlib.animation.FuncAnimation
-            As `Trajectory.animate`.
-
-        Raises
-        ------
-        ImportError, IndexError, ValueError
-            As `plot`.
+            As `Trajectory.animate`, which also says the errors.
         """
         from polhode.display.animate import animate
         from polhode.display.plot import states_at

@@ -5,20 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from polhode import _core
-from polhode._arrays import (
-    ZERO_MOMENT,
-    AttitudeLike,
-    Operand,
-    attitude_operand,
-    broadcast,
-    by_chunks,
-    check_attitude,
-    check_inertia,
-    check_rod_momentum,
-    chunks,
-    orthogonal,
-)
+from polhode import _arrays, _core
+from polhode._arrays import AttitudeLike, Operand, by_chunks
 
 __all__ = ["casimir", "energy", "momentum", "momentum_spatial", "omega"]
 
@@ -38,7 +26,8 @@ def momentum(inertia: ArrayLike, omega: ArrayLike) -> Array:
     Returns
     -------
     m : ndarray, shape (..., 3)
-        Angular momentum, body frame. Units are any consistent set.
+        Angular momentum, body frame, each component correctly rounded. Units are any consistent
+        set.
 
     Raises
     ------
@@ -46,10 +35,6 @@ def momentum(inertia: ArrayLike, omega: ArrayLike) -> Array:
         If the inertia is invalid (a moment is negative or not finite, or two of three are zero),
         if a last axis does not have three components or if the shapes do not broadcast. A NaN in
         `omega` raises no error and gives NaN.
-
-    Notes
-    -----
-    Each component is correctly rounded.
 
     Examples
     --------
@@ -59,7 +44,7 @@ def momentum(inertia: ArrayLike, omega: ArrayLike) -> Array:
     """
     moments, rates = Operand("inertia", inertia, 3), Operand("omega", omega, 3)
     _rods(moments)
-    broadcast({"inertia": moments.batch, "omega": rates.batch})
+    _arrays.broadcast({"inertia": moments.batch, "omega": rates.batch})
     return by_chunks(_core.momentum, (3,), moments, rates)
 
 
@@ -77,18 +62,13 @@ def omega(inertia: ArrayLike, m: ArrayLike) -> Array:
     Returns
     -------
     omega : ndarray, shape (..., 3)
-        Angular velocity, body frame, radians per time; zero about the axis of a zero moment.
+        Angular velocity, body frame, radians per time; zero about the axis of a zero moment. Each
+        component is correctly rounded.
 
     Raises
     ------
     ValueError
-        If the inertia is invalid, if a rod has a momentum of more than 1e-12 ``|m|`` about its own
-        axis, if a last axis does not have three components or if the shapes do not broadcast. A NaN
-        in `m` raises no error and gives NaN.
-
-    Notes
-    -----
-    Each component is correctly rounded.
+        As `momentum`, or if a rod has a momentum of more than 1e-12 ``|m|`` about its own axis.
 
     Examples
     --------
@@ -104,25 +84,19 @@ def energy(inertia: ArrayLike, m: ArrayLike) -> Array:
 
     Parameters
     ----------
-    inertia : array_like, shape (..., 3)
-        Principal moments in the order of the body axes. One of them may be zero (a rod).
-    m : array_like, shape (..., 3)
-        Angular momentum, body frame. Broadcasts against `inertia`.
+    inertia, m : array_like, shape (..., 3)
+        As in `omega`.
 
     Returns
     -------
     energy : ndarray, shape (...)
-        Kinetic energy.
+        Kinetic energy, with a relative error below 2 eps (eps = 2.2e-16). It overflows or
+        underflows only if the energy itself does.
 
     Raises
     ------
     ValueError
         As `omega`.
-
-    Notes
-    -----
-    Relative error below 2 eps (eps = 2.2e-16). The function overflows or underflows only if the
-    energy itself does.
 
     Examples
     --------
@@ -144,17 +118,13 @@ def casimir(m: ArrayLike) -> Array:
     Returns
     -------
     casimir : ndarray, shape (...)
-        Half the square of the length of `m`.
+        Half the square of the length of `m`, with a relative error below 2 eps. It overflows or
+        underflows only if the Casimir itself does.
 
     Raises
     ------
     ValueError
         If the last axis does not have three components.
-
-    Notes
-    -----
-    Relative error below 2 eps. The function overflows or underflows only if the Casimir itself
-    does.
 
     Examples
     --------
@@ -175,12 +145,13 @@ def momentum_spatial(m: ArrayLike, q: AttitudeLike) -> Array:
     q : array_like, shape (..., 4) or (..., 3, 3)
         Attitude, body to space: quaternion, scalar first, or rotation matrix. Broadcasts
         against `m`. A quaternion is normalized to ``q / |q|``. A matrix that is a rotation up to
-        1e-5 is replaced by the nearest rotation, as in `step`.
+        1e-5, but not up to 8 eps, is replaced by the nearest rotation, as in `step`.
 
     Returns
     -------
     momentum_spatial : ndarray, shape (..., 3)
-        Angular momentum, space frame.
+        Angular momentum, space frame. Error at most 4 eps ``|m|`` for a quaternion, 16 eps ``|m|``
+        for a matrix.
 
     Raises
     ------
@@ -189,26 +160,21 @@ def momentum_spatial(m: ArrayLike, q: AttitudeLike) -> Array:
         1e-5, or a negative determinant), or if the shapes are wrong or do not broadcast. A NaN
         raises no error and gives NaN for that body.
 
-    Notes
-    -----
-    Error at most 4 eps ``|m|`` for a quaternion, 16 eps ``|m|`` for a matrix. A matrix whose
-    ``Q.T @ Q - 1`` is below 8 eps is used unchanged.
-
     Examples
     --------
     >>> import polhode as ph
     >>> ph.momentum_spatial([1.0, 2.0, 3.0], [0.5**0.5, 0.0, 0.0, 0.5**0.5]).round(12)
     array([-2.,  1.,  3.])
     """
-    attitude, momenta = attitude_operand("q", q), Operand("m", m, 3)
-    shape = broadcast({"m": momenta.batch, "q": attitude.batch})
-    check_attitude(attitude.array)
+    attitude, momenta = _arrays.attitude_operand("q", q), Operand("m", m, 3)
+    shape = _arrays.broadcast({"m": momenta.batch, "q": attitude.batch})
+    _arrays.check_attitude(attitude.array)
     if attitude.core == (4,):
         return by_chunks(_core.so3_rotate, (3,), attitude, momenta)
     result = np.empty((*shape, 3))
-    for at in chunks(shape):
+    for at in _arrays.chunks(shape):
         matrix, vector = (np.asarray(o.piece(shape, at), np.float64) for o in (attitude, momenta))
-        result[at] = _core.so3_rotate_by_matrix(orthogonal(matrix), vector)
+        result[at] = _core.so3_rotate_by_matrix(_arrays.orthogonal(matrix), vector)
     return result
 
 
@@ -217,16 +183,16 @@ def _rods(moments: Operand) -> bool:
     if moments.array.size == 0:
         return False
     least, largest = moments.array.min(), moments.array.max()
-    if least > ZERO_MOMENT * largest and largest < np.inf:
+    if least > _arrays.ZERO_MOMENT * largest and largest < np.inf:
         return False  # all moments are well above zero: no check body by body
-    return check_inertia(moments.array)
+    return _arrays.check_inertia(moments.array)
 
 
 def _state(inertia: ArrayLike, m: ArrayLike) -> tuple[Operand, Operand]:
     """Checked moments and momenta."""
     moments, momenta = Operand("inertia", inertia, 3), Operand("m", m, 3)
     rods = _rods(moments)
-    broadcast({"inertia": moments.batch, "m": momenta.batch})
+    _arrays.broadcast({"inertia": moments.batch, "m": momenta.batch})
     if rods:
-        check_rod_momentum(moments.array, momenta.array)
+        _arrays.check_rod_momentum(moments.array, momenta.array)
     return moments, momenta

@@ -99,20 +99,13 @@ class Trajectory:
 
         Raises
         ------
-        FileNotFoundError
-            If `path` does not exist.
-        ValueError
-            If the files are damaged or are not an integration of polhode; the message names the
-            file.
+        FileNotFoundError, ValueError
+            As `resume`.
         """
         return Trajectory._read(path, torque)
 
     def energy(self) -> Array:
-        """Kinetic energy plus the potential of every torque that has one.
-
-        Returns
-        -------
-        energy : ndarray, shape (T, ...)
+        """Kinetic energy plus the potential of every torque that has one, shape (T, ...).
 
         Warns
         -----
@@ -168,21 +161,11 @@ class Trajectory:
         return np.asarray(_core.omega(self.inertia, np.asarray(self.m)))
 
     def casimir(self) -> Array:
-        """Half the square of the momentum, |m|^2/2.
-
-        Returns
-        -------
-        casimir : ndarray, shape (T, ...)
-        """
+        """Half the square of the momentum, |m|^2/2, shape (T, ...)."""
         return np.asarray(_core.casimir(np.asarray(self.m)))
 
     def momentum_spatial(self) -> Array:
-        """Angular momentum in the space frame, Q m.
-
-        Returns
-        -------
-        momentum_spatial : ndarray, shape (T, ..., 3)
-        """
+        """Angular momentum in the space frame, Q m, shape (T, ..., 3)."""
         rotate = _core.so3_rotate if self.q.shape[-1] == 4 else _core.so3_rotate_by_matrix
         return np.asarray(rotate(np.asarray(self.q), np.asarray(self.m)))
 
@@ -243,12 +226,10 @@ class Trajectory:
 
         Parameters
         ----------
-        body : int or tuple of int, optional
-            Which body of a batch.
+        body, time_unit
+            As in `plot`.
         interval : float, optional
             Milliseconds between two pictures.
-        time_unit : str, optional
-            Unit of time for the title, such as "s".
 
         Returns
         -------
@@ -259,12 +240,8 @@ class Trajectory:
 
         Raises
         ------
-        ImportError
-            If Matplotlib is missing: ``pip install "polhode[plot]"``.
-        IndexError
-            If there is no such body.
-        ValueError
-            If there is no saved state.
+        ImportError, IndexError, ValueError
+            As `plot`.
 
         Notes
         -----
