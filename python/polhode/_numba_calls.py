@@ -15,15 +15,8 @@ from polhode._build import get_library
 
 _INT32, _INT64, _DOUBLE, _BYTE = ir.IntType(32), ir.IntType(64), ir.DoubleType(), ir.IntType(8)
 _TEXT = _BYTE.as_pointer()  # also for a pointer without a type
-_TYPES = {
-    "i": _INT32,
-    "l": _INT64,
-    "d": _DOUBLE.as_pointer(),
-    "n": _INT64.as_pointer(),
-    "t": _TEXT,
-    "p": _TEXT.as_pointer(),
-    "v": ir.VoidType(),
-}
+_TYPES = {"i": _INT32, "l": _INT64, "d": _DOUBLE.as_pointer(), "n": _INT64.as_pointer()}
+_TYPES |= {"t": _TEXT, "p": _TEXT.as_pointer(), "v": ir.VoidType()}
 #: The functions of polhode.h that compiled code calls: result and arguments.
 _FUNCTIONS = {
     "polhode_step": "i ildlddidlliddn",
@@ -67,22 +60,16 @@ def _row(builder, context, method):
     return builder.load(known)
 
 
+def _pointers(context, builder, signature, arguments):
+    """The arguments of a function of C: of arrays the addresses of their data."""
+    return [
+        context.make_array(kind)(context, builder, x).data if isinstance(kind, types.Array) else x
+        for kind, x in zip(signature.args, arguments, strict=True)
+    ]
+
+
 @intrinsic
-def step_of(
-    typing_context,
-    method,
-    bodies,
-    inertia,
-    shared,
-    m,
-    q,
-    attitude,
-    h,
-    n_steps,
-    threads,
-    m_out,
-    q_out,
-):
+def step_of(typingctx, method, n, inertia, stride, m, q, form, h, count, cores, m_out, q_out):
     """`polhode_step` for arrays of doubles in C order."""
     if not isinstance(method, types.StringLiteral):
         raise RequireLiteralValue("the name of a method")
@@ -93,57 +80,43 @@ def step_of(
     )  # fmt: skip
 
     def generate(context, builder, signature, arguments):
-        kinds = signature.args
-
-        def data(k):
-            return context.make_array(kinds[k])(context, builder, arguments[k]).data
-
-        _, n, _, stride, _, _, form, time, count, cores, _, _ = arguments
-        steps = data(7) if h_of_each else cgutils.alloca_once_value(builder, time)
-        nobody = ir.Constant(_INT64.as_pointer(), None)
-        return _call(
-            builder,
-            "polhode_step",
-            [
-                _row(builder, context, method.literal_value), n, data(2), stride, data(4), data(5),
-                form, steps, ir.Constant(_INT64, int(h_of_each)), count, cores, data(10), data(11),
-                nobody,
-            ],
-        )  # fmt: skip
+        _, n, I_, stride, m_, q_, form, h_, *rest = _pointers(
+            context, builder, signature, arguments
+        )
+        row = _row(builder, context, method.literal_value)
+        steps = h_ if h_of_each else cgutils.alloca_once_value(builder, h_)
+        each, nobody = ir.Constant(_INT64, int(h_of_each)), ir.Constant(_INT64.as_pointer(), None)
+        bodies = [row, n, I_, stride, m_, q_, form, steps, each, *rest, nobody]
+        return _call(builder, "polhode_step", bodies)
 
     return signature, generate
 
 
 @intrinsic
-def motion_at(typing_context, bodies, inertia, stride, m, q, attitude, t, threads, m_out, q_out):
+def motion_at(typingctx, n, inertia, stride, m, q, form, times, t, cores, m_out, q_out):
     """`polhode_motion_at` for arrays of doubles in C order, with constants of this call."""
     signature = types.int32(
-        types.int64, inertia, types.int64, m, q, types.int32, t, types.int32, m_out, q_out
-    )
+        types.int64, inertia, types.int64, m, q, types.int32, types.int64, t, types.int32, m_out,
+        q_out,
+    )  # fmt: skip
 
     def generate(context, builder, signature, arguments):
-        arrays = [
-            context.make_array(kind)(context, builder, x) if isinstance(kind, types.Array) else x
-            for kind, x in zip(signature.args, arguments, strict=True)
-        ]
-        n, inertia, stride, m, q, form, t, cores, m_out, q_out = arrays
-        motion = cgutils.alloca_once(builder, _TEXT)
-        constants = [n, inertia.data, stride, m.data, q.data, form, motion]
-        status = cgutils.alloca_once_value(builder, _call(builder, "polhode_motion_new", constants))
-        good = builder.icmp_signed("==", builder.load(status), ir.Constant(_INT32, 0))
-        with builder.if_then(good):
-            made = builder.load(motion)
-            (times,) = cgutils.unpack_tuple(builder, t.shape, 1)
-            results = [made, times, t.data, cores, m_out.data, q_out.data]
-            builder.store(_call(builder, "polhode_motion_at", results), status)
-            _call(builder, "polhode_motion_free", [made])
+        *bodies, times, t, cores, m_, q_ = _pointers(context, builder, signature, arguments)
+        made = cgutils.alloca_once(builder, _TEXT)
+        new = _call(builder, "polhode_motion_new", [*bodies, made])
+        status = cgutils.alloca_once_value(builder, new)
+        with builder.if_then(builder.icmp_signed("==", new, ir.Constant(_INT32, 0))):
+            motion = builder.load(made)
+            results = _call(builder, "polhode_motion_at", [motion, times, t, cores, m_, q_])
+            builder.store(results, status)
+            _call(builder, "polhode_motion_free", [motion])
         return builder.load(status)
 
     return signature, generate
 
 
 @intrinsic
-def _error(typing_context):
+def _error(typingctx):
     """The text of the last error of this thread."""
 
     def generate(context, builder, signature, arguments):

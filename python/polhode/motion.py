@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from polhode._arrays import Array, AttitudeLike, Operand
 from polhode._axes import to_body
 from polhode.bodies.inertia import orthonormal
 from polhode.display.notebook import table_of_bodies
-from polhode.integrators.table import levels_to_the_user
+from polhode.integrators.table import warn_user
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation
@@ -50,11 +49,9 @@ class Regime(enum.IntEnum):
 def _warn_of_lost(count: int) -> None:
     """The warning for results that are NaN although m0, q0 and t are finite."""
     where = "1 result is" if count == 1 else f"{count} results are"
-    warnings.warn(
+    warn_user(
         "no digit is correct: t is too long, or m0 too close to the axis of the middle moment; "
-        f"{where} NaN",
-        RuntimeWarning,
-        stacklevel=levels_to_the_user(),
+        f"{where} NaN"
     )
 
 

@@ -273,16 +273,7 @@ def _steps(inertia, m, q, h, n_steps, out, name, form=None):
 
 
 @overload(step, prefer_literal=True)
-def _overload_step(
-    inertia,
-    m,
-    q,
-    h,
-    method="exact",
-    n_steps=1,
-    out=None,
-    threads=None,
-):
+def _overload_step(inertia, m, q, h, method="exact", n_steps=1, out=None, threads=None):
     stepped = _steps(inertia, m, q, h, n_steps, out, _name(method))
 
     def of_step(inertia, m, q, h, method="exact", n_steps=1, out=None, threads=None):
@@ -294,21 +285,17 @@ def _overload_step(
 @overload(quat_step)
 def _overload_quat_step(inertia, m, q, h, n_steps=1, out=None, threads=None):
     stepped = _steps(inertia, m, q, h, n_steps, out, "frb", QUATERNION)
-
-    def of_step(inertia, m, q, h, n_steps=1, out=None, threads=None):
-        return stepped(inertia, m, q, h, n_steps, out, threads)
-
-    return of_step
+    return lambda inertia, m, q, h, n_steps=1, out=None, threads=None: stepped(
+        inertia, m, q, h, n_steps, out, threads
+    )
 
 
 @overload(frb_step)
 def _overload_frb_step(inertia, m, Q, h, n_steps=1, out=None, threads=None):
     stepped = _steps(inertia, m, Q, h, n_steps, out, "frb", MATRIX_ROWS)
-
-    def of_step(inertia, m, Q, h, n_steps=1, out=None, threads=None):
-        return stepped(inertia, m, Q, h, n_steps, out, threads)
-
-    return of_step
+    return lambda inertia, m, Q, h, n_steps=1, out=None, threads=None: stepped(
+        inertia, m, Q, h, n_steps, out, threads
+    )
 
 
 def motion(inertia, m0, q0, t, threads=None):
@@ -316,12 +303,8 @@ def motion(inertia, m0, q0, t, threads=None):
 
     Parameters
     ----------
-    inertia : array, shape (3,) or (n, 3)
-        Principal moments.
-    m0 : array, shape (3,) or (n, 3)
-        Angular momentum at time 0, body frame.
-    q0 : array, shape (4,), (3, 3), (n, 4) or (n, 3, 3)
-        Attitude at time 0, body to space.
+    inertia, m0, q0 : array
+        As `TorqueFreeMotion` takes them, of one body or of n bodies, see above.
     t : array, shape (k,)
         Times, the same for all bodies.
     threads : int, optional
@@ -363,7 +346,8 @@ def _overload_motion(inertia, m0, q0, t, threads=None):
         I_, m_, q_, n = checked(inertia, m0, q0)
         t_ = _doubles(t)
         m_out, q_out = np.empty((len(t_), *m_.shape)), np.empty((len(t_), *q_.shape))
-        status = motion_at(n, I_, stride, m_, q_, attitude, t_, _threads(threads), m_out, q_out)
+        cores = _threads(threads)
+        status = motion_at(n, I_, stride, m_, q_, attitude, len(t_), t_, cores, m_out, q_out)
         if status != 0:
             raise_error(status)
         return m_out, q_out

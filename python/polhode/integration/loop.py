@@ -6,7 +6,7 @@ import contextlib
 import math
 import time
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -23,17 +23,9 @@ Callback = Callable[[int, float, Array, Array], object]
 SLICE = 0.1
 
 
-class Files(Protocol):
-    """The files of a run, as the loop uses them."""
-
-    def count(self, rows: int) -> None:
-        """Rows that no longer change."""
-
-    def due(self) -> bool:
-        """Whether it is time for the next `commit`."""
-
-    def commit(self, state: State) -> None:
-        """Record the state."""
+#: A `run_directory.resume.StoredRun`, which is above this module: it has the methods `count(rows)`,
+#: `due()` and `commit(state)`.
+Files = Any
 
 
 class Saved:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,7 +12,7 @@ import numpy as np
 from polhode import _core
 from polhode._arrays import Array
 from polhode.display.notebook import facts
-from polhode.integrators.table import levels_to_the_user
+from polhode.integrators.table import warn_user
 from polhode.torques import Torque
 
 if TYPE_CHECKING:
@@ -123,11 +122,8 @@ class Trajectory:
         """
         missing = [repr(term) for term in self.torque if term.lacks_potential]
         if missing:
-            warnings.warn(
-                f"the energy leaves out the potential of {', '.join(missing)}: give potential=",
-                RuntimeWarning,
-                stacklevel=levels_to_the_user(),
-            )
+            names = ", ".join(missing)
+            warn_user(f"the energy leaves out the potential of {names}: give potential=")
         energy = np.empty(self.m.shape[:-1])
         for at in self._pieces():
             m, q = np.asarray(self.m[at]), np.asarray(self.q[at])

@@ -151,12 +151,12 @@ def may_lack_root(row: int, values: tuple[Any, ...]) -> bool:
     return is_implicit(values[0]) if row == _MADE_ROW else bool(_ROWS[row]["may_lack_root"])
 
 
-def levels_to_the_user() -> int:
-    """The `stacklevel` with which a warning of the caller names the code that called polhode."""
-    level, frame = 1, sys._getframe(1)
+def warn_user(text: str) -> None:
+    """A RuntimeWarning that names the code that called polhode."""
+    level, frame = 1, sys._getframe(0)
     while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] == "polhode":
         level, frame = level + 1, frame.f_back
-    return level
+    warnings.warn(text, RuntimeWarning, stacklevel=level)
 
 
 def warn_of_lost(row: int, lost: int, by_torque: int = 0, *, implicit: bool = True) -> None:
@@ -177,7 +177,7 @@ def warn_of_lost(row: int, lost: int, by_torque: int = 0, *, implicit: bool = Tr
         )
         reasons.append(no_root if implicit else too_long)
     if reasons:
-        warnings.warn("; ".join(reasons), RuntimeWarning, stacklevel=levels_to_the_user())
+        warn_user("; ".join(reasons))
 
 
 def _bodies(count: int) -> str:

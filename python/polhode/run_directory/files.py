@@ -14,7 +14,6 @@ import os
 import stat
 import time
 import uuid
-import warnings
 import weakref
 import zlib
 from collections.abc import Callable, Iterator
@@ -26,7 +25,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from polhode._arrays import Array
-from polhode.integrators.table import levels_to_the_user
+from polhode.integrators.table import warn_user
 
 try:
     import fcntl
@@ -51,19 +50,9 @@ Arrays = dict[str, NDArray[Any]]
 class RunFiles:
     """One directory of files, open for reading or, if the run is not finished, for `writing`.
 
-    Attributes
-    ----------
-    content : dict
-        The contents of run.json.
-    setup, state : dict of ndarray
-        The contents of setup.npz and of state.npz at the last commit.
-    t, m, q : memmap
-        All rows.
-    rows : int
-        The number of rows that are saved.
-    writing : bool
-        Whether rows can be written. The directory is then locked until `close`, or the end of the
-        ``with`` block.
+    The directory is then locked until `close`, or the end of the ``with`` block. `content` is that
+    of run.json, `setup` and `state` are the arrays of setup.npz and state.npz at the last commit,
+    `t`, `m` and `q` all rows, of which `rows` are saved.
     """
 
     def __init__(self, path: Path, write: bool) -> None:
@@ -72,10 +61,9 @@ class RunFiles:
         self._read_state()
         self.t = _open_rows(path / "t.npy", "r")
         self.writing = write and self.rows < len(self.t)
-        if self.writing:
-            self._lock = _lock(path / "run.json")
         try:
             if self.writing:
+                self._lock = _lock(path / "run.json")
                 self._read_state()
                 if self._lock in _locks:
                     for part in path.glob(".*.part"):  # of commits that were killed
@@ -106,11 +94,9 @@ class RunFiles:
         self.setup = _read_npz(path / "setup.npz")
         self.m, self.q = (_open_rows(path / f"{name}.npy", mode) for name in "mq")
         with naming_file(path / "state.npz"):
-            _require(
-                self.t.shape == self.m.shape[:1] == self.q.shape[:1]
-                and 0 <= self.rows <= len(self.t),
-                "it does not fit t.npy, m.npy and q.npy",
-            )
+            alike = self.t.shape == self.m.shape[:1] == self.q.shape[:1]
+            fits = alike and 0 <= self.rows <= len(self.t)
+            _require(fits, "it does not fit t.npy, m.npy and q.npy")
         for k, rows in ((3, self.m), (4, self.q)):
             self._check_sum(k, _sum_rows(rows, 0, self.rows), f" of the first {self.rows} rows")
 
@@ -217,10 +203,8 @@ def is_free(path: Path) -> bool:
 
 
 def _exists(path: Path) -> FileExistsError:
-    return FileExistsError(
-        f"save_to: {str(path)!r} exists; use polhode.resume to continue a run that is there, or "
-        "choose another directory"
-    )
+    how = "use polhode.resume to continue a run that is there, or choose another directory"
+    return FileExistsError(f"save_to: {str(path)!r} exists; {how}")
 
 
 #: Files that hold a lock. A forked process closes them, so that the lock is not its own.
@@ -247,17 +231,12 @@ def _lock(path: Path) -> BinaryIO:
         _locks.add(file)
     except BlockingIOError as error:
         file.close()
-        raise BlockingIOError(
-            error.errno,
-            "another process or thread is integrating the run in this directory",
-            str(path.parent),
-        ) from None
+        text = "another process or thread is integrating the run in this directory"
+        raise BlockingIOError(error.errno, text, str(path.parent)) from None
     except OSError as error:
-        warnings.warn(
+        warn_user(
             f"the run in {str(path.parent)!r} cannot be locked ({error.strerror or error}): no "
-            "other process may integrate it at the same time",
-            RuntimeWarning,
-            stacklevel=levels_to_the_user(),
+            "other process may integrate it at the same time"
         )
     return file
 
@@ -278,18 +257,16 @@ def naming_file(path: Path) -> Iterator[None]:
     except FileNotFoundError:
         if not path.parent.exists():
             raise
-        raise ValueError(
-            f"{str(path.parent)!r} holds no integration of polhode: it has no {path.name}"
-        ) from None
+        text = f"{str(path.parent)!r} holds no integration of polhode: it has no {path.name}"
+        raise ValueError(text) from None
     except PermissionError:
         raise
     except NotADirectoryError:
         raise ValueError(f"{str(path.parent)!r} is not a directory") from None
     except Exception as error:
-        raise ValueError(
-            f"{str(path)!r} is damaged or was not written by polhode: "
-            f"{str(error) or type(error).__name__}"
-        ) from error
+        why = str(error) or type(error).__name__
+        text = f"{str(path)!r} is damaged or was not written by polhode: {why}"
+        raise ValueError(text) from error
 
 
 def _open(path: Path, mode: str = "rb") -> BinaryIO:
@@ -324,15 +301,14 @@ def _read_npz(path: Path) -> Arrays:
     import zipfile
 
     with naming_file(path), _open(path) as file, zipfile.ZipFile(file) as archive:
-        _require(
-            all(part.compress_type == zipfile.ZIP_STORED for part in archive.infolist()),
-            "it is compressed",
-        )
+        stored = all(part.compress_type == zipfile.ZIP_STORED for part in archive.infolist())
+        _require(stored, "it is compressed")
         # Each array is read completely, so that the checksums of the archive are compared.
-        arrays = {
-            name.removesuffix(".npy"): io.BytesIO(archive.read(name)) for name in archive.namelist()
+        parts = {name: io.BytesIO(archive.read(name)) for name in archive.namelist()}
+        return {
+            name.removesuffix(".npy"): npy.read_array(part, allow_pickle=False)
+            for name, part in parts.items()
         }
-        return {name: npy.read_array(part, allow_pickle=False) for name, part in arrays.items()}
 
 
 def _open_rows(path: Path, mode: Any) -> Any:
@@ -344,10 +320,8 @@ def _open_rows(path: Path, mode: Any) -> Any:
         needed = at + dtype.itemsize * math.prod(shape)
         _require(dtype == np.float64 and dtype.isnative, f"it holds {dtype}")
         _require(not fortran or len(shape) < 2, "its order is that of Fortran")
-        _require(
-            0 <= needed <= size and min(shape, default=0) >= 0,
-            f"it has {size} bytes, the shape {shape} needs {needed}",
-        )
+        fits = 0 <= needed <= size and min(shape, default=0) >= 0
+        _require(fits, f"it has {size} bytes, the shape {shape} needs {needed}")
         return np.memmap(file, np.float64, mode, offset=at, shape=shape)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,7 +16,7 @@ from polhode.integration import loop
 from polhode.integration.loop import Callback
 from polhode.integration.state import Settings, State
 from polhode.integration.trajectory import Trajectory
-from polhode.integrators.table import levels_to_the_user, method_name
+from polhode.integrators.table import method_name, warn_user
 from polhode.run_directory import schema
 from polhode.run_directory.files import Arrays, RunFiles, as_path, naming_file
 from polhode.torques import Torque, TorqueLike, as_terms
@@ -151,9 +150,8 @@ def _compare(name: str, now: Any, before: Any, where: str) -> None:
             raise ValueError(f"torque has {len(now)} terms, but {where} has {len(before)}")
     elif isinstance(now, np.ndarray):
         if now.shape != before.shape:
-            raise ValueError(
-                f"{name} is of shape {now.shape}, but in {where} it is of shape {before.shape}"
-            )
+            shapes = f"{now.shape}, but in {where} it is of shape {before.shape}"
+            raise ValueError(f"{name} is of shape {shapes}")
         same = (now == before) | (np.isnan(now) & np.isnan(before))
         for index in np.argwhere(~same)[:1].tolist():
             at, label = tuple(index), f"[{', '.join(map(str, index))}]" if index else ""
@@ -282,12 +280,12 @@ def _continued(run: StoredRun) -> State:
     files, settings = run.files, run.settings
     with naming_file(files.path / "state.npz"):
         state = schema.read_state(files.state)
-        shapes = [
+        found, fitting = (
             {name: array.shape for name, array in each.arrays().items()}
             for each in (state, State.begin(settings))
-        ]
-        if shapes[0] != shapes[1]:
-            raise ValueError(f"arrays of the shapes {shapes[0]}, not {shapes[1]}")
+        )
+        if found != fitting:
+            raise ValueError(f"arrays of the shapes {found}, not {fitting}")
         if (
             not 0 <= state.step <= settings.n_steps
             or state.rows != files.rows
@@ -362,9 +360,7 @@ def _warn_of_other_bits(run: StoredRun) -> None:
         ("instruction-set level", run.settings.isa, _core.build["isa"], _SAME_BITS),
     ):
         if before != now and not {before, now} <= alike:
-            warnings.warn(
+            warn_user(
                 f"the run in {str(run.files.path)!r} began with the {kind} {before}, and continues "
-                f"with {now}: last bits may differ",
-                RuntimeWarning,
-                stacklevel=levels_to_the_user(),
+                f"with {now}: last bits may differ"
             )
