@@ -28,10 +28,12 @@ class PythonTorque {
   public:
     /// @param m, attitude  arrays of the shape of the state
     /// @param step         number of the current step, for the note of an exception
+    /// @param alone        whether it is the only term
     PythonTorque(const pybind11::object& function,
                  const pybind11::array& m,
                  const pybind11::array& attitude,
-                 const std::ptrdiff_t& step)
+                 const std::ptrdiff_t& step,
+                 bool alone)
         : function_(function),
           direct_(function.attr("direct")),
           asked_(function.attr("asked").cast<std::vector<int>>()),
@@ -44,6 +46,7 @@ class PythonTorque {
           model_{&info_, call, nullptr, nullptr} {
         if (function.attr("has_modified").cast<bool>()) model_.modified = call;
         if (function.attr("is_given").cast<bool>()) model_.given = call;
+        if (model_.given != nullptr && alone) model_.states = 3;
     }
     TorqueTerm term() { return {&model_, {}, {.user_data = this}}; }
     bool is_given() const { return model_.given != nullptr; }

@@ -195,6 +195,7 @@ class Integration {
     void read_terms(const Doubles& attitude) {
         const std::ptrdiff_t n = bodies();
         bool whole = false;
+        const bool alone = py::len(given_["terms"]) == 1;
         for (const py::handle term : given_["terms"]) {
             if (py::isinstance<py::tuple>(term)) {
                 terms_.emplace_back(term.cast<py::tuple>(), n);
@@ -202,7 +203,8 @@ class Integration {
                 whole = whole || terms_.back().needs_whole_batch();
                 continue;
             }
-            in_python_.emplace_back(py::reinterpret_borrow<py::object>(term), m_, attitude, done_);
+            in_python_.emplace_back(
+                py::reinterpret_borrow<py::object>(term), m_, attitude, done_, alone);
             sum_.push_back(in_python_.back().term());
         }
         if (!in_python_.empty()) {
@@ -213,10 +215,10 @@ class Integration {
         if (!in_python_.empty() || (whole && n > SplittingProblem::block_bodies)) {
             problem_.whole = &whole_;
         }
-        if (has("torque_state")) {
-            problem_.torque_state = mutable_rows(array("torque_state"), 3, n);
-            problem_.torque_states = 3;
-        }
+        int states = 0;
+        for (const TorqueTerm& term : sum_) states += term.model->states;
+        if (states > 0) problem_.torque_state = mutable_rows(array("torque_state"), states, n);
+        problem_.torque_states = states;
     }
     /// (3, 3) or (bodies, 3, 3).
     void read_axes() {
@@ -279,55 +281,6 @@ class Integration {
     Watch watch_;
 };
 
-/// Bodies in columns, as a model takes them; the last is repeated.
-struct Columns {
-    std::ptrdiff_t length;
-    std::vector<double> numbers;
-
-    Columns(int size, std::ptrdiff_t bodies)
-        : length(WholeBatch::column_length(bodies)),
-          numbers(static_cast<std::size_t>(size * length)) {}
-    Columns(const Doubles& array, int size, std::ptrdiff_t bodies) : Columns(size, bodies) {
-        const View from = rows(array, size, bodies);
-        for (std::ptrdiff_t i = 0; bodies > 0 && i < length; ++i) {
-            const double* x = from.data + std::min(i, bodies - 1) * from.body;
-            for (int k = 0; k < size; ++k) numbers[k * length + i] = x[k];
-        }
-    }
-    MutableView view() { return {numbers.data(), 1, length, 3 * length}; }
-};
-
-/// Calls a function of a model for these bodies, which has `size` results each.
-/// @param vectors  m, or the angular velocities of a derivative; none for a potential
-Doubles evaluate(TorqueFunction TorqueModel::* function,
-                 const py::tuple& description,
-                 double t,
-                 const Doubles& vectors,
-                 const Doubles& attitude,
-                 bool matrix,
-                 int size) {
-    const int components = matrix ? 9 : 4;
-    const std::ptrdiff_t bodies = size == 1 ? attitude.size() / components : vectors.size() / 3;
-    const Term term(description, bodies);
-    Columns m(vectors, vectors.size() > 0 ? 3 : 0, bodies), q(attitude, components, bodies);
-    Columns out(size, bodies);
-    TorqueArguments a{};
-    a.t = t;
-    a.m = a.rotation = m.view();
-    a.attitude = q.view();
-    a.matrix = matrix;
-    a.parameters = (*term).parameters;
-    a.extra = (*term).extra;
-    a.out = out.view();
-    a.bodies = bodies;
-    ((*term).model->*function)(a, 0, (bodies + 7) / 8 * 8);  // whole packs
-    Doubles result({bodies, py::ssize_t{size}});
-    double* x = result.mutable_data();
-    for (std::ptrdiff_t i = 0; i < bodies; ++i) {
-        for (int k = 0; k < size; ++k) *x++ = out.numbers[k * out.length + i];
-    }
-    return result;
-}
 Doubles torque(const py::tuple& term, double t, const Doubles& m, const Doubles& q, bool matrix) {
     return evaluate(&TorqueModel::torque, term, t, m, q, matrix, 3);
 }
@@ -406,7 +359,8 @@ axes: principal axes in the columns, in the axes of the user, (3, 3) or (bodies,
     state after the first step is along the principal axes
 lost: rounding errors of m, (bodies, 3); None: dropped
 order: of the splitting, 2: a torque that depends on m is kicked by the midpoint rule; None: unknown
-torque_state: what a given momentum stores from step to step, (bodies, 3)
+torque_state: numbers that the terms store from step to step, (bodies, numbers); a given momentum
+    that is the only term stores 3
 by_torque: (bodies,) of bool, becomes true where m is finite and the torque is not
 h: (total_steps,) or (); t0; times (total_steps + 1,): of the starts and the end; None: t0 + n h
 total_steps, save_every: of the whole integration

@@ -3,6 +3,7 @@
 /// @file
 /// The terms of a torque that the core evaluates, and arrays of bodies.
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -88,4 +89,53 @@ class Term {
     bool needs_whole_batch_ = false;
 };
 
+/// Bodies in columns, as a model takes them; the last is repeated.
+struct Columns {
+    std::ptrdiff_t length;
+    std::vector<double> numbers;
+
+    Columns(int size, std::ptrdiff_t bodies)
+        : length(WholeBatch::column_length(bodies)),
+          numbers(static_cast<std::size_t>(size * length)) {}
+    Columns(const Doubles& array, int size, std::ptrdiff_t bodies) : Columns(size, bodies) {
+        const View from = rows(array, size, bodies);
+        for (std::ptrdiff_t i = 0; bodies > 0 && i < length; ++i) {
+            const double* x = from.data + std::min(i, bodies - 1) * from.body;
+            for (int k = 0; k < size; ++k) numbers[k * length + i] = x[k];
+        }
+    }
+    MutableView view() { return {numbers.data(), 1, length, 3 * length}; }
+};
+
+/// Calls a function of a model for these bodies, which has `size` results each.
+/// @param vectors  m, or the angular velocities of a derivative; none for a potential
+inline Doubles evaluate(TorqueFunction TorqueModel::* function,
+                        const pybind11::tuple& description,
+                        double t,
+                        const Doubles& vectors,
+                        const Doubles& attitude,
+                        bool matrix,
+                        int size) {
+    const int components = matrix ? 9 : 4;
+    const std::ptrdiff_t bodies = size == 1 ? attitude.size() / components : vectors.size() / 3;
+    const Term term(description, bodies);
+    Columns m(vectors, vectors.size() > 0 ? 3 : 0, bodies), q(attitude, components, bodies);
+    Columns out(size, bodies);
+    TorqueArguments a{};
+    a.t = t;
+    a.m = a.rotation = m.view();
+    a.attitude = q.view();
+    a.matrix = matrix;
+    a.parameters = (*term).parameters;
+    a.extra = (*term).extra;
+    a.out = out.view();
+    a.bodies = bodies;
+    ((*term).model->*function)(a, 0, (bodies + 7) / 8 * 8);  // whole packs
+    Doubles result({bodies, pybind11::ssize_t{size}});
+    double* x = result.mutable_data();
+    for (std::ptrdiff_t i = 0; i < bodies; ++i) {
+        for (int k = 0; k < size; ++k) *x++ = out.numbers[k * out.length + i];
+    }
+    return result;
+}
 }  // namespace polhode::bindings

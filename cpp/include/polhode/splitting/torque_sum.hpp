@@ -131,10 +131,9 @@ class TorqueSum {
             const batch::Attitude<T> attitude = block_.load_attitude(i);
             const Vec3<T> L = block_.vec3(rotation, i);
             if (begins) {
-                block_.store(
-                    block_.torque_state, i, attitude.to_space(block_.vec3(block_.m, i)) - L);
+                block_.store(arguments_.state, i, attitude.to_space(block_.vec3(block_.m, i)) - L);
             }
-            const Vec3<T> offset = block_.vec3(block_.torque_state, i);
+            const Vec3<T> offset = block_.vec3(arguments_.state, i);
             block_.store(block_.m, i, attitude.to_body(L + offset));
         });
     }
@@ -190,6 +189,10 @@ class TorqueSum {
         a.parameters = term.parameters;
         a.parameters.data += block_.begin * a.parameters.body;
         a.extra = term.extra;
+        a.state = block_.torque_state;
+        for (int k = 0; k < i; ++k) {
+            a.state.data += problem_.terms[k].model->states * a.state.component;
+        }
         a.first = block_.begin;
         a.bodies = block_.count;
     }

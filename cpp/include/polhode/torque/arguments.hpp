@@ -70,6 +70,7 @@ struct TorqueArguments {
     MutableView out;  ///< torque, body frame; or its derivative; or the potential (component 0)
     bool add;         ///< add to `out`, else set it; a potential is always set
     TorqueExtra extra = {};
+    MutableView state = {};     ///< of the torque's own, see TorqueModel::states
     std::ptrdiff_t first = 0;   ///< number of body 0 of these arrays in the whole batch
     std::ptrdiff_t bodies = 0;  ///< how many of the arrays are bodies: the rest repeat the last
     double duration = 0;        ///< of `kick`
@@ -97,6 +98,8 @@ struct TorqueModel {
     TorqueFunction modified = nullptr;
     /// Derivative number `order` of a given momentum, in the space frame.
     TorqueFunction given = nullptr;
+    /// Numbers per body that the torque stores from step to step, in TorqueArguments::state.
+    int states = 0;
 };
 
 }  // namespace polhode
