@@ -521,7 +521,7 @@ def model_of(rng: Generator, batch: tuple[int, ...]) -> tuple[str, Function, lis
         ("SoftWall", lambda a, c: t.SoftWall("physical", a, c), [vector(), one()]),
         (
             "GravityGradient",
-            lambda n, r, i: t.GravityGradient(n, r, inertia=i),
+            lambda n, r, i: t.GravityGradient(n, r, velocity=(0.3, 0.5, 0.8), inertia=i),
             [one(), vector(), inertia],
         ),
         (

@@ -350,20 +350,42 @@ def test_damping_of_some_axes_alone() -> None:
 def test_normals_of_any_size() -> None:
     for size in (1e-300, 1e-160, 1.0, 1e200, 1e308):
         torque = ph.torques.GravityGradient(
-            0.1, np.array([1.0, 0.2, 0.3]) * size, np.array([0.0, 0.0, 1.0]) * size,
+            0.1, np.array([1.0, 0.2, 0.0]) * size, np.array([0.0, 0.0, 1.0]) * size,
             inertia=[1.0, 2.0, 2.5],
         )  # fmt: skip
         plain = ph.torques.GravityGradient(
-            0.1, [1.0, 0.2, 0.3], [0.0, 0.0, 1.0], inertia=[1.0, 2.0, 2.5]
+            0.1, [1.0, 0.2, 0.0], velocity=[0.3, 1e3, 0.0], inertia=[1.0, 2.0, 2.5]
         )
         q = np.array([0.5, 0.1, -0.7, 0.5])
         close(torque.torque(2.0, np.zeros(3), q), plain.torque(2.0, np.zeros(3), q), atol=EPS)
 
 
-def test_positions_nearly_along_the_normal() -> None:
-    for off in (0.0, 1e-9, 1e-12):
-        with pytest.raises(ValueError, match="position must not lie along normal"):
-            ph.torques.GravityGradient(0.1, [off, 0.0, 1.0], [0.0, 0.0, 1.0], inertia=[1, 1, 1])
+def test_an_orbit_by_position_and_velocity() -> None:
+    """The torque at t = 0 depends on the position alone, which is not projected."""
+    rng = np.random.default_rng(5)
+    r, v = rng.standard_normal((2, 4, 3))
+    q, moments = rng.standard_normal((4, 4)), np.array([5.0, 8.0, 3.5])
+    gradient = ph.torques.GravityGradient(0.1, 7e6 * r, velocity=7e3 * v, inertia=moments)
+    unit = q / np.linalg.norm(q, axis=1)[:, None]
+    b = ph.so3.rotate(ph.so3.conjugate(unit), r / np.linalg.norm(r, axis=1)[:, None])
+    want = 3 * 0.1**2 * np.cross(b, moments * b)
+    close(gradient.torque(0.0, np.zeros(3), unit), want, atol=16 * EPS)
+    # A quarter of the orbit later the satellite is in the direction of the velocity normal to r.
+    along = r / np.linalg.norm(r, axis=1)[:, None]
+    across = v - np.sum(v * along, axis=1)[:, None] * along
+    later = ph.torques.GravityGradient(0.1, across, velocity=-r, inertia=moments)
+    close(
+        gradient.torque(np.pi / 0.2, np.zeros(3), unit),
+        later.torque(0.0, np.zeros(3), unit),
+        atol=16 * EPS,
+    )
+    with pytest.raises(ValueError, match=r"position\[2\] = .*not normal to `normal`"):
+        ph.torques.GravityGradient(0.1, [[1, 0, 0], [0, 1, 1e-9], [1, 0, 1e-7]])
+    with pytest.raises(ValueError, match=r"position = .*parallel to velocity"):
+        ph.torques.GravityGradient(0.1, [1, 2, 3], velocity=[-2, -4, -6])
+    with pytest.raises(TypeError, match="normal or velocity"):
+        ph.torques.GravityGradient(0.1, [1, 2, 3], [1, 0, 0], velocity=[-2, -4, -6])
+    ph.torques.GravityGradient(0.1, np.float32([1, 1e-6, 1e-6]), np.float32([0, 1e-6, 1]))
 
 
 def test_tensors_that_are_not_symmetric() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from polhode import _arrays
 from polhode._arrays import Array
@@ -23,14 +23,25 @@ class GravityGradient(ModelOfInertia):
     mean_motion : array_like, shape (...)
         Rate n of the orbit, radians per unit of time: sqrt(mu / R^3) at the radius R.
     position : array_like, shape (..., 3), optional
-        Direction from the planet's centre to the satellite at t = 0, space frame.
+        Direction from the planet's centre to the satellite at t = 0, space frame, of any length.
     normal : array_like, shape (..., 3), optional
-        Normal of the orbit, space frame; the satellite moves around it by the right-hand rule. Both
-        directions may have any length, `position` need not be normal to it.
+        Normal of the orbit, space frame, of any length; the satellite moves around it by the
+        right-hand rule. Default: (0, 0, 1), or the normal of `position` and `velocity`.
     inertia : array_like, shape (..., 3), optional
         Principal moments; those of the integration if neither `inertia` nor `tensor` is given.
     tensor : array_like, shape (..., 3, 3), optional
         Tensor of inertia in the body axes, in place of `inertia`.
+    velocity : array_like, shape (..., 3), optional
+        Velocity of the satellite at t = 0, space frame, in place of `normal`. Only the plane of
+        `position` and `velocity` is used.
+
+    Raises
+    ------
+    ValueError
+        If `position` is not normal to `normal` (to 1e-8), or parallel to `velocity`; the message
+        names the first satellite.
+    TypeError
+        If both `normal` and `velocity` are given.
 
     Notes
     -----
@@ -64,23 +75,37 @@ class GravityGradient(ModelOfInertia):
         self,
         mean_motion: ArrayLike,
         position: ArrayLike = (1.0, 0.0, 0.0),
-        normal: ArrayLike = (0.0, 0.0, 1.0),
+        normal: ArrayLike | None = None,
         inertia: ArrayLike | None = None,
         tensor: ArrayLike | None = None,
+        velocity: ArrayLike | None = None,
     ) -> None:
         self._set_inertia(inertia, tensor)
-        self.mean_motion, self.position, self.normal = finite(
-            ("mean_motion", mean_motion, ()),
-            ("position", position, (3,)),
-            ("normal", normal, (3,)),
+        if normal is not None and velocity is not None:
+            raise TypeError("give normal or velocity, not both")
+        name, second = ("normal", normal) if velocity is None else ("velocity", velocity)
+        second = (0.0, 0.0, 1.0) if second is None else second
+        self.mean_motion, self.position, vector = finite(
+            ("mean_motion", mean_motion, ()), ("position", position, (3,)), (name, second, (3,))
         )
-        up = _direction("normal", self.normal)
-        along = _direction("position", self.position)
+        self.normal = vector if velocity is None else None
+        self.velocity = vector if velocity is not None else None
+        along, across = _direction("position", self.position), _direction(name, vector)
+        given = [_arrays.real_array(name, x) for x in (position, second)]
+        limit = _arrays.tolerance(1e-8, *given)
+        up = across
+        if velocity is not None:
+            up = np.cross(along, across)
+            size = np.linalg.norm(up, axis=-1, keepdims=True)
+            why = "parallel to velocity, which determines no plane of the orbit"
+            _arrays.refuse("position", *_of_satellites(self.position, size[..., 0] <= limit), 1, why)
+            up = up / size
+        else:
+            off = np.abs(np.sum(along * up, axis=-1)) > limit
+            why = f"not normal to `normal` (to {limit:.0e}): give velocity=, or the orbit's normal"
+            _arrays.refuse("position", *_of_satellites(self.position, off), 1, why)
         along = along - np.sum(along * up, axis=-1, keepdims=True) * up
-        size = np.linalg.norm(along, axis=-1, keepdims=True)
-        if (size < 1e-8).any():
-            raise ValueError("position must not lie along normal")
-        along = along / size
+        along = along / np.linalg.norm(along, axis=-1, keepdims=True)
         rate = self.mean_motion
         full = self._full()
         weighted = (3 * rate**2)[..., None, None] * (np.zeros((3, 3)) if full is None else full)
@@ -139,6 +164,11 @@ class GravityGradient(ModelOfInertia):
     def in_axes(self, axes: Array) -> Torque:
         """The same torque in other body axes, see `Torque.in_axes`."""
         return self._with(**self._inertia_in_axes(axes))
+
+
+def _of_satellites(position: Array, bad: NDArray[np.bool_]) -> tuple[Array, NDArray[np.bool_]]:
+    """The positions broadcast to the shape of `bad`, and `bad`."""
+    return np.broadcast_to(position, (*bad.shape, 3)), bad
 
 
 def _direction(name: str, v: Array) -> Array:

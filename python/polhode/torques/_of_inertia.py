@@ -34,9 +34,9 @@ class ModelOfInertia(Model):
             _arrays.check_inertia(self.inertia)
         elif tensor is not None:
             (full,) = finite(("tensor", tensor, (3, 3)))
-            if np.abs(full - np.swapaxes(full, -2, -1)).max(initial=0) > 1e-12 * np.abs(full).max(
-                initial=0
-            ):
+            limit = _arrays.tolerance(1e-12, _arrays.real_array("tensor", tensor))
+            off = np.abs(full - np.swapaxes(full, -2, -1)).max(initial=0)
+            if off > limit * np.abs(full).max(initial=0):
                 raise ValueError("tensor must be symmetric")
             self.tensor = full
         self._known = inertia is not None or tensor is not None
