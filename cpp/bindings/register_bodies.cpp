@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "arrays.hpp"
@@ -55,13 +56,17 @@ Fault fault_of(const double* moments, double triangle) {
 }
 
 /// (moments, axes, symmetric tensors, whether all axes are the body axes, fault, first tensor with
-/// it).  The limits are relative to the largest entry or moment.
-py::tuple principal_axes(const Doubles& tensor,
-                         double asymmetry,
-                         double zero,
-                         double zero_of_diagonal,
-                         double equal,
-                         double triangle) {
+/// it).
+///
+/// @param eps       of the type in which the tensors were given
+/// @param physical  whether the triangle inequality is checked
+py::tuple principal_axes(const Doubles& tensor, double eps, bool physical) {
+    // Relative to the largest entry or moment.  A zero moment of a full tensor comes out as up to 3
+    // eps (measured, solver included) for tensors formed as A diag A^T or J (1 - u u^T), four times
+    // that for sums of a thousand points taken one after another.  A diagonal tensor has no such
+    // error.
+    const double rounded = std::max(1e-9, 64 * eps);
+    const double triangle = physical ? rounded : std::numeric_limits<double>::infinity();
     const std::vector<py::ssize_t> shape(tensor.shape(), tensor.shape() + tensor.ndim());
     Doubles half(shape), axes(shape), moments({shape.begin(), shape.end() - 1});
     const std::ptrdiff_t count = tensor.size() / 9;
@@ -71,7 +76,7 @@ py::tuple principal_axes(const Doubles& tensor,
         return py::make_tuple(moments, axes, half, aligned, static_cast<int>(fault), i);
     };
     for (std::ptrdiff_t i = 0; i < count; ++i) {
-        const Fault fault = symmetric_half(tensor.data() + 9 * i, S + 9 * i, asymmetry);
+        const Fault fault = symmetric_half(tensor.data() + 9 * i, S + 9 * i, rounded);
         if (fault != none) return result(false, fault, i);
     }
     constexpr std::intptr_t number = sizeof(double);
@@ -85,7 +90,7 @@ py::tuple principal_axes(const Doubles& tensor,
     for (std::ptrdiff_t i = 0; i < count; ++i) {
         const double* s = S + 9 * i;
         const bool diagonal = s[1] == 0 && s[2] == 0 && s[5] == 0;
-        clean(I + 3 * i, diagonal ? zero_of_diagonal : zero, equal);
+        clean(I + 3 * i, (diagonal ? 4 : 16) * eps, rounded);
         const Fault fault = fault_of(I + 3 * i, triangle);
         if (fault != none) return result(false, fault, i);
         for (int k = 0; k < 9; ++k) aligned = aligned && A[9 * i + k] == (k % 4 == 0 ? 1.0 : 0.0);
@@ -100,9 +105,6 @@ void register_bodies(py::module_& module) {
     module.def("principal_axes",
                &polhode::bindings::principal_axes,
                py::arg("tensor"),
-               py::arg("asymmetry"),
-               py::arg("zero"),
-               py::arg("zero_of_diagonal"),
-               py::arg("equal"),
-               py::arg("triangle"));
+               py::arg("eps"),
+               py::arg("physical"));
 }

@@ -21,16 +21,19 @@ py::object copy_of(const Operand& operand) {
     return py::reinterpret_steal<py::object>(copy);
 }
 
-/// (inertia, m, attitude, constants, batch shape) of bodies that need no closer look: arrays of
-/// doubles, which are copied, valid and without rods.  None in other cases, and where inertia is
-/// neither shared nor of the shape of m.
+/// (inertia, m, attitude, constants, batch shape) of bodies along their principal axes, all copied
+/// and validated.  None if shapes do not broadcast, or inertia is neither shared nor of the shape
+/// of m.
 py::object motion_of(py::handle inertia, py::handle m, py::handle attitude) {
+    constexpr const char* names[] = {"inertia", "m0", "q0"};
+    constexpr Kind kinds[] = {Kind::vectors, Kind::vectors, Kind::attitudes};
+    PyObject* const given[] = {inertia.ptr(), m.ptr(), attitude.ptr()};
     Operand operands[3];
-    bool matrix = false;
-    if (!read_vectors(inertia.ptr(), operands[inertia_]) || !read_vectors(m.ptr(), operands[m_]) ||
-        !read_attitude(attitude.ptr(), operands[attitude_], matrix)) {
-        return py::none();
+    py::object owners[3];
+    for (int k = 0; k < 3; ++k) {
+        owners[k] = read_argument(names[k], given[k], kinds[k], operands[k]);
     }
+    const bool matrix = operands[attitude_].core_axes == 2;
     const Operand* pointers[] = {&operands[0], &operands[1], &operands[2]};
     BatchShape batch;
     const bool one_inertia = operands[inertia_].batch_axes == 0;
@@ -56,7 +59,10 @@ py::object motion_of(py::handle inertia, py::handle m, py::handle attitude) {
     if ((table.validate_inertia({operands[inertia_].data, 3, 1, 3}, 0, moments) |
          table.validate_attitude({operands[attitude_].data, core, 1, 3}, matrix, 0, attitudes)) !=
         all_valid) {
-        return py::none();
+        validate::bodies({table.validate_inertia, table.validate_attitude},
+                         argument(names[inertia_], operands[inertia_]),
+                         argument(names[m_], operands[m_]),
+                         argument(names[attitude_], operands[attitude_]));
     }
     broadcast(pointers, 2, batch);
     const npy_intp three[] = {3, 3};

@@ -51,8 +51,9 @@ MOST_STEPS = 2**62
 
 def precision(array: NDArray[Any]) -> float:
     """The eps of the numbers of an array: 2^-52, or more for types shorter than double."""
-    eps = float(np.finfo(array.dtype).eps) if array.dtype.kind == "f" else 0.0
-    return max(eps, float(np.finfo(np.float64).eps))
+    if array.dtype.kind != "f" or array.dtype.itemsize >= 8:
+        return 2.0**-52
+    return float(np.finfo(array.dtype).eps)
 
 
 def tolerance(limit: float, *arrays: NDArray[Any]) -> float:

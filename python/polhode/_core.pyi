@@ -58,6 +58,10 @@ __all__: list[str] = [
     "symmetric_eigen",
     "tableau_stages",
     "thread_count",
+    "to_body",
+    "to_body_of_matrix",
+    "to_principal",
+    "to_principal_of_matrix",
     "torque",
     "torque_derivative",
     "torque_models",
@@ -151,11 +155,8 @@ def potential(
 ) -> numpy.typing.NDArray[numpy.float64]: ...
 def principal_axes(
     tensor: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    asymmetry: typing.SupportsFloat | typing.SupportsIndex,
-    zero: typing.SupportsFloat | typing.SupportsIndex,
-    zero_of_diagonal: typing.SupportsFloat | typing.SupportsIndex,
-    equal: typing.SupportsFloat | typing.SupportsIndex,
-    triangle: typing.SupportsFloat | typing.SupportsIndex,
+    eps: typing.SupportsFloat | typing.SupportsIndex,
+    physical: bool,
 ) -> tuple[typing.Any, ...]: ...
 def splittings() -> list[typing.Any]: ...
 def step(
@@ -234,4 +235,8 @@ so3_rotate_by_matrix: numpy.ufunc
 so3_to_matrix: numpy.ufunc
 so3_to_quaternion: numpy.ufunc
 symmetric_eigen: numpy.ufunc
+to_body: numpy.ufunc
+to_body_of_matrix: numpy.ufunc
+to_principal: numpy.ufunc
+to_principal_of_matrix: numpy.ufunc
 tableau_stages: tuple[typing.Any, ...]

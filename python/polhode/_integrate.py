@@ -197,7 +197,7 @@ def integrate(
     )
     if save_to is None:
         t = settings.saved_times()
-        m, q = (np.empty((len(t), *start.shape)) for start in settings.start)
+        m, q = (np.empty((len(t), *start.shape)) for start in (settings.m0, settings.q0))
         state = State.begin(settings, *(m, q) if settings.borrows else ())
         return loop.run(settings, state, (t, m, q), None, progress, callback)
     state = State.begin(settings)
@@ -205,7 +205,7 @@ def integrate(
         stored, state = _stored(settings, state, save_to, resume)
     except KeyboardInterrupt as error:
         error.add_note(f"before the first step of the integration, at t = {settings.t0}")
-        start = (each[None].copy() for each in settings.in_given_axes(*settings.start))
+        start = (each[None].copy() for each in (settings.m0, settings.q0))
         error.trajectory = settings.trajectory(  # type: ignore[attr-defined]
             settings.saved_times()[:1], *start
         )

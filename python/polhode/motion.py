@@ -125,6 +125,8 @@ class TorqueFreeMotion:
 
     __slots__ = ("_axes", "_constants", "_inertia", "_m0", "_q0", "_shape")
 
+    _shape: tuple[int, ...]
+
     def __init__(
         self,
         inertia: ArrayLike,
@@ -148,16 +150,18 @@ class TorqueFreeMotion:
             batches["axes"] = columns.shape[:-2]
             self._axes = np.ascontiguousarray(columns)
         self._shape = _arrays.broadcast(batches)
-        principal = momenta
+        principal = momenta.array.astype(np.float64, copy=False)
         if self._axes is not None:
-            principal = Operand("m0", to_body(self._axes, momenta.array), 3)
-        _arrays.check_bodies(bodies, principal, attitudes)
+            principal = to_body(self._axes, principal)
+        _core.validate(
+            ("inertia", bodies.array),
+            ("m0", principal, momenta.array),
+            ("q0", attitudes.array),
+        )
         self._inertia, self._m0, self._q0 = (
             np.array(o.array, np.float64, order="C") for o in (bodies, momenta, attitudes)
         )
-        self._constants = np.asarray(
-            _core.motion_facts(self._inertia, np.asarray(principal.array, np.float64))
-        )
+        self._constants = np.asarray(_core.motion_facts(self._inertia, principal))
 
     def __call__(
         self,
@@ -222,7 +226,7 @@ class TorqueFreeMotion:
             piece = np.asarray(np.broadcast_to(times, shape)[at] if at else times, np.float64)
             bodies = self._bodies(at, shape)
             targets = [result[at] for result in results]
-            done = _core.motion_at(*bodies, piece, *targets, cores)
+            done = _core.motion_at(*bodies, piece, targets[0], targets[1], cores)
             if done is None:
                 # Times or outputs that the core cannot reach, such as fields of a packed record.
                 done = _core.motion_at(*bodies, np.array(piece), None, None, cores)
@@ -264,7 +268,7 @@ class TorqueFreeMotion:
         # Arrays may arrive at odd addresses, which the core does not read.
         for name, value in state[1].items():
             array = isinstance(value, np.ndarray)
-            setattr(self, name, np.require(value, requirements="CA") if array else value)
+            setattr(self, name, np.require(value, requirements=["C", "A"]) if array else value)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -446,15 +446,6 @@ def test_own_axes_are_rotated_by_hand(name: str, many: bool) -> None:
         assert np.ptp(own.energy(), axis=0).max() < (1.0 if name == "vessel" else 5e-3)
 
 
-def test_in_axes_of_axes() -> None:
-    A, B = (ph.so3.to_matrix(ph.so3.exp(v)) for v in ([0.4, -0.9, 0.3], [0.1, 0.2, -1.0]))
-    q = ph.so3.to_quaternion(A @ B)
-    for name, model in MODELS.items():
-        there = model.in_axes(A).in_axes(B)
-        here = model.torque(0.3, A @ B @ M0, ph.so3.multiply(Q0, ph.so3.conjugate(q)))
-        close(there.torque(0.3, M0, Q0), (A @ B).T @ here, atol=1e-13, what=name)
-
-
 def test_a_list_is_the_sum() -> None:
     parts = [m for m in MODELS.values() if not m.depends_on_m]
     core = ph.integrate(INERTIA, M0, Q0, 0.1, 10, torque=parts)
@@ -541,9 +532,6 @@ def test_piecewise_polynomials() -> None:
     assert np.isnan(torques.Prescribed(inside).torque(-0.1, M0, Q0)).all()
     many = interpolate.PchipInterpolator(TIMES, SAMPLES[:, None] * np.ones((2, 1)))
     assert torques.Prescribed(many).torque(0.3, M0, Q0).shape == (2, 3)
-    A = ph.so3.to_matrix(ph.so3.exp([0.4, -0.9, 0.3]))
-    turned_spline = torques.Prescribed(spline).in_axes(A)
-    close(turned_spline.torque(0.3, M0, Q0), A.T @ spline(0.3), atol=1e-15)
     with pytest.raises(ValueError, match="degree"):
         torques.Prescribed(interpolate.PPoly(np.ones((5, 2, 3)), [0, 1, 2]))
     with pytest.raises(ValueError, match="periodic"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -24,27 +26,29 @@ from polhode._arrays import (
     without_rotation,
 )
 
-# Relative to the largest entry or moment, of double precision, see `tolerance`.
-ASYMMETRY = 1e-9
+# Of input of double precision, relative to the largest entry or moment, see `tolerance`; those of a
+# tensor are in the core.
 TRIANGLE = 1e-9
-EQUAL = 1e-9  # of the two moments of a rod
-# A zero moment of a full tensor comes out as up to 3 eps (measured, solver included) for
-# tensors formed as A diag A^T or J (1 - u u^T), four times that for sums of a thousand points taken
-# one after another.  A diagonal tensor has no such error.
-ZERO_OF_FULL_TENSOR = 16
-ZERO_OF_DIAGONAL = 4
 # Largest correction, relative to the largest moment, of a body declared linear or planar.
 DECLARED = 1e-3
 
 _REASONS = {
     1: "not finite",
-    2: "not symmetric to {asymmetry:.1g} of its largest entry",
+    2: "not symmetric to {limit:.1g} of its largest entry",
     3: "the tensor is indefinite, a body has no negative moment",
     5: (
         "the largest exceeds the sum of the other two, which no distribution of mass has; "
         "physical=False takes it all the same"
     ),
 }
+
+
+class PrincipalInertia(NamedTuple):
+    """The inertia of bodies whose body axes are not their principal axes."""
+
+    moments: Array
+    #: Principal axes in the body frame, in columns.
+    axes: Array
 
 
 def principal_axes(
@@ -56,17 +60,10 @@ def principal_axes(
         raise ValueError(
             "tensor must have shape (..., 3, 3), not (3,): RigidBody.from_moments takes moments"
         )
-    eps, asymmetry = precision(given), tolerance(ASYMMETRY, given)
     declared = linear or planar
-    zero, triangle = ZERO_OF_FULL_TENSOR * eps, tolerance(TRIANGLE, given)
     array = components("tensor", given, 3, 3)
     moments, axes, symmetric, aligned, fault, first = _core.principal_axes(
-        array,
-        asymmetry,
-        zero,
-        ZERO_OF_DIAGONAL * eps,
-        tolerance(EQUAL, given),
-        triangle if physical and not declared else np.inf,
+        array, precision(given), physical and not declared
     )
     if fault and not (declared and fault > 2):
         of_tensor = fault <= 2
@@ -74,13 +71,13 @@ def principal_axes(
         if fault == 4:
             check_inertia(moments, name)
         index = tuple(int(i) for i in np.unravel_index(first, moments.shape[:-1]))
-        why = _REASONS[fault].format(asymmetry=asymmetry)
+        why = _REASONS[fault].format(limit=tolerance(1e-9, given))
         raise refusal(name, values, index, 2 if of_tensor else 1, why)
     if declared:
         if fault:
             moments, axes = _core.symmetric_eigen(symmetric)
         moments = as_declared("principal moments of tensor", moments, linear, planar)
-        check_moments("principal moments of tensor", moments, physical, triangle)
+        check_moments("principal moments of tensor", moments, physical, tolerance(TRIANGLE, given))
         symmetric = tensor_of(moments, axes)
         aligned = bool((axes == np.eye(3)).all())
     return moments, axes, symmetric, aligned

@@ -11,22 +11,23 @@ from numpy.typing import ArrayLike, NDArray
 from polhode import _core, quantities
 from polhode._arrays import (
     AttitudeLike,
-    attitude_core,
+    Operand,
+    attitude_operand,
     broadcast,
     check_attitude,
     check_rod_momentum,
     components,
     outputs,
+    precision,
     real_array,
     tolerance,
-    without_rotation,
 )
-from polhode._axes import BodyAxes, to_body, to_space
+from polhode._axes import to_body, to_space
 from polhode._integrate import integrate
 from polhode._step import step
-from polhode.bodies.frame import Frame
 from polhode.bodies.inertia import (
     TRIANGLE,
+    PrincipalInertia,
     as_declared,
     check_moments,
     orthonormal,
@@ -107,7 +108,7 @@ class RigidBody:
     array([4. , 6.5, 2.5])
     """
 
-    __slots__ = ("_aligned", "_axes", "_linear", "_moments", "_tensor")
+    __slots__ = ("_aligned", "_axes", "_linear", "_moments", "_some_rod", "_tensor")
 
     def __init__(
         self,
@@ -245,7 +246,7 @@ class RigidBody:
 
     def __setstate__(self, state: tuple[Array, Array, Array, bool]) -> None:
         # Arrays may arrive at odd addresses, which the core does not read.
-        moments, axes, tensor = (np.require(x, requirements="CA") for x in state[:3])
+        moments, axes, tensor = (np.require(x, requirements=["C", "A"]) for x in state[:3])
         self._set(moments, axes, tensor, bool((axes == np.eye(3)).all()), state[3])
 
     def __repr__(self) -> str:
@@ -375,8 +376,8 @@ class RigidBody:
 
         Notes
         -----
-        The transformation to principal axes and back adds an error of 4 eps ``|m|`` to m and of
-        4 eps to `q`, once per call. For many steps use ``n_steps``.
+        The rotation to principal axes and back adds an error of 4 eps ``|m|`` to m and of 4 eps to
+        `q`, once per call. For many steps use ``n_steps``.
 
         Examples
         --------
@@ -387,13 +388,25 @@ class RigidBody:
         >>> q.round(6)
         array([0.488296, 0.617077, 0.617077, 0.      ])
         """
+        m = self._momentum("m", m)
         if self._aligned:
-            return step(self._moments, self._momentum("m", m), q, h, out=out, **options)
-        m_user = components("m", self._momentum("m", m), 3)
-        m_principal = self._to_principal("m", m_user)
-        attitude = self._attitude_to_principal("q", q)
-        m_end, q_end = step(self._moments, m_principal, attitude, h, **options)
-        return self._placed(m_user, m_principal, m_end, q_end, out)
+            return step(self._moments, m, q, h, out=out, **options)
+        momenta, attitude = Operand("m", m, 3), attitude_operand("q", q)
+        m, q = (x.array.astype(np.float64, copy=False) for x in (momenta, attitude))
+        matrix = attitude.core == (3, 3)
+        to_principal = _core.to_principal_of_matrix if matrix else _core.to_principal
+        broadcast({"bodies": self.shape, "m": momenta.batch, "q": attitude.batch})
+        principal = to_principal(self._axes, m, q)
+        try:
+            m_end, q_end = step(self._moments, principal[0], principal[1], h, **options)
+        except ValueError:  # the error of the given arguments, if it is theirs
+            check_attitude(q, "q")
+            self._to_principal("m", m)
+            raise
+        back = _core.to_body_of_matrix if matrix else _core.to_body
+        results = outputs(out, [("m", m_end.shape), ("q", q_end.shape)])
+        back(self._axes, m, m_end, q_end, out=tuple(results))
+        return results[0], results[1]
 
     def motion(self, m0: ArrayLike, q0: AttitudeLike) -> TorqueFreeMotion:
         """Free motion of the bodies in closed form, in the user's body axes.
@@ -463,8 +476,8 @@ class RigidBody:
         Returns
         -------
         trajectory : Trajectory
-            As `polhode.integrate` gives it, momenta and attitudes in the user's body axes. It has
-            `body` in place of `inertia`, where these are not the principal axes.
+            As `polhode.integrate` gives it, momenta and attitudes in the user's body axes; its
+            `axes` are the principal axes, unless these are the body axes.
 
         Raises
         ------
@@ -472,16 +485,11 @@ class RigidBody:
             As `polhode.integrate`.
         TypeError
             As `polhode.integrate`.
-
-        Notes
-        -----
-        If the body axes are not the principal ones, a model that cannot be written in other axes is
-        called from Python once per kick instead of in the core.
         """
         inertia: Any = self._moments
-        m0 = self._momentum("m0", m0)
         if not self._aligned:
-            inertia = Frame(self)
+            inertia = PrincipalInertia(self._moments, self._axes)
+        m0 = self._momentum("m0", m0)
         return integrate(inertia, m0, q0, h, n_steps, torque=torque, callback=callback, **options)
 
     def _set(self, moments: Array, axes: Array, tensor: Array, aligned: bool, linear: bool) -> None:
@@ -490,6 +498,7 @@ class RigidBody:
         self._moments, self._axes, self._tensor = moments, axes, tensor
         #: Whether the body axes are the principal axes, for all bodies.
         self._aligned = aligned
+        self._some_rod = bool((moments == 0.0).any())
         self._linear = linear
 
     def _own_axes(self) -> Array | None:
@@ -497,15 +506,25 @@ class RigidBody:
         return None if self._aligned else self._axes
 
     def _momentum(self, name: str, m: ArrayLike) -> ArrayLike:
-        """m without the part about the axis of a body declared linear."""
-        if not self._linear:
+        """m without momentum about the axis of a rod.
+
+        All of it is dropped if the body is declared linear, else what is rounding error in an array
+        of a shorter type than double.
+        """
+        if not self._some_rod:
             return m
-        momenta = components(name, m, 3)
+        given = real_array(name, m)
+        short = precision(given) > precision(self._moments)
+        if not (self._linear or short):
+            return m
+        momenta = components(name, given, 3)
         broadcast({"bodies": self.shape, name: momenta.shape[:-1]})
-        dropped = np.where(self._moments == 0.0, 0.0, 1.0)
-        if self._aligned:
-            return np.asarray(dropped * momenta)
-        return to_space(self._axes, dropped * to_body(self._axes, momenta))
+        principal = momenta if self._aligned else to_body(self._axes, momenta)
+        along = np.where(self._moments == 0.0, principal, 0.0)
+        if not self._linear:
+            limit = tolerance(1e-12, given) * np.linalg.norm(momenta, axis=-1, keepdims=True)
+            along = np.where(np.abs(along) <= limit, along, 0.0)
+        return np.asarray(momenta - self._from_principal(along))
 
     def _to_principal(self, name: str, m: ArrayLike) -> Array:
         """Momenta in principal axes, checked."""
@@ -514,46 +533,9 @@ class RigidBody:
         if self._aligned:
             return given
         principal = to_body(self._axes, given)
-        if (self._moments == 0.0).any():
+        if self._some_rod:
             check_rod_momentum(self._moments, principal, name, given)
         return principal
 
     def _from_principal(self, v: Array) -> Array:
         return v if self._aligned else to_space(self._axes, v)
-
-    def _attitude_to_principal(self, name: str, q: AttitudeLike) -> Array:
-        """Attitude of the principal axes from that of the user's body axes, checked."""
-        attitude = real_array(name, without_rotation(q))
-        core = attitude_core(name, attitude)
-        attitude = components(name, attitude, *core)
-        broadcast({"bodies": self.shape, name: attitude.shape[: -len(core)]})
-        check_attitude(attitude, name)
-        return BodyAxes(self._axes).attitude_to_new(attitude)
-
-    def _attitude_from_principal(self, attitude: Array) -> Array:
-        return BodyAxes(self._axes).attitude_to_old(attitude)
-
-    def _momentum_from_principal(self, m0: Array, principal0: Array, principal: Array) -> Array:
-        # The change is rotated, not the momentum: the axes are an eps off orthonormal, which then
-        # does not add up over many calls.
-        return np.asarray(m0 + self._from_principal(principal - principal0))
-
-    def _placed(
-        self,
-        m0: Array,
-        principal0: Array,
-        principal: Array,
-        attitude: Array,
-        out: tuple[Array, Array] | None,
-    ) -> tuple[Array, Array]:
-        m = self._momentum_from_principal(m0, principal0, principal)
-        q = self._attitude_from_principal(attitude)
-        if out is None:
-            return m, q
-        m_out, q_out = outputs(out, [("m", m.shape), ("q", q.shape)])
-        m_out[...] = m
-        q_out[...] = q
-        return m_out, q_out
-
-
-Frame.body_type = RigidBody

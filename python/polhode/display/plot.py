@@ -136,13 +136,12 @@ def saved_states(
     shape = trajectory.m.shape[1:-1]
     at = _index(body, shape)
     saves = np.linspace(0, len(trajectory) - 1, min(len(trajectory), most)).round().astype(int)
-    own = getattr(trajectory, "body", None)  # of a BodyTrajectory
-    moments, axes = (trajectory.inertia, np.eye(3)) if own is None else (own.moments, own.axes)
+    axes = np.eye(3) if trajectory.axes is None else trajectory.axes
     return BodyStates(
         np.asarray(trajectory.t[saves]),
         np.asarray(trajectory.m[(saves, *at)]),
         np.asarray(trajectory.q[(saves, *at)]),
-        np.broadcast_to(moments, (*shape, 3))[at],
+        np.broadcast_to(trajectory.inertia, (*shape, 3))[at],
         np.broadcast_to(axes, (*shape, 3, 3))[at],
         not trajectory.torque,
         at,
@@ -167,7 +166,8 @@ def states_at(
     times = _arrays.real_array("t", t).astype(np.float64)
     if times.ndim != 1 or times.size == 0:
         raise ValueError(f"t must have shape (n,), n at least 1, not {times.shape}")
-    return BodyStates(times, *alone(times), moments, axes)
+    m, attitude = alone(times)
+    return BodyStates(times, m, attitude, moments, axes)
 
 
 def _kinetic(one: BodyStates) -> Array:

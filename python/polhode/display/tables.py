@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polhode import _core
+from polhode.bodies.inertia import tensor_of
 
 if TYPE_CHECKING:
     import pandas
@@ -27,8 +28,7 @@ def to_xarray(trajectory: Any) -> xarray.Dataset:
     shape = trajectory.m.shape[1:-1]
     bodies = _bodies(shape)
     matrices = trajectory.q.shape[-1] == 3
-    own = getattr(trajectory, "body", None)  # of a BodyTrajectory
-    frame = f"body frame, {trajectory._axes}"
+    frame = f"body frame, {trajectory._frame}"
     momentum = {"long_name": "angular momentum", "frame": frame}
     form = "rotation matrix" if matrices else "unit quaternion, scalar first"
     attitude = {"long_name": "attitude", "form": f"{form}, body to space"}
@@ -39,13 +39,14 @@ def to_xarray(trajectory: Any) -> xarray.Dataset:
         "m": (("t", *bodies, "axis"), trajectory.m, momentum),
         "q": (("t", *bodies, *parts), trajectory.q, attitude),
     }
-    if own is None:
+    if trajectory.axes is None:
         moments = {"long_name": "principal moments of inertia", "frame": frame}
         which, values = _of_bodies(trajectory.inertia, bodies, shape, 1)
         variables["inertia"] = ((*which, "axis"), values, moments)
     else:
         tensor = {"long_name": "inertia tensor about the centre of mass", "frame": frame}
-        which, values = _of_bodies(own.tensor, bodies, shape, 2)
+        full = tensor_of(trajectory.inertia, trajectory.axes)
+        which, values = _of_bodies(full, bodies, shape, 2)
         variables["tensor"] = ((*which, "axis", "other_axis"), values, tensor)
         coordinates["other_axis"] = AXES
     facts = {

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
 from polhode._arrays import Array, AttitudeLike, Operand
-from polhode.bodies.frame import Frame
+from polhode._axes import to_body
+from polhode.bodies.inertia import PrincipalInertia
 from polhode.integration.state import Settings
 from polhode.integrators.splittings import NO_SPLITTING, Splitting, as_splitting
 from polhode.integrators.table import (
@@ -26,7 +27,7 @@ from polhode.torques import TorqueLike, as_terms
 
 
 def settings_of(
-    inertia: ArrayLike | Frame,
+    inertia: ArrayLike | PrincipalInertia,
     m0: ArrayLike,
     q0: AttitudeLike,
     h: ArrayLike,
@@ -44,12 +45,13 @@ def settings_of(
 ) -> Settings:
     """The settings of a run, from the arguments of `integrate`.
 
-    A `Frame` in place of `inertia` means that m0, q0 and the torque are in the axes of its body. A
-    run `in_memory` may use the arrays m0 and q0 themselves.
+    With a `PrincipalInertia`, m0, q0 and the torque are in body axes that are not the principal
+    ones. A run `in_memory` may use the arrays m0 and q0 themselves.
     """
-    frame = None
-    if isinstance(inertia, Frame):
-        frame, inertia = inertia, inertia.body._moments
+    axes = None
+    if isinstance(inertia, PrincipalInertia):
+        axes = Operand("axes", inertia.axes, 3, 3)
+        inertia = inertia.moments
     row = method_index(method, options)
     scheme = NO_SPLITTING if splitting is None else as_splitting(splitting)
     terms = as_terms(torque)
@@ -60,16 +62,20 @@ def settings_of(
 
     operands = [Operand("inertia", inertia, 3)]
     operands += [Operand("m0", m0, 3), _arrays.attitude_operand("q0", q0)]
-    if frame is not None:  # the errors of the user's arguments; `Settings.start` keeps the result
-        frame.principal(operands[1].array, q0)
     batches = {o.name: o.batch for o in operands}
+    if axes is not None:
+        batches["axes"] = axes.batch
     batches |= {f"torque[{i}]": term.batch for i, term in enumerate(terms) if term.batch}
     shape = _arrays.broadcast(batches)
-    if frame is None:
+    if axes is None:
         _arrays.check_bodies(*operands)
+    else:
+        moments, momenta, attitude = (o.array for o in operands)
+        principal = to_body(axes.array, momenta.astype(np.float64, copy=False))
+        _core.validate(("inertia", moments), ("m0", principal, momenta), ("q0", attitude))
     for term in terms:
         term.check_attitude(operands[2].core == (3, 3))
-    borrows = in_memory and frame is None and all(term.in_core for term in terms)
+    borrows = in_memory and axes is None and all(term.in_core for term in terms)
     one = operands[0].array.size == 3
     steps = _arrays.real_array("h", h).astype(np.float64)
     if steps.shape not in ((), (count,)):
@@ -90,7 +96,7 @@ def settings_of(
         threads=_arrays.thread_count(threads),
         polhode=_core.build["version"],
         isa=_core.build["isa"],
-        frame=frame,
+        axes=None if axes is None else _whole(axes, () if axes.array.size == 9 else shape, False),
     )
     _arrays.save_count(count, settings.save_every, settings.m0.size + settings.q0.size)
     _check_method(settings)

@@ -37,33 +37,16 @@ class Saved:
         self.settings, self.state = settings, state
         self.t, self.m, self.q = t, m, q
         self.files = files
-        #: Rows in the user's axes that are replacing those in principal axes.
-        self._turned: tuple[slice, Array, Array] | None = None
 
     def enter(self, commit: bool = False) -> None:
         """Count the rows that are filled; record the progress if it is time for it."""
         state = self.state
         rows = self.settings.saves(state.step)
-        if self.settings.frame is not None:
-            self._write_turned()
-            step = max(1, 2**13 // max(state.m.size, 1))
-            for k in range(state.rows, rows, step):
-                at = slice(k, min(k + step, rows))
-                self._turned = at, *self.settings.in_given_axes(self.m[at], self.q[at])
-                self._write_turned()
         state.rows = rows
         if self.files is not None:
             self.files.count(rows)
             if commit or state.step == self.settings.n_steps or self.files.due():
                 self.files.commit(state)
-
-    def _write_turned(self) -> None:
-        """Write and count turned rows; after an interruption this is repeated completely."""
-        if self._turned is not None:
-            at, m, q = self._turned
-            self.m[at], self.q[at] = m, q
-            self.state.rows = at.stop
-            self._turned = None
 
     def rescue(self, begun: bool) -> Trajectory:
         """The trajectory so far, after an exception."""

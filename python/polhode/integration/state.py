@@ -14,8 +14,8 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from polhode._arrays import Array
-from polhode.bodies.frame import Frame, terms_of_bodies
-from polhode.bodies.trajectory import BodyTrajectory
+from polhode._axes import attitude_to_body, to_space
+from polhode.bodies.inertia import tensor_of
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.splittings import Splitting
 from polhode.integrators.table import direct_facts
@@ -55,18 +55,15 @@ class Settings:
     #: The version of polhode and the instruction-set level at the start.
     polhode: str = _field(compared=False)
     isa: str = _field(compared=False)
-    #: Body axes that are not the principal ones; None: they are.
-    frame: Frame | None = _field(default=None)
+    #: Principal axes in the body frame, in columns; None: they are the body axes.
+    axes: Array | None = _field("axes", default=None)
 
     #: Whether the method integrates the torque directly, without a splitting.
     direct: ClassVar[bool]
     #: Times at the starts of all steps and at the end; None if they are t0 + n h.
     times: ClassVar[Array | None]
-    #: m0 and q0 in principal axes.
-    start: ClassVar[tuple[Array, Array]]
-    #: The torques on these bodies, in principal axes and in the axes of m0.
+    #: The torques on these bodies.
     terms: ClassVar[list[Torque]]
-    shown: ClassVar[list[Torque]]
     #: Whether no step needs Python.
     in_core: ClassVar[bool]
 
@@ -74,11 +71,12 @@ class Settings:
         self._derive("direct", not self.splitting.stages and not self.splitting.name)
         times = self.t0 + np.concatenate([[0.0], np.cumsum(self.h)]) if self.h.ndim else None
         self._derive("times", times)
-        start = self.m0, self.q0
-        self._derive("start", start if self.frame is None else self.frame.principal(*start))
-        terms, shown = terms_of_bodies(self.torque, self.inertia, self.frame)
+        if self.axes is None:
+            terms = [term.with_inertia(self.inertia) for term in self.torque]
+        else:
+            tensor = tensor_of(self.inertia, self.axes)
+            terms = [term.with_inertia(tensor=tensor) for term in self.torque]
         self._derive("terms", terms)
-        self._derive("shown", shown)
         self._derive("in_core", all(term.in_core for term in terms))
 
     def _derive(self, name: str, value: Any) -> None:
@@ -90,7 +88,7 @@ class Settings:
 
         A user-defined function could change the arrays m0 and q0.
         """
-        return self.frame is None and self.in_core
+        return self.axes is None and self.in_core
 
     def reach(self, offsets: Sequence[float]) -> tuple[float, float]:
         """The least and the largest time at these fractions of a step, over all steps."""
@@ -129,15 +127,13 @@ class Settings:
 
     def trajectory(self, t: Array, m: Array, q: Array) -> Trajectory:
         """The trajectory of these states."""
-        if self.frame is None:
-            return Trajectory(t, m, q, self.inertia, tuple(self.shown))
-        return BodyTrajectory(t, m, q, tuple(self.shown), body=self.frame.body)
+        return Trajectory(t, m, q, self.inertia, tuple(self.terms), self.axes)
 
-    def in_given_axes(self, m: Array, q: Array) -> tuple[Array, Array]:
-        """States of the core in the axes of `m0` and `q0`."""
-        if self.frame is None:
-            return m, q
-        return self.frame.turned(self.m0, self.start[0], m, q)
+    def in_body_axes(self, state: State) -> tuple[Array, Array]:
+        """m and q of a state, which are along the principal axes from the first step on."""
+        if self.axes is None or state.step == 0:
+            return state.m, state.q
+        return to_space(self.axes, state.m), attitude_to_body(self.axes, state.q)
 
 
 @dataclass(eq=False)
@@ -168,7 +164,7 @@ class State:
     @classmethod
     def begin(cls, settings: Settings, m: Array | None = None, q: Array | None = None) -> State:
         """The state before the first step, kept in the last of the rows m and q, if given."""
-        m0, q0 = settings.start
+        m0, q0 = settings.m0, settings.q0
         if m is None or q is None:
             state = cls(m0.copy(), q0.copy())
         else:

@@ -11,6 +11,7 @@ import numpy as np
 
 from polhode import _core
 from polhode._arrays import Array
+from polhode._axes import to_body, to_space
 from polhode.display.notebook import facts
 from polhode.integrators.table import warn_user
 from polhode.torques import Torque
@@ -41,6 +42,9 @@ class Trajectory:
         Principal moments.
     torque : tuple of Torque
         The terms of the torque.
+    axes : ndarray, shape (..., 3, 3), or None
+        Principal axes in the body frame, in columns, if the body axes are others
+        (`RigidBody.integrate`).
 
     Notes
     -----
@@ -52,6 +56,7 @@ class Trajectory:
     q: Array
     inertia: Array
     torque: tuple[Torque, ...] = field(default=(), repr=False)
+    axes: Array | None = field(default=None, repr=False)
 
     #: `load`, put here by the module that reads what trajectories are made of.
     _read: ClassVar[Callable[..., Trajectory]]
@@ -69,7 +74,7 @@ class Trajectory:
             "states": len(self),
             "bodies": f"{int(np.prod(shape))}, shape {shape}" if shape else 1,
             "attitudes": "quaternions" if self.q.shape[-1] == 4 else "rotation matrices",
-            "axes": self._axes,
+            "axes": self._frame,
             "torque": ", ".join(map(repr, self.torque)) or "none",
         }
         if len(self):
@@ -154,7 +159,10 @@ class Trajectory:
         array([[1., 0., 0.],
                [1., 0., 0.]])
         """
-        return np.asarray(_core.omega(self.inertia, np.asarray(self.m)))
+        m = np.asarray(self.m)
+        if self.axes is None:
+            return np.asarray(_core.omega(self.inertia, m))
+        return to_space(self.axes, np.asarray(_core.omega(self.inertia, to_body(self.axes, m))))
 
     def casimir(self) -> Array:
         """Half the square of the momentum, |m|^2/2, shape (T, ...)."""
@@ -293,12 +301,13 @@ class Trajectory:
         return to_pandas(self)
 
     @property
-    def _axes(self) -> str:
+    def _frame(self) -> str:
         """The body axes of m and q."""
-        return "principal axes"
+        return "principal axes" if self.axes is None else "axes of the inertia tensor"
 
     def _kinetic(self, m: Array) -> Array:
-        return np.asarray(_core.energy(self.inertia, m))
+        principal = m if self.axes is None else to_body(self.axes, m)
+        return np.asarray(_core.energy(self.inertia, principal))
 
     def _pieces(self) -> Iterator[slice]:
         """The saves, a bounded number of bodies at a time."""

@@ -35,8 +35,8 @@ class StoredRun:
         self.rows = files.t, files.m, files.q
         self.count, self.due = files.count, files.due
         self._user_defined = {
-            i: shown
-            for i, (term, shown) in enumerate(zip(settings.torque, settings.shown, strict=True))
+            i: settings.terms[i]
+            for i, term in enumerate(settings.torque)
             if not schema.is_stored(term)
         }
         start = {k: v for k, v in files.state.items() if k.endswith(".start")}
@@ -51,7 +51,7 @@ class StoredRun:
             return {}
         if self._start is None:
             self._start = self.values("start", 0, self.files.m[0], self.files.q[0])
-        now = self.settings.in_given_axes(state.m, state.q)
+        now = self.settings.in_body_axes(state)
         return {**self._start, **self.values("state", state.step, *now)}
 
     def values(self, when: str, step: int, m: Array, q: Array) -> Arrays:
@@ -70,7 +70,7 @@ class StoredRun:
         """Raise ValueError if a user-defined torque returns other values than before."""
         if not state.rows or not self._user_defined:
             return
-        now = self.settings.in_given_axes(state.m, state.q)
+        now = self.settings.in_body_axes(state)
         for when, step, m, q in (
             ("start", 0, self.files.m[0], self.files.q[0]),
             ("state", state.step, *now),

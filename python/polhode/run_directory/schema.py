@@ -11,7 +11,6 @@ import numpy as np
 
 from polhode import torques
 from polhode._arrays import Array
-from polhode.bodies.frame import Frame
 from polhode.integration.state import Settings, State
 from polhode.integrators.splittings import Splitting
 from polhode.integrators.table import method_name, row_of_name
@@ -99,22 +98,6 @@ def _read_splitting(name: str, content: dict[str, Any], arrays: Arrays) -> Split
     return Splitting(**values)
 
 
-def _write_frame(name: str, frame: Frame | None) -> Stored:
-    if frame is None:
-        return {}, {}
-    parts = zip(("moments", "axes", "tensor"), frame.body.__getstate__(), strict=False)
-    return {}, {f"{name}.{part}": array for part, array in parts}
-
-
-def _read_frame(name: str, content: dict[str, Any], arrays: Arrays) -> Frame | None:
-    if f"{name}.axes" not in arrays:
-        return None
-    body = Frame.body_type.__new__(Frame.body_type)
-    parts = [arrays[f"{name}.{part}"] for part in ("moments", "axes", "tensor")]
-    body.__setstate__((parts[0], parts[1], parts[2], False))
-    return Frame(body)
-
-
 def _write_torques(name: str, terms: list[Torque]) -> Stored:
     """The terms of a torque.
 
@@ -162,7 +145,6 @@ _KINDS: dict[Any, tuple[Callable[..., Stored], Callable[..., Any]]] = {
     "Row": (lambda name, row: ({name: method_name(row)}, {}), _read_method),
     "Options": (_write_options, _read_options),
     "Splitting": (lambda name, scheme: ({name: asdict(scheme)}, {}), _read_splitting),
-    "Frame | None": (_write_frame, _read_frame),
     "list[Torque]": (_write_torques, _read_torques),
 }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from polhode._arrays import Array
-from polhode._axes import BodyAxes
 
 
 class Torque:
@@ -78,21 +77,6 @@ class Torque:
         """Whether there may be a potential that polhode does not know."""
         return not self.has_potential
 
-    def in_axes(self, axes: Array) -> Torque:
-        """The same torque in other body axes.
-
-        Parameters
-        ----------
-        axes : array_like, shape (..., 3, 3)
-            The columns are the new axes in components along the old ones: v becomes axes.T @ v.
-
-        Returns
-        -------
-        torque : Torque
-            By default a torque that calls this torque from Python.
-        """
-        return InAxes(self, BodyAxes(axes))
-
     def with_inertia(self, inertia: Array | None = None, tensor: Array | None = None) -> Torque:
         """The torque on bodies of these moments (..., 3) or tensors (..., 3, 3).
 
@@ -121,36 +105,3 @@ class Torque:
     def arguments(self) -> dict[str, Any] | None:
         """Arguments of the constructor that can be stored in a file; None if they cannot."""
         return None
-
-
-class InAxes(Torque):
-    """A torque in other body axes, evaluated from Python in its original axes."""
-
-    def __init__(self, term: Torque, axes: BodyAxes) -> None:
-        self._term, self._axes = term, axes
-        self.batch = term.batch
-        self.depends_on_m = term.depends_on_m
-        self.has_potential = term.has_potential
-        self.has_modified = term.has_modified and not term.in_core
-        self.span, self.held = term.span, term.held
-
-    def torque(self, t: float, m: Array, attitude: Array) -> Array:
-        """Torque in the new body axes, shape (..., 3)."""
-        old = self._term.torque(t, self._axes.to_old(m), self._axes.attitude_to_old(attitude))
-        return self._axes.to_new(old)
-
-    def potential(self, t: float, attitude: Array) -> Array:
-        """Potential energy, shape (...)."""
-        return self._term.potential(t, self._axes.attitude_to_old(attitude))
-
-    def modified(self, t: float, attitude: Array, shape: tuple[int, ...]) -> Array:
-        """W in the new body axes, shape (..., 3)."""
-        old = self._term.modified(t, self._axes.attitude_to_old(attitude), shape)
-        return self._axes.to_new(old)
-
-    def check_attitude(self, matrix: bool) -> None:
-        """Raise the errors of the original torque."""
-        self._term.check_attitude(matrix)
-
-    def __repr__(self) -> str:
-        return repr(self._term)

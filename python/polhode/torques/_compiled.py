@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from polhode import _core
 from polhode._arrays import Array, AttitudeLike
-from polhode.torques._base import Torque
-from polhode.torques._evaluate import columns, from_core
+from polhode.torques._evaluate import from_core
 from polhode.torques._function import UserDefined
 from polhode.torques._model import model_index
 from polhode.torques._signature import address_of
@@ -98,7 +97,6 @@ class Compiled(UserDefined):
         self._set_potential(potential)
         self.function = function
         self._address, self._user_data = address_of(function)
-        self._axes: Array | None = None
         self.attitude = attitude
         self.independent = bool(independent)
         self.depends_on_m = bool(depends_on_m)
@@ -116,28 +114,11 @@ class Compiled(UserDefined):
         """The torque on bodies of a batch of this shape, in the form of the core."""
         self.check_attitude(matrix)
         none = np.zeros(0)
-        parameters = none if self._axes is None else columns(self._axes, shape)
-        return (
-            self._index, parameters, self._address, self._user_data, none, none, self.independent,
-        )  # fmt: skip
+        return self._index, none, self._address, self._user_data, none, none, self.independent
 
     def torque(self, t: float, m: ArrayLike, attitude: AttitudeLike) -> Array:
         """Torque in the body frame, shape (..., 3), for bodies treated as the whole batch."""
         return from_core(_core.torque, self, t, attitude, m=m)
-
-    def in_axes(self, axes: Array) -> Torque:
-        """The torque in other body axes; the function still uses its original axes."""
-        A = np.asarray(axes, np.float64)
-        if self._axes is not None:
-            A = self._axes[..., :9].reshape(*self._axes.shape[:-1], 3, 3) @ A
-        turned = Compiled(
-            self.function, bool(self.depends_on_m), None, self.attitude, self.independent
-        )
-        turned._axes = np.concatenate(
-            [A.reshape(*A.shape[:-2], 9), np.asarray(_core.so3_to_quaternion(A))], axis=-1
-        )
-        turned.batch = A.shape[:-2]
-        return turned
 
     def __copy__(self) -> Compiled:
         same = Compiled.__new__(type(self))

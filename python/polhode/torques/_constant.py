@@ -33,6 +33,5 @@ class Constant(Model):
 
     def __init__(self, value: ArrayLike, frame: str = "body") -> None:
         self.frame = frame_of(frame)
-        self.body_vectors = ("value",) if frame == "body" else ()
         (self.value,) = finite(("value", value, (3,)))
         self._set(f"constant_{frame}", self.value)

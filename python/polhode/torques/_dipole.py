@@ -32,8 +32,6 @@ class Dipole(Model):
     array([0.000e+00, 6.188e-23, 0.000e+00])
     """
 
-    body_vectors = ("moment",)
-
     def __init__(self, moment: ArrayLike, field: ArrayLike) -> None:
         self.moment, self.field = finite(("moment", moment, (3,)), ("field", field, (3,)))
         # A heavy top whose weight is minus the field.

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from polhode import _arrays
 from polhode._arrays import Array
-from polhode.torques._base import Torque
 from polhode.torques._model import finite
 from polhode.torques._of_inertia import ModelOfInertia
 from polhode.torques._tensors import six
@@ -98,7 +97,9 @@ class GravityGradient(ModelOfInertia):
             up = np.cross(along, across)
             size = np.linalg.norm(up, axis=-1, keepdims=True)
             why = "parallel to velocity, which determines no plane of the orbit"
-            _arrays.refuse("position", *_of_satellites(self.position, size[..., 0] <= limit), 1, why)
+            _arrays.refuse(
+                "position", *_of_satellites(self.position, size[..., 0] <= limit), 1, why
+            )
             up = up / size
         else:
             off = np.abs(np.sum(along * up, axis=-1)) > limit
@@ -160,10 +161,6 @@ class GravityGradient(ModelOfInertia):
         )
         rate = np.sqrt(numbers[0] / numbers[1] ** 3)
         return cls(rate, position, normal, **inertia)
-
-    def in_axes(self, axes: Array) -> Torque:
-        """The same torque in other body axes, see `Torque.in_axes`."""
-        return self._with(**self._inertia_in_axes(axes))
 
 
 def _of_satellites(position: Array, bad: NDArray[np.bool_]) -> tuple[Array, NDArray[np.bool_]]:

@@ -33,8 +33,6 @@ class HeavyTop(Model):
     2.0
     """
 
-    body_vectors = ("axis",)
-
     def __init__(self, u0: ArrayLike, axis: ArrayLike = (0.0, 0.0, 1.0)) -> None:
         self.u0, self.axis = finite(("u0", u0, (3,)), ("axis", axis, (3,)))
         self._set("heavy_top", self.u0, self.axis)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from polhode._arrays import Array
-from polhode.torques._base import Torque
-from polhode.torques._heavy_top import HeavyTop
 from polhode.torques._model import Model, finite
-from polhode.torques._tensors import turned
 
 
 class LagrangeTop(Model):
@@ -44,8 +39,3 @@ class LagrangeTop(Model):
     def __init__(self, weight: ArrayLike = 20.0) -> None:
         (self.weight,) = finite(("weight", weight, ()))
         self._set("lagrange_top", self.weight[..., None])
-
-    def in_axes(self, axes: Array) -> Torque:
-        """The same torque in other body axes, see `Torque.in_axes`."""
-        up = self.weight[..., None] * np.array([0.0, 0.0, 1.0])
-        return HeavyTop(up, turned(axes, np.array([0.0, 0.0, 1.0])))

@@ -13,7 +13,6 @@ from polhode import _arrays, _core
 from polhode._arrays import Array, AttitudeLike
 from polhode.torques._base import Torque
 from polhode.torques._evaluate import columns, from_core
-from polhode.torques._tensors import turned
 
 #: Row and facts of each model of the core.
 _MODELS: dict[str, tuple[int, dict[str, Any]]] = {
@@ -35,10 +34,6 @@ class Model(Torque):
     in_core = True
     any_batch = True
     lacks_potential = False
-
-    #: Arguments that are vectors of the body: only they change with the body axes. None: `in_axes`
-    #: is the model's own.
-    body_vectors: tuple[str, ...] | None = None
 
     def _set(self, name: str, *parts: Array) -> None:
         """Set up the model of this name; the parameters are these parts (..., K) in sequence."""
@@ -63,12 +58,6 @@ class Model(Torque):
     def _with(self, **changes: Any) -> Self:
         """The same model with other arguments."""
         return type(self)(**{**self._arguments(), **changes})
-
-    def in_axes(self, axes: Array) -> Torque:
-        """The same torque in other body axes, see `Torque.in_axes`."""
-        if self.body_vectors is None:
-            return super().in_axes(axes)
-        return self._with(**{name: turned(axes, getattr(self, name)) for name in self.body_vectors})
 
     def of_body(self, at: tuple[int, ...], shape: tuple[int, ...]) -> Torque | None:
         """The torque on body `at` of a batch of this shape."""

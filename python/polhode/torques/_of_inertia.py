@@ -11,7 +11,7 @@ from polhode import _arrays
 from polhode._arrays import Array
 from polhode.torques._base import Torque
 from polhode.torques._model import Model, finite
-from polhode.torques._tensors import diagonal, turned_tensor
+from polhode.torques._tensors import diagonal
 
 
 class ModelOfInertia(Model):
@@ -44,11 +44,6 @@ class ModelOfInertia(Model):
     def _full(self) -> Array | None:
         """The inertia as a tensor, from `inertia` or `tensor`."""
         return self.tensor if self.inertia is None else diagonal(self.inertia)
-
-    def _inertia_in_axes(self, axes: Array) -> dict[str, Any]:
-        """The arguments `inertia` and `tensor` in other body axes."""
-        full = self._full()
-        return {} if full is None else {"inertia": None, "tensor": turned_tensor(axes, full)}
 
     def with_inertia(self, inertia: Array | None = None, tensor: Array | None = None) -> Torque:
         """The torque for these moments or tensors; unchanged if it already has an inertia."""

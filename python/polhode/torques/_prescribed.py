@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode._arrays import Array, AttitudeLike
-from polhode.torques._base import Torque
-from polhode.torques._evaluate import columns, in_body, returned
+from polhode.torques._evaluate import columns, in_body
 from polhode.torques._model import Model, frame_of
 from polhode.torques._piecewise import Piecewise, is_piecewise, of_polynomial, of_samples
-from polhode.torques._tensors import turned
 
 
 class Prescribed(Model):
@@ -98,22 +96,3 @@ class Prescribed(Model):
         if self.in_core:
             return super().torque(t, m, attitude)
         return in_body(self.frame, "torque", self.values(t), m, attitude)
-
-    def in_axes(self, axes: Array) -> Torque:
-        """The same torque in other body axes, see `Torque.in_axes`."""
-        if self.frame == "space":
-            return self
-        if not self.in_core:
-            return Prescribed(lambda t: turned(axes, returned("torque", self.values(t))))
-        if self.times is None:
-            given = Piecewise.of(self.values)
-            return Prescribed(
-                Piecewise(_turned_behind(2, axes, given.c), given.x, given.extrapolate)
-            )
-        return Prescribed(_turned_behind(1, axes, self.values), self.times)
-
-
-def _turned_behind(count: int, axes: ArrayLike, v: Array) -> Array:
-    """axes.T @ v, for v with `count` axes before those of the bodies."""
-    missing = max(np.ndim(axes) - 2 - (v.ndim - count - 1), 0)
-    return turned(axes, v.reshape(*v.shape[:count], *[1] * missing, *v.shape[count:]))

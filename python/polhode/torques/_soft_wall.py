@@ -37,8 +37,6 @@ class SoftWall(Model):
     -0.47619
     """
 
-    body_vectors = ("axis",)
-
     def __init__(
         self,
         reading: str = "printed",

@@ -73,9 +73,5 @@ class SpatialMomentum(Torque):
         orders = range(len(self.derivatives) + 1)
         return np.concatenate([self.spatial_momentum(k, t, m.shape) for k in orders], axis=-1)
 
-    def in_axes(self, axes: Array) -> Torque:
-        """The same torque in other body axes: it is given in space."""
-        return self
-
     def __repr__(self) -> str:
         return f"SpatialMomentum({self.L!r}, {len(self.derivatives)} derivatives)"

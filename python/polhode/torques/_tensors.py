@@ -1,4 +1,4 @@
-"""Vectors and symmetric tensors in other body axes."""
+"""Symmetric tensors."""
 
 from __future__ import annotations
 
@@ -6,11 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode._arrays import Array
-
-
-def turned(axes: ArrayLike, v: Array) -> Array:
-    """Components of vectors along the axes, axes.T @ v."""
-    return np.asarray(np.einsum("...ji,...j->...i", np.asarray(axes, np.float64), v))
 
 
 def turned_tensor(axes: ArrayLike, tensor: Array) -> Array:

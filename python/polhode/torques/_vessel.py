@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode import _arrays
 from polhode._arrays import Array
-from polhode.torques._base import Torque
 from polhode.torques._model import finite
 from polhode.torques._of_inertia import ModelOfInertia
 from polhode.torques._tensors import diagonal, is_diagonal, six, turned_tensor
@@ -120,12 +117,6 @@ class Vessel(ModelOfInertia):
         return (
             tensor if self.axes is None else turned_tensor(np.swapaxes(self.axes, -2, -1), tensor)
         )
-
-    def in_axes(self, axes: Array) -> Torque:
-        """The same torque in other body axes, see `Torque.in_axes`."""
-        to_new = np.swapaxes(np.asarray(axes, np.float64), -2, -1)
-        changes: dict[str, Any] = {"axes": to_new if self.axes is None else to_new @ self.axes}
-        return self._with(**changes, **self._inertia_in_axes(axes))
 
 
 def _modes(inertia: Array, damping: Array) -> tuple[Array, Array, Array]:
