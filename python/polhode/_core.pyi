@@ -81,7 +81,12 @@ class Integration:
         with depends_on_m, has_modified, is_given
     inertia (bodies, 3) or (3,); m (bodies, 3), attitude (bodies, 4): the state, changed in place
     matrix: whether attitudes are (bodies, 3, 3)
-    lost: what rounding took from m, (bodies, 3); None: dropped
+    axes: principal axes in the columns, in the axes of the user, (3, 3) or (bodies, 3, 3); None: the
+        same axes. The state before the first step, saves and torques are in the axes of the user, the
+        state after the first step is along the principal axes
+    lost: rounding errors of m, (bodies, 3); None: dropped
+    order: of the splitting, 2: a torque that depends on m is kicked by the midpoint rule; None: unknown
+    torque_state: what a given momentum stores from step to step, (bodies, 3)
     by_torque: (bodies,) of bool, becomes true where m is finite and the torque is not
     h: (total_steps,) or (); t0; times (total_steps + 1,): of the starts and the end; None: t0 + n h
     total_steps, save_every: of the whole integration

@@ -145,8 +145,8 @@ def step(
     >>> q.round(6)
     array([0.707107, 0.707107, 0.      , 0.      ])
     """
-    m, q, lost = _core_step(method, options, inertia, m, q, h, n_steps, out, threads)
+    m_out, q_out, lost = _core_step(method, options, inertia, m, q, h, n_steps, out, threads)
     if lost:
         row, values = chosen(method, options)
         warn_of_lost(row, lost, implicit=may_lack_root(row, values))
-    return m, q
+    return m_out, q_out

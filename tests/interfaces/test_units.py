@@ -190,8 +190,6 @@ def test_the_advice_for_frames() -> None:
         pandas.DataFrame({"x": [0.1], "y": [0.2], "z": [0.3]}, dtype=object),
         pandas.DataFrame({"x": [0.1], "y": [0.2], "z": [0.3]}).convert_dtypes(),
     ):
-        if m.to_numpy().dtype == object:
-            given = advice(lambda: ph.energy(INERTIA, m), m=m)  # noqa: B023
-        else:
-            given = m
+        is_object = m.to_numpy().dtype == object
+        given = advice(lambda: ph.energy(INERTIA, m), m=m) if is_object else m  # noqa: B023
         same(ph.energy(INERTIA, given), ph.energy(INERTIA, [M]))
