@@ -26,6 +26,7 @@ HEAD = """\
 ///
 /// Written by cpp/generate/make_preprocessing.py from preprocessing_coefficients.txt.
 
+#include <array>
 #include <cstdint>
 
 #include "polhode/config.hpp"
@@ -37,11 +38,40 @@ namespace table {{
 // clang-format off
 inline constexpr int largest_half_order = {largest};
 
-/// A monomial in e1, e2, e3 as an earlier one times e1, e2 or e3 (factor 0, 1, 2).  They are sorted
-/// by weight, that of e1^i e2^j e3^l being i + 2 j + 3 l; the first is 1.
+/// A monomial in e1, e2, e3 as an earlier one times e1, e2 or e3 (factor 0, 1, 2).
 struct Monomial {{
     std::uint8_t earlier, factor;
 }};
+/// How many of them order 2p needs, at p - 1: those of weight i + 2 j + 3 l of e1^i e2^j e3^l up to
+/// 2p - 1.
+inline constexpr std::uint8_t monomials_of[] = {{{counts}}};
+
+/// All of them, by weight, then by l, then by j; the first is 1.
+inline constexpr auto monomials = [] {{
+    std::array<Monomial, monomials_of[largest_half_order - 1]> list{{}};
+    const auto place = [](int weight, int j, int l) {{
+        int n = 0;
+        for (int w = 0; w <= weight; ++w) {{
+            for (int b = 0; 3 * b <= w; ++b) {{
+                for (int a = 0; 2 * a <= w - 3 * b; ++a, ++n) {{
+                    if (w == weight && a == j && b == l) return n;
+                }}
+            }}
+        }}
+        return n;
+    }};
+    int n = 1;
+    for (int w = 1; w < 2 * largest_half_order; ++w) {{
+        for (int l = 0; 3 * l <= w; ++l) {{
+            for (int j = 0; 2 * j <= w - 3 * l; ++j, ++n) {{
+                const int factor = l > 0 ? 2 : j > 0 ? 1 : 0;
+                const int earlier = place(w - factor - 1, j - (factor == 1), l - (factor == 2));
+                list[n] = {{static_cast<std::uint8_t>(earlier), static_cast<std::uint8_t>(factor)}};
+            }}
+        }}
+    }}
+    return list;
+}}();
 """
 
 
@@ -56,16 +86,6 @@ def monomials() -> list[Exponents]:
     ]
     assert len(found) < 256
     return found
-
-
-def earlier(e: Exponents) -> tuple[Exponents, int]:
-    """The monomial without one factor, and which factor."""
-    for factor in (2, 1, 0):
-        if e[factor]:
-            shorter = list(e)
-            shorter[factor] -= 1
-            return (shorter[0], shorter[1], shorter[2]), factor
-    raise ValueError("1 has no factor")
 
 
 def read() -> dict[tuple[str, int, int], dict[Exponents, Fraction]]:
@@ -98,19 +118,12 @@ def main() -> None:
     basis = monomials()
     index = {e: n for n, e in enumerate(basis)}
     groups = read()
-    out = [HEAD.format(order=2 * LARGEST, largest=LARGEST)]
-    links = ["{0, 0}"]
-    for e in basis[1:]:
-        shorter, factor = earlier(e)
-        links.append(f"{{{index[shorter]}, {factor}}}")
-    out += ["inline constexpr Monomial monomials[] = {", wrapped(links), "};\n"]
     counts = [
         str(sum(e[0] + 2 * e[1] + 3 * e[2] <= 2 * p - 1 for e in basis))
         for p in range(1, LARGEST + 1)
     ]
+    out = [HEAD.format(order=2 * LARGEST, largest=LARGEST, counts=", ".join(counts))]
     out += [
-        "/// How many of them order 2p needs, at p - 1.",
-        f"inline constexpr std::uint8_t monomials_of[] = {{{', '.join(counts)}}};\n",
         f"/// For k = {FIRST}, {FIRST + 1}, ...; for s, then t; for b = k, ..., 0: the polynomial",
         "/// in e1, e2, e3 that multiplies C^(k-b) H^b in s_{2k+1} or t_{2k+1}.  How many terms it",
         "/// has.",
@@ -134,9 +147,8 @@ def main() -> None:
             "std::uint8_t term_monomial",
             [str(i) for _, i in terms],
         ),
-        ("/// Its coefficient, rounded.", "double coefficient", [repr(float(c)) for c, _ in terms]),
-        ("/// And exactly.", "double numerator", [f"{c.numerator}.0" for c, _ in terms]),
-        ("", "double denominator", [f"{c.denominator}.0" for c, _ in terms]),
+        ("/// Its coefficient.", "double numerator", [str(c.numerator) for c, _ in terms]),
+        ("", "double denominator", [str(c.denominator) for c, _ in terms]),
     ):
         if what:
             out.append(what)
@@ -145,6 +157,12 @@ def main() -> None:
         out += [wrapped(items), "};"]
     out += [
         "// clang-format on\n",
+        "/// The same, rounded.",
+        "inline constexpr auto coefficient = [] {",
+        "    std::array<double, std::size(numerator)> c{};",
+        "    for (int n = 0; n < int(c.size()); ++n) c[n] = numerator[n] / denominator[n];",
+        "    return c;",
+        "}();\n",
         "}  // namespace table",
         "}  // namespace moser_veselov",
         "POLHODE_NAMESPACE_END",
