@@ -42,7 +42,6 @@ void check_rows(const Pairs& a, py::ssize_t rows, const char* what) {
                               ", 2)");
     }
 }
-quad number(const Pairs& a, py::ssize_t i) { return {a.at(i, 0), a.at(i, 1)}; }
 template <class... Ts>
 Pairs pairs(Ts... x) {
     Pairs a({py::ssize_t(sizeof...(x)), py::ssize_t(2)});
@@ -57,6 +56,9 @@ void put(double* a, py::ssize_t i, quad x) {
     a[2 * i + 1] = x.low();
 }
 Vec3<quad> vec3(const double* a) { return {at(a, 0), at(a, 1), at(a, 2)}; }
+polhode::Quaternion<quad> quaternion(const double* a) {
+    return {at(a, 0), at(a, 1), at(a, 2), at(a, 3)};
+}
 
 /// Ctrl-C is checked between pieces of work that take milliseconds.
 void look_for_signals(std::ptrdiff_t count) {
@@ -65,93 +67,55 @@ void look_for_signals(std::ptrdiff_t count) {
 
 // ------------------------------------------------------------------------------- one function
 
-/// Calls visit(name, function of one T) for every function of one number.
+/// Calls visit(name, function of one, two or three T) for every function.
 template <class T, class Visit>
-void for_each_unary(Visit visit) {
-#define POLHODE_UNARY(name) visit(#name, +[](T x) -> T { return name(x); })
-    POLHODE_UNARY(sqrt);
-    POLHODE_UNARY(abs);
-    POLHODE_UNARY(rint);
-    POLHODE_UNARY(exponent);
-    POLHODE_UNARY(power_of_two);
-    POLHODE_UNARY(power_of_two_below);
-    POLHODE_UNARY(power_of_two_reciprocal);
-    POLHODE_UNARY(sin);
-    POLHODE_UNARY(cos);
-    POLHODE_UNARY(tan);
-    POLHODE_UNARY(asin);
-    POLHODE_UNARY(acos);
-    POLHODE_UNARY(atan);
-    POLHODE_UNARY(exp);
-    POLHODE_UNARY(expm1);
-    POLHODE_UNARY(log);
-    POLHODE_UNARY(log1p);
-    POLHODE_UNARY(sinh);
-    POLHODE_UNARY(cosh);
-    POLHODE_UNARY(tanh);
-    POLHODE_UNARY(asinh);
-    POLHODE_UNARY(acosh);
-    POLHODE_UNARY(atanh);
-#undef POLHODE_UNARY
-    visit("negative", +[](T x) -> T { return -x; });
-    visit("is_odd", +[](T x) -> T { return is_odd(x) ? 1.0 : 0.0; });
-    visit("has_bit_1", +[](T x) -> T { return has_bit_1(x) ? 1.0 : 0.0; });
-    visit("is_nan", +[](T x) -> T { return is_nan(x) ? 1.0 : 0.0; });
-    visit("sincos", +[](T x) -> T { return sincos(x).sin; });
-    visit("sincos_cos", +[](T x) -> T { return sincos(x).cos; });
-    visit("half_pi_times", +[](T x) -> T { return polhode::half_pi<T>() * x; });
-    visit("log_2_times", +[](T x) -> T { return polhode::log_2<T>() * x; });
-    visit("third_times", +[](T x) -> T { return polhode::ratio<T>(1, 3) * x; });
-    visit("sqrt_q", +[](T x) -> T { return polhode::torque_free::step_detail::sqrt_q(x); });
-    visit("sqrt_complement", +[](T x) -> T { return polhode::torque_free::sqrt_complement(x); });
+void for_each_function(Visit visit) {
+    namespace tf = polhode::torque_free;
+    namespace step = tf::step_detail;
+#define POLHODE_1(name, value) visit(name, +[](T x) -> T { return value; })
+#define POLHODE_2(name, value) visit(name, +[](T x, T y) -> T { return value; })
+#define POLHODE_3(name, value) visit(name, +[](T x, T y, T z) -> T { return value; })
+#define POLHODE_UNARY(name) POLHODE_1(#name, name(x));
+#define POLHODE_TEST(name) POLHODE_1(#name, name(x) ? 1.0 : 0.0);
+#define POLHODE_BINARY(name) POLHODE_2(#name, name(x, y));
+#define POLHODE_TIER(tier)                                              \
+    POLHODE_2("sn_" #tier, step::sn_##tier(x, y));                      \
+    POLHODE_2("sn_minus_one_" #tier, tf::sn_minus_one<#tier[0]>(x, y)); \
+    POLHODE_3("third_kind_" #tier, step::third_kind_##tier(x, y, z));   \
+    POLHODE_3("third_kind_minus_one_" #tier, tf::third_kind_minus_one<#tier[0]>(x, y, z));
+    POLHODE_BIT_FUNCTIONS(POLHODE_UNARY)
+    POLHODE_ELEMENTARY_FUNCTIONS(POLHODE_UNARY)
+    POLHODE_BIT_TESTS(POLHODE_TEST)
+    POLHODE_BIT_PAIRS(POLHODE_BINARY)
+    POLHODE_UNARY(sqrt)
+    POLHODE_BINARY(atan2)
+    POLHODE_TIER(a)
+    POLHODE_TIER(b)
+    POLHODE_TIER(c)
+    POLHODE_1("negative", -x);
+    POLHODE_1("sincos", sincos(x).sin);
+    POLHODE_1("sincos_cos", sincos(x).cos);
+    POLHODE_1("half_pi_times", polhode::half_pi<T>() * x);
+    POLHODE_1("log_2_times", polhode::log_2<T>() * x);
+    POLHODE_1("third_times", polhode::ratio<T>(1, 3) * x);
+    POLHODE_1("sqrt_q", step::sqrt_q(x));
+    POLHODE_1("sqrt_complement", tf::sqrt_complement(x));
+    POLHODE_2("add", x + y);
+    POLHODE_2("subtract", x - y);
+    POLHODE_2("multiply", x * y);
+    POLHODE_2("divide", x / y);
+    POLHODE_2("select_less", select(x < y, x, y));
+    POLHODE_2("landen_f", polhode::elliptic::landen_f(x, y));
+    POLHODE_2("landen_am", polhode::elliptic::landen_am(x, y));
+    POLHODE_3("fma", fma(x, y, z));
 }
 
-/// The same for functions of two numbers.
-template <class T, class Visit>
-void for_each_binary(Visit visit) {
-#define POLHODE_BINARY(name) visit(#name, +[](T x, T y) -> T { return name(x, y); })
-    POLHODE_BINARY(copysign);
-    POLHODE_BINARY(flip_sign);
-    POLHODE_BINARY(min);
-    POLHODE_BINARY(max);
-    POLHODE_BINARY(atan2);
-#undef POLHODE_BINARY
-    visit("add", +[](T x, T y) -> T { return x + y; });
-    visit("subtract", +[](T x, T y) -> T { return x - y; });
-    visit("multiply", +[](T x, T y) -> T { return x * y; });
-    visit("divide", +[](T x, T y) -> T { return x / y; });
-    visit("landen_f", +[](T phi, T kc) -> T { return polhode::elliptic::landen_f(phi, kc); });
-    visit("landen_am", +[](T u, T kc) -> T { return polhode::elliptic::landen_am(u, kc); });
-    visit("select_less", +[](T x, T y) -> T { return select(x < y, x, y); });
-    namespace tf = polhode::torque_free;
-    visit("sn_a", +[](T u, T r) -> T { return tf::step_detail::sn_a(u, r); });
-    visit("sn_b", +[](T u, T r) -> T { return tf::step_detail::sn_b(u, r); });
-    visit("sn_c", +[](T u, T r) -> T { return tf::step_detail::sn_c(u, r); });
-    visit("sn_minus_one_a", +[](T u, T r) -> T { return tf::sn_minus_one_a(u, r); });
-    visit("sn_minus_one_b", +[](T u, T r) -> T { return tf::sn_minus_one_b(u, r); });
-    visit("sn_minus_one_c", +[](T u, T r) -> T { return tf::sn_minus_one_c(u, r); });
-}
-
-/// The same for functions of three numbers.
-template <class T, class Visit>
-void for_each_ternary(Visit visit) {
-    visit("fma", +[](T x, T y, T z) -> T { return fma(x, y, z); });
-    namespace tf = polhode::torque_free;
-    visit(
-        "third_kind_a", +[](T u, T r, T y) -> T { return tf::step_detail::third_kind_a(u, r, y); });
-    visit(
-        "third_kind_b", +[](T u, T r, T y) -> T { return tf::step_detail::third_kind_b(u, r, y); });
-    visit(
-        "third_kind_c", +[](T u, T r, T y) -> T { return tf::step_detail::third_kind_c(u, r, y); });
-    visit(
-        "third_kind_minus_one_a",
-        +[](T u, T r, T y) -> T { return tf::third_kind_minus_one_a(u, r, y); });
-    visit(
-        "third_kind_minus_one_b",
-        +[](T u, T r, T y) -> T { return tf::third_kind_minus_one_b(u, r, y); });
-    visit(
-        "third_kind_minus_one_c",
-        +[](T u, T r, T y) -> T { return tf::third_kind_minus_one_c(u, r, y); });
+/// f of as many numbers as it takes.
+template <class T, class... X>
+T applied(T (*f)(X...), const T* in) {
+    return [&]<std::size_t... k>(std::index_sequence<k...>) {
+        return f(in[k]...);
+    }(std::index_sequence_for<X...>{});
 }
 
 /// Applies the named function to rows of pairs.  Functions of polhode.elliptic always have the
@@ -180,15 +144,9 @@ py::object evaluate(const std::string& name, const py::args& arguments) {
     };
     const auto visit = [&]<class... X>(const char* candidate, quad (*f)(X...)) {
         if (name != candidate || x.size() != sizeof...(X)) return;
-        run(1, [f](const quad* in, quad* out) {
-            *out = [&]<std::size_t... k>(std::index_sequence<k...>) {
-                return f(in[k]...);
-            }(std::index_sequence_for<X...>{});
-        });
+        run(1, [f](const quad* in, quad* out) { *out = applied(f, in); });
     };
-    for_each_unary<quad>(visit);
-    for_each_binary<quad>(visit);
-    for_each_ternary<quad>(visit);
+    for_each_function<quad>(visit);
     const auto of = [&]<class F>(const char* candidate, F) {
         if (name != candidate || x.size() != F::inputs) return;
         run(F::outputs, [](const quad* in, quad* out) { F::apply(in, out); });
@@ -216,18 +174,16 @@ py::dict as_dict(const polhode::OperationCount& count) {
 /// The operation counts of the named function on `counted`, and its value.
 py::tuple count(const std::string& name, double x, double y, double z) {
     polhode::OperationCount operations;
+    const counted in[] = {x, y, z};
     counted value = 0.0;
     bool found = false;
-    const auto run = [&](const char* candidate, auto call) {
+    for_each_function<counted>([&]<class... X>(const char* candidate, counted (*f)(X...)) {
         if (name != candidate) return;
         found = true;
         const polhode::counted_scope scope;
-        value = call();
+        value = applied(f, in);
         operations = scope.count();
-    };
-    for_each_unary<counted>([&](const char* n, auto f) { run(n, [&] { return f(x); }); });
-    for_each_binary<counted>([&](const char* n, auto f) { run(n, [&] { return f(x, y); }); });
-    for_each_ternary<counted>([&](const char* n, auto f) { run(n, [&] { return f(x, y, z); }); });
+    });
     if (!found) throw py::key_error(name);
     return py::make_tuple(value.value(), as_dict(operations));
 }
@@ -284,7 +240,7 @@ py::tuple step(const std::string& method,
         if (matrix) {
             for (int k = 0; k < 9; ++k) Q.Q.a[k / 3][k % 3] = at(a, k);
         } else {
-            Q.q = {at(a, 0), at(a, 1), at(a, 2), at(a, 3)};
+            Q.q = quaternion(a);
         }
         const py::ssize_t own = h_high.size() == 1 ? 0 : i;
         quad h(h_high.data()[own], h_low.data()[own]);
@@ -332,13 +288,12 @@ py::tuple heavy_top(const Pairs& stages,
     using Top = polhode::torque::HeavyTop;
     using Frame = polhode::torque::Frame<quad, false>;
     using polhode::cross;
-    const auto body =
-        Inertia<quad>::of({number(inertia, 0), number(inertia, 1), number(inertia, 2)});
-    Vec3<quad> momentum{number(m, 0), number(m, 1), number(m, 2)};
+    const auto body = Inertia<quad>::of(vec3(inertia.data()));
+    Vec3<quad> momentum = vec3(m.data());
     Attitude<quad> Q{};
-    Q.q = {number(q, 0), number(q, 1), number(q, 2), number(q, 3)};
+    Q.q = quaternion(q.data());
     quad p[Top::parameters];
-    for (int k = 0; k < Top::parameters; ++k) p[k] = number(top, k);
+    for (int k = 0; k < Top::parameters; ++k) p[k] = at(top.data(), k);
     quad h(h_high, h_low);
     int violations = polhode::all_valid;
     Q.make_unit(h, violations);  // kicks come before the first flow
@@ -356,7 +311,7 @@ py::tuple heavy_top(const Pairs& stages,
             }
             const Frame frame{Q.q};
             const Vec3<quad> f = Top::torque(p, 0.0, momentum, frame);
-            const Vec3<quad> v{f.x * body.inverse.x, f.y * body.inverse.y, f.z * body.inverse.z};
+            const Vec3<quad> v = times(f, body.inverse);
             const Vec3<quad> w = quad(2.0) * (cross(f, v) - Top::derivative(p, 0.0, v, frame));
             const quad ch3 = quad(stages.at(i, 2, 0), stages.at(i, 2, 1)) * h * h * h;
             momentum = momentum + (s * f - ch3 * w);

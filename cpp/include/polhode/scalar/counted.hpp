@@ -68,12 +68,10 @@ class counted {
 #undef POLHODE_COUNTED_OPERATOR
     friend counted operator-(counted a) { return -a.value_; }
 
-    friend bool operator<(counted a, counted b) { return a.value_ < b.value_; }
-    friend bool operator<=(counted a, counted b) { return a.value_ <= b.value_; }
-    friend bool operator>(counted a, counted b) { return a.value_ > b.value_; }
-    friend bool operator>=(counted a, counted b) { return a.value_ >= b.value_; }
-    friend bool operator==(counted a, counted b) { return a.value_ == b.value_; }
-    friend bool operator!=(counted a, counted b) { return a.value_ != b.value_; }
+#define POLHODE_COMPARISON(op) \
+    friend bool operator op(counted a, counted b) { return a.value_ op b.value_; }
+    POLHODE_COMPARISONS(POLHODE_COMPARISON)
+#undef POLHODE_COMPARISON
 
     friend counted select(bool mask, counted a, counted b) { return mask ? a : b; }
 
@@ -92,19 +90,13 @@ class counted {
     friend RESULT name(counted x) { return polhode::name(x.value_); }
 #define POLHODE_NOT_COUNTED_2(name) \
     friend counted name(counted a, counted b) { return polhode::name(a.value_, b.value_); }
-    POLHODE_NOT_COUNTED_2(copysign)
-    POLHODE_NOT_COUNTED_2(flip_sign)
-    POLHODE_NOT_COUNTED_2(min)
-    POLHODE_NOT_COUNTED_2(max)
-    POLHODE_NOT_COUNTED_1(counted, abs)
-    POLHODE_NOT_COUNTED_1(counted, rint)
-    POLHODE_NOT_COUNTED_1(counted, power_of_two_below)
-    POLHODE_NOT_COUNTED_1(counted, power_of_two_reciprocal)
-    POLHODE_NOT_COUNTED_1(counted, exponent)
-    POLHODE_NOT_COUNTED_1(counted, power_of_two)
-    POLHODE_NOT_COUNTED_1(bool, is_odd)
-    POLHODE_NOT_COUNTED_1(bool, has_bit_1)
-    POLHODE_NOT_COUNTED_1(bool, is_nan)
+#define POLHODE_NUMBER(name) POLHODE_NOT_COUNTED_1(counted, name)
+#define POLHODE_BOOL(name) POLHODE_NOT_COUNTED_1(bool, name)
+    POLHODE_BIT_FUNCTIONS(POLHODE_NUMBER)
+    POLHODE_BIT_TESTS(POLHODE_BOOL)
+    POLHODE_BIT_PAIRS(POLHODE_NOT_COUNTED_2)
+#undef POLHODE_NUMBER
+#undef POLHODE_BOOL
 #undef POLHODE_NOT_COUNTED_1
 #undef POLHODE_NOT_COUNTED_2
 
@@ -118,22 +110,7 @@ class counted {
         ++detail::operations.trig;       \
         return std::name(x.value_);      \
     }
-    POLHODE_COUNTED_ELEMENTARY(sin)
-    POLHODE_COUNTED_ELEMENTARY(cos)
-    POLHODE_COUNTED_ELEMENTARY(tan)
-    POLHODE_COUNTED_ELEMENTARY(asin)
-    POLHODE_COUNTED_ELEMENTARY(acos)
-    POLHODE_COUNTED_ELEMENTARY(atan)
-    POLHODE_COUNTED_ELEMENTARY(exp)
-    POLHODE_COUNTED_ELEMENTARY(expm1)
-    POLHODE_COUNTED_ELEMENTARY(log)
-    POLHODE_COUNTED_ELEMENTARY(log1p)
-    POLHODE_COUNTED_ELEMENTARY(sinh)
-    POLHODE_COUNTED_ELEMENTARY(cosh)
-    POLHODE_COUNTED_ELEMENTARY(tanh)
-    POLHODE_COUNTED_ELEMENTARY(asinh)
-    POLHODE_COUNTED_ELEMENTARY(acosh)
-    POLHODE_COUNTED_ELEMENTARY(atanh)
+    POLHODE_ELEMENTARY_FUNCTIONS(POLHODE_COUNTED_ELEMENTARY)
 #undef POLHODE_COUNTED_ELEMENTARY
 
     friend counted atan2(counted y, counted x) {

@@ -31,18 +31,34 @@ template <int W>
 using real_vector = typename vector_of<W>::real;
 template <int W>
 using bits_vector = typename vector_of<W>::bits;
+inline constexpr std::int64_t sign_bit = INT64_MIN;
+inline constexpr std::int64_t exponent_bits = 0x7ff0000000000000;
+
+// The result for registers of eight, four and two doubles at levels that have an instruction.
+#if defined(__AVX512F__)
+#define POLHODE_OF_8(...) \
+    if constexpr (W == 8) return __VA_ARGS__
+#else
+#define POLHODE_OF_8(...)
+#endif
+#if defined(__AVX__)
+#define POLHODE_OF_4(...) \
+    if constexpr (W == 4) return __VA_ARGS__
+#else
+#define POLHODE_OF_4(...)
+#endif
+#if defined(__SSE2__)
+#define POLHODE_OF_2(...) \
+    if constexpr (W == 2) return __VA_ARGS__
+#else
+#define POLHODE_OF_2(...)
+#endif
 
 template <int W>
 POLHODE_INLINE real_vector<W> vector_sqrt(real_vector<W> x) {
-#if defined(__AVX512F__)
-    if constexpr (W == 8) return _mm512_maskz_sqrt_pd(0xff, x);  // plain form warns in gcc 12
-#endif
-#if defined(__AVX__)
-    if constexpr (W == 4) return _mm256_sqrt_pd(x);
-#endif
-#if defined(__SSE2__)
-    if constexpr (W == 2) return _mm_sqrt_pd(x);
-#endif
+    POLHODE_OF_8(_mm512_maskz_sqrt_pd(0xff, x));  // plain form warns in gcc 12
+    POLHODE_OF_4(_mm256_sqrt_pd(x));
+    POLHODE_OF_2(_mm_sqrt_pd(x));
     real_vector<W> r;
     for (int i = 0; i < W; ++i) r[i] = __builtin_sqrt(x[i]);
     return r;
@@ -50,12 +66,10 @@ POLHODE_INLINE real_vector<W> vector_sqrt(real_vector<W> x) {
 
 template <int W>
 POLHODE_INLINE real_vector<W> vector_fma(real_vector<W> a, real_vector<W> b, real_vector<W> c) {
-#if defined(__AVX512F__)
-    if constexpr (W == 8) return _mm512_fmadd_pd(a, b, c);
-#endif
+    POLHODE_OF_8(_mm512_fmadd_pd(a, b, c));
 #if defined(__FMA__)
-    if constexpr (W == 4) return _mm256_fmadd_pd(a, b, c);
-    if constexpr (W == 2) return _mm_fmadd_pd(a, b, c);
+    POLHODE_OF_4(_mm256_fmadd_pd(a, b, c));
+    POLHODE_OF_2(_mm_fmadd_pd(a, b, c));
 #endif
 #if defined(POLHODE_HAS_FMA)
     real_vector<W> r;
@@ -69,33 +83,19 @@ POLHODE_INLINE real_vector<W> vector_fma(real_vector<W> a, real_vector<W> b, rea
 // a < b ? a : b and a > b ? a : b in one instruction, with NaN and signed zeros as there.
 template <int W>
 POLHODE_INLINE real_vector<W> vector_min(real_vector<W> a, real_vector<W> b) {
-#if defined(__AVX512F__)
-    if constexpr (W == 8) return _mm512_maskz_min_pd(0xff, a, b);
-#endif
-#if defined(__AVX__)
-    if constexpr (W == 4) return _mm256_min_pd(a, b);
-#endif
-#if defined(__SSE2__)
-    if constexpr (W == 2) return _mm_min_pd(a, b);
-#endif
+    POLHODE_OF_8(_mm512_maskz_min_pd(0xff, a, b));
+    POLHODE_OF_4(_mm256_min_pd(a, b));
+    POLHODE_OF_2(_mm_min_pd(a, b));
     return a < b ? a : b;
 }
 template <int W>
 POLHODE_INLINE real_vector<W> vector_max(real_vector<W> a, real_vector<W> b) {
-#if defined(__AVX512F__)
-    if constexpr (W == 8) return _mm512_maskz_max_pd(0xff, a, b);
-#endif
-#if defined(__AVX__)
-    if constexpr (W == 4) return _mm256_max_pd(a, b);
-#endif
-#if defined(__SSE2__)
-    if constexpr (W == 2) return _mm_max_pd(a, b);
-#endif
+    POLHODE_OF_8(_mm512_maskz_max_pd(0xff, a, b));
+    POLHODE_OF_4(_mm256_max_pd(a, b));
+    POLHODE_OF_2(_mm_max_pd(a, b));
     return a > b ? a : b;
 }
-}  // namespace detail
 
-namespace detail {
 /// The truth values of a register: all bits of a lane, or one bit where there are mask registers.
 template <int W>
 struct mask_of {
@@ -148,6 +148,22 @@ struct scalar_traits<pack<W, U>> {
     }                            \
     static_assert(U <= 2)
 
+/// A function of packs or masks, RESULT r with statements for every register u.
+#define POLHODE_PACK_FUNCTION(RESULT, name, arguments, ...) \
+    template <int W, int U>                                 \
+    POLHODE_INLINE RESULT<W, U> name arguments {            \
+        RESULT<W, U> r;                                     \
+        POLHODE_PACK_EACH(__VA_ARGS__);                     \
+        return r;                                           \
+    }
+
+/// A function by another: the value in one expression, of packs where an argument is a double.
+#define POLHODE_PACK_BY(RESULT, name, arguments, ...) \
+    template <int W, int U>                           \
+    POLHODE_INLINE RESULT<W, U> name arguments {      \
+        return __VA_ARGS__;                           \
+    }
+
 // Where there are mask registers: ONE for registers of eight doubles, ALL for others.
 #if defined(__AVX512F__)
 #define POLHODE_PACK_MASK(ONE, ALL) \
@@ -161,82 +177,50 @@ struct scalar_traits<pack<W, U>> {
 #endif
 
 // Each operator has three forms, so that either operand can be a plain double.
-#define POLHODE_PACK_OPERATOR(RESULT, op, ...)                      \
-    template <int W, int U>                                         \
-    POLHODE_INLINE RESULT operator op(pack<W, U> a, pack<W, U> b) { \
-        RESULT r;                                                   \
-        POLHODE_PACK_EACH(__VA_ARGS__);                             \
-        return r;                                                   \
-    }                                                               \
-    template <int W, int U>                                         \
-    POLHODE_INLINE RESULT operator op(pack<W, U> a, double b) {     \
-        return a op pack<W, U>(b);                                  \
-    }                                                               \
-    template <int W, int U>                                         \
-    POLHODE_INLINE RESULT operator op(double a, pack<W, U> b) {     \
-        return pack<W, U>(a) op b;                                  \
-    }
+#define POLHODE_PACK_OPERATOR(RESULT, op, ...)                                            \
+    POLHODE_PACK_FUNCTION(RESULT, operator op, (pack<W, U> a, pack<W, U> b), __VA_ARGS__) \
+    POLHODE_PACK_BY(RESULT, operator op, (pack<W, U> a, double b), a op pack<W, U>(b))    \
+    POLHODE_PACK_BY(RESULT, operator op, (double a, pack<W, U> b), pack<W, U>(a) op b)
 #define POLHODE_COMPARE(op, predicate)                                        \
     POLHODE_PACK_MASK(r.v[u] = _mm512_cmp_pd_mask(a.v[u], b.v[u], predicate), \
                       r.v[u] = a.v[u] op b.v[u])
-#define POLHODE_COMMA ,
-POLHODE_PACK_OPERATOR(pack<W POLHODE_COMMA U>, +, r.v[u] = a.v[u] + b.v[u])
-POLHODE_PACK_OPERATOR(pack<W POLHODE_COMMA U>, -, r.v[u] = a.v[u] - b.v[u])
-POLHODE_PACK_OPERATOR(pack<W POLHODE_COMMA U>, *, r.v[u] = a.v[u] * b.v[u])
-POLHODE_PACK_OPERATOR(pack<W POLHODE_COMMA U>, /, r.v[u] = a.v[u] / b.v[u])
-POLHODE_PACK_OPERATOR(pack_mask<W POLHODE_COMMA U>, <, POLHODE_COMPARE(<, _CMP_LT_OQ))
-POLHODE_PACK_OPERATOR(pack_mask<W POLHODE_COMMA U>, <=, POLHODE_COMPARE(<=, _CMP_LE_OQ))
-POLHODE_PACK_OPERATOR(pack_mask<W POLHODE_COMMA U>, >, POLHODE_COMPARE(>, _CMP_GT_OQ))
-POLHODE_PACK_OPERATOR(pack_mask<W POLHODE_COMMA U>, >=, POLHODE_COMPARE(>=, _CMP_GE_OQ))
-POLHODE_PACK_OPERATOR(pack_mask<W POLHODE_COMMA U>, ==, POLHODE_COMPARE(==, _CMP_EQ_OQ))
-POLHODE_PACK_OPERATOR(pack_mask<W POLHODE_COMMA U>, !=, POLHODE_COMPARE(!=, _CMP_NEQ_UQ))
+POLHODE_PACK_OPERATOR(pack, +, r.v[u] = a.v[u] + b.v[u])
+POLHODE_PACK_OPERATOR(pack, -, r.v[u] = a.v[u] - b.v[u])
+POLHODE_PACK_OPERATOR(pack, *, r.v[u] = a.v[u] * b.v[u])
+POLHODE_PACK_OPERATOR(pack, /, r.v[u] = a.v[u] / b.v[u])
+POLHODE_PACK_OPERATOR(pack_mask, <, POLHODE_COMPARE(<, _CMP_LT_OQ))
+POLHODE_PACK_OPERATOR(pack_mask, <=, POLHODE_COMPARE(<=, _CMP_LE_OQ))
+POLHODE_PACK_OPERATOR(pack_mask, >, POLHODE_COMPARE(>, _CMP_GT_OQ))
+POLHODE_PACK_OPERATOR(pack_mask, >=, POLHODE_COMPARE(>=, _CMP_GE_OQ))
+POLHODE_PACK_OPERATOR(pack_mask, ==, POLHODE_COMPARE(==, _CMP_EQ_OQ))
+POLHODE_PACK_OPERATOR(pack_mask, !=, POLHODE_COMPARE(!=, _CMP_NEQ_UQ))
 #undef POLHODE_PACK_OPERATOR
 #undef POLHODE_COMPARE
-#undef POLHODE_COMMA
 
-template <int W, int U>
-POLHODE_INLINE pack<W, U> operator-(pack<W, U> a) {
-    pack<W, U> r;
-    POLHODE_PACK_EACH(r.v[u] = -a.v[u]);
-    return r;
-}
-template <int W, int U>
-POLHODE_INLINE pack_mask<W, U> operator&(pack_mask<W, U> a, pack_mask<W, U> b) {
-    pack_mask<W, U> r;
-    POLHODE_PACK_EACH(r.v[u] = a.v[u] & b.v[u]);
-    return r;
-}
-template <int W, int U>
-POLHODE_INLINE pack_mask<W, U> operator|(pack_mask<W, U> a, pack_mask<W, U> b) {
-    pack_mask<W, U> r;
-    POLHODE_PACK_EACH(r.v[u] = a.v[u] | b.v[u]);
-    return r;
-}
-template <int W, int U>
-POLHODE_INLINE pack_mask<W, U> operator!(pack_mask<W, U> a) {
-    pack_mask<W, U> r;
-    POLHODE_PACK_EACH(r.v[u] = static_cast<typename detail::mask_of<W>::type>(~a.v[u]));
-    return r;
-}
+// clang-format off
+POLHODE_PACK_FUNCTION(pack, operator-, (pack<W, U> a), r.v[u] = -a.v[u])
+POLHODE_PACK_FUNCTION(pack_mask, operator&, (pack_mask<W, U> a, pack_mask<W, U> b),
+    r.v[u] = a.v[u] & b.v[u])
+POLHODE_PACK_FUNCTION(pack_mask, operator|, (pack_mask<W, U> a, pack_mask<W, U> b),
+    r.v[u] = a.v[u] | b.v[u])
+POLHODE_PACK_FUNCTION(pack_mask, operator!, (pack_mask<W, U> a),
+    r.v[u] = static_cast<typename detail::mask_of<W>::type>(~a.v[u]))
 
 namespace detail {
 template <int W>
 POLHODE_INLINE bool any_lane(typename mask_of<W>::type m) {
-#if defined(__AVX512F__)
-    if constexpr (W == 8) return m != 0;
-#endif
-#if defined(__AVX__)
-    if constexpr (W == 4) return _mm256_movemask_pd((__m256d)m) != 0;
-#endif
-#if defined(__SSE2__)
-    if constexpr (W == 2) return _mm_movemask_pd((__m128d)m) != 0;
-#endif
+    POLHODE_OF_8(m != 0);
+    POLHODE_OF_4(_mm256_movemask_pd((__m256d)m) != 0);
+    POLHODE_OF_2(_mm_movemask_pd((__m128d)m) != 0);
     if constexpr (W == 2 || W == 4) {
         std::int64_t r = 0;
         for (int i = 0; i < W; ++i) r |= m[i];
         return r != 0;
     }
 }
+#undef POLHODE_OF_8
+#undef POLHODE_OF_4
+#undef POLHODE_OF_2
 }  // namespace detail
 
 template <int W, int U>
@@ -249,161 +233,64 @@ template <int W, int U>
 POLHODE_INLINE bool all(pack_mask<W, U> m) {
     return !any(!m);
 }
-template <int W, int U>
-POLHODE_INLINE pack<W, U> select(pack_mask<W, U> m, pack<W, U> a, pack<W, U> b) {
-    pack<W, U> r;
-    POLHODE_PACK_EACH(POLHODE_PACK_MASK(r.v[u] = _mm512_mask_blend_pd(m.v[u], b.v[u], a.v[u]),
-                                        r.v[u] = m.v[u] ? a.v[u] : b.v[u]));
-    return r;
-}
-template <int W, int U>
-POLHODE_INLINE pack<W, U> select(pack_mask<W, U> m, pack<W, U> a, double b) {
-    return select(m, a, pack<W, U>(b));
-}
-template <int W, int U>
-POLHODE_INLINE pack<W, U> select(pack_mask<W, U> m, double a, pack<W, U> b) {
-    return select(m, pack<W, U>(a), b);
-}
+POLHODE_PACK_FUNCTION(pack, select, (pack_mask<W, U> m, pack<W, U> a, pack<W, U> b),
+    POLHODE_PACK_MASK(r.v[u] = _mm512_mask_blend_pd(m.v[u], b.v[u], a.v[u]),
+                      r.v[u] = m.v[u] ? a.v[u] : b.v[u]))
+POLHODE_PACK_BY(pack, select, (pack_mask<W, U> m, pack<W, U> a, double b),
+    select(m, a, pack<W, U>(b)))
+POLHODE_PACK_BY(pack, select, (pack_mask<W, U> m, double a, pack<W, U> b),
+    select(m, pack<W, U>(a), b))
 
-template <int W, int U>
-POLHODE_INLINE pack<W, U> sqrt(pack<W, U> x) {
-    pack<W, U> r;
-    POLHODE_PACK_EACH(r.v[u] = detail::vector_sqrt<W>(x.v[u]));
-    return r;
-}
-template <int W, int U>
-POLHODE_INLINE pack<W, U> fma(pack<W, U> a, pack<W, U> b, pack<W, U> c) {
-    pack<W, U> r;
-    POLHODE_PACK_EACH(r.v[u] = detail::vector_fma<W>(a.v[u], b.v[u], c.v[u]));
-    return r;
-}
-template <int W, int U>
-POLHODE_INLINE pack<W, U> fma(pack<W, U> a, pack<W, U> b, double c) {
-    return fma(a, b, pack<W, U>(c));
-}
-template <int W, int U>
-POLHODE_INLINE pack<W, U> fma(double a, pack<W, U> b, pack<W, U> c) {
-    return fma(pack<W, U>(a), b, c);
-}
-template <int W, int U>
-POLHODE_INLINE pack<W, U> fma(pack<W, U> a, double b, pack<W, U> c) {
-    return fma(a, pack<W, U>(b), c);
-}
-template <int W, int U>
-POLHODE_INLINE pack<W, U> fma(pack<W, U> a, double b, double c) {
-    return fma(a, pack<W, U>(b), pack<W, U>(c));
-}
-template <int W, int U>
-POLHODE_INLINE pack<W, U> fma(double a, pack<W, U> b, double c) {
-    return fma(pack<W, U>(a), b, pack<W, U>(c));
-}
+POLHODE_PACK_FUNCTION(pack, sqrt, (pack<W, U> x), r.v[u] = detail::vector_sqrt<W>(x.v[u]))
+POLHODE_PACK_FUNCTION(pack, fma, (pack<W, U> a, pack<W, U> b, pack<W, U> c),
+    r.v[u] = detail::vector_fma<W>(a.v[u], b.v[u], c.v[u]))
+POLHODE_PACK_BY(pack, fma, (pack<W, U> a, pack<W, U> b, double c), fma(a, b, pack<W, U>(c)))
+POLHODE_PACK_BY(pack, fma, (double a, pack<W, U> b, pack<W, U> c), fma(pack<W, U>(a), b, c))
+POLHODE_PACK_BY(pack, fma, (pack<W, U> a, double b, pack<W, U> c), fma(a, pack<W, U>(b), c))
+POLHODE_PACK_BY(pack, fma, (pack<W, U> a, double b, double c), fma(a, pack<W, U>(b), pack<W, U>(c)))
+POLHODE_PACK_BY(pack, fma, (double a, pack<W, U> b, double c), fma(pack<W, U>(a), b, pack<W, U>(c)))
 
+/// A function of bits: BODY sees `x`, the bits of a register of A.
+#define POLHODE_PACK_BITS(name, arguments, A, ...)                                                \
+    POLHODE_PACK_FUNCTION(pack, name, arguments, const auto x = (detail::bits_vector<W>)(A).v[u]; \
+                          r.v[u] = (detail::real_vector<W>)(__VA_ARGS__))
+
+POLHODE_PACK_BITS(abs, (pack<W, U> a), a, x & ~detail::sign_bit)
+POLHODE_PACK_BITS(copysign, (pack<W, U> a, pack<W, U> sign),
+    a, (x & ~detail::sign_bit) | ((detail::bits_vector<W>)sign.v[u] & detail::sign_bit))
+POLHODE_PACK_BY(pack, copysign, (double a, pack<W, U> sign), copysign(pack<W, U>(a), sign))
+POLHODE_PACK_BITS(flip_sign, (pack<W, U> a, pack<W, U> sign),
+    a, x ^ ((detail::bits_vector<W>)sign.v[u] & detail::sign_bit))
+POLHODE_PACK_FUNCTION(pack, flip_where, (pack_mask<W, U> m, pack<W, U> a),
+    POLHODE_PACK_MASK(r.v[u] = _mm512_mask_blend_pd(m.v[u], a.v[u], -a.v[u]),
+                      r.v[u] = (detail::real_vector<W>)((detail::bits_vector<W>)a.v[u] ^
+                                                        (m.v[u] & detail::sign_bit))))
+POLHODE_PACK_FUNCTION(pack, min, (pack<W, U> a, pack<W, U> b),
+    r.v[u] = detail::vector_min<W>(a.v[u], b.v[u]))
+POLHODE_PACK_FUNCTION(pack, max, (pack<W, U> a, pack<W, U> b),
+    r.v[u] = detail::vector_max<W>(a.v[u], b.v[u]))
+POLHODE_PACK_BY(pack, min, (pack<W, U> a, double b), min(a, pack<W, U>(b)))
+POLHODE_PACK_BY(pack, max, (pack<W, U> a, double b), max(a, pack<W, U>(b)))
+POLHODE_PACK_BY(pack, rint, (pack<W, U> a), (a + 0x1.8p52) - 0x1.8p52)
+POLHODE_PACK_BITS(power_of_two_below, (pack<W, U> a), a, x & detail::exponent_bits)
+POLHODE_PACK_BITS(power_of_two_reciprocal, (pack<W, U> a), a, 0x7fe0000000000000 - x)
+POLHODE_PACK_FUNCTION(pack, exponent, (pack<W, U> a),
+    const auto x = (typename detail::vector_of<W>::unsigned_bits)a.v[u] & 0x7ff0000000000000ULL;
+    r.v[u] = (detail::real_vector<W>)((x >> 52) | 0x4330000000000000ULL) - (0x1p52 + 1023))
+POLHODE_PACK_BITS(power_of_two, (pack<W, U> n), n + (0x1.8p52 + 1023), x << 52)
 namespace detail {
-// One function of bits on every register: BODY sees `x`, the bits of a register.
-#define POLHODE_PACK_BITS(a, BODY)                                     \
-    pack<W, U> r;                                                      \
-    POLHODE_PACK_EACH(const auto x = (detail::bits_vector<W>)(a).v[u]; \
-                      r.v[u] = (detail::real_vector<W>)(BODY));        \
-    return r
-inline constexpr std::int64_t sign_bit = INT64_MIN;
-inline constexpr std::int64_t exponent_bits = 0x7ff0000000000000;
-}  // namespace detail
-
-template <int W, int U>
-POLHODE_INLINE pack<W, U> abs(pack<W, U> a) {
-    POLHODE_PACK_BITS(a, x & ~detail::sign_bit);
-}
-template <int W, int U>
-POLHODE_INLINE pack<W, U> copysign(pack<W, U> a, pack<W, U> sign) {
-    POLHODE_PACK_BITS(
-        a, (x & ~detail::sign_bit) | ((detail::bits_vector<W>)sign.v[u] & detail::sign_bit));
-}
-template <int W, int U>
-POLHODE_INLINE pack<W, U> copysign(double a, pack<W, U> sign) {
-    return copysign(pack<W, U>(a), sign);
-}
-template <int W, int U>
-POLHODE_INLINE pack<W, U> flip_sign(pack<W, U> a, pack<W, U> sign) {
-    POLHODE_PACK_BITS(a, x ^ ((detail::bits_vector<W>)sign.v[u] & detail::sign_bit));
-}
-template <int W, int U>
-POLHODE_INLINE pack<W, U> flip_where(pack_mask<W, U> m, pack<W, U> a) {
-    pack<W, U> r;
-    POLHODE_PACK_EACH(
-        POLHODE_PACK_MASK(r.v[u] = _mm512_mask_blend_pd(m.v[u], a.v[u], -a.v[u]),
-                          r.v[u] = (detail::real_vector<W>)((detail::bits_vector<W>)a.v[u] ^
-                                                            (m.v[u] & detail::sign_bit))));
-    return r;
-}
-template <int W, int U>
-POLHODE_INLINE pack<W, U> min(pack<W, U> a, pack<W, U> b) {
-    pack<W, U> r;
-    POLHODE_PACK_EACH(r.v[u] = detail::vector_min<W>(a.v[u], b.v[u]));
-    return r;
-}
-template <int W, int U>
-POLHODE_INLINE pack<W, U> max(pack<W, U> a, pack<W, U> b) {
-    pack<W, U> r;
-    POLHODE_PACK_EACH(r.v[u] = detail::vector_max<W>(a.v[u], b.v[u]));
-    return r;
-}
-template <int W, int U>
-POLHODE_INLINE pack<W, U> min(pack<W, U> a, double b) {
-    return min(a, pack<W, U>(b));
-}
-template <int W, int U>
-POLHODE_INLINE pack<W, U> max(pack<W, U> a, double b) {
-    return max(a, pack<W, U>(b));
-}
-template <int W, int U>
-POLHODE_INLINE pack<W, U> rint(pack<W, U> a) {
-    return (a + 0x1.8p52) - 0x1.8p52;
-}
-template <int W, int U>
-POLHODE_INLINE pack<W, U> power_of_two_below(pack<W, U> a) {
-    POLHODE_PACK_BITS(a, x & detail::exponent_bits);
-}
-template <int W, int U>
-POLHODE_INLINE pack<W, U> power_of_two_reciprocal(pack<W, U> a) {
-    POLHODE_PACK_BITS(a, 0x7fe0000000000000 - x);
-}
-template <int W, int U>
-POLHODE_INLINE pack<W, U> exponent(pack<W, U> a) {
-    using unsigned_bits = typename detail::vector_of<W>::unsigned_bits;
-    pack<W, U> r;
-    POLHODE_PACK_EACH(const auto x = (unsigned_bits)a.v[u] & 0x7ff0000000000000ULL;
-                      r.v[u] = (detail::real_vector<W>)((x >> 52) | 0x4330000000000000ULL) -
-                               (0x1p52 + 1023));
-    return r;
-}
-template <int W, int U>
-POLHODE_INLINE pack<W, U> power_of_two(pack<W, U> n) {
-    POLHODE_PACK_BITS(n + (0x1.8p52 + 1023), x << 52);
-}
-namespace detail {
-template <int W, int U>
-POLHODE_INLINE pack_mask<W, U> has_bit(pack<W, U> n, std::int64_t bit) {
-    const pack<W, U> shifted = n + 0x1.8p52;
-    pack_mask<W, U> r;
-    POLHODE_PACK_EACH(POLHODE_PACK_MASK(
+POLHODE_PACK_FUNCTION(pack_mask, has_bit, (pack<W, U> shifted, std::int64_t bit),
+    POLHODE_PACK_MASK(
         r.v[u] = _mm512_test_epi64_mask((__m512i)shifted.v[u], _mm512_set1_epi64(bit)),
-        r.v[u] = ((bits_vector<W>)shifted.v[u] & bit) != 0));
-    return r;
-}
+        r.v[u] = ((bits_vector<W>)shifted.v[u] & bit) != 0))
 }  // namespace detail
-template <int W, int U>
-POLHODE_INLINE pack_mask<W, U> is_odd(pack<W, U> n) {
-    return detail::has_bit(n, 1);
-}
-template <int W, int U>
-POLHODE_INLINE pack_mask<W, U> has_bit_1(pack<W, U> n) {
-    return detail::has_bit(n, 2);
-}
-template <int W, int U>
-POLHODE_INLINE pack_mask<W, U> is_nan(pack<W, U> a) {
-    return a != a;
-}
+POLHODE_PACK_BY(pack_mask, is_odd, (pack<W, U> n), detail::has_bit(n + 0x1.8p52, 1))
+POLHODE_PACK_BY(pack_mask, has_bit_1, (pack<W, U> n), detail::has_bit(n + 0x1.8p52, 2))
+POLHODE_PACK_BY(pack_mask, is_nan, (pack<W, U> a), a != a)
+// clang-format on
 #undef POLHODE_PACK_BITS
+#undef POLHODE_PACK_BY
+#undef POLHODE_PACK_FUNCTION
 #undef POLHODE_PACK_EACH
 #undef POLHODE_PACK_MASK
 

@@ -48,12 +48,10 @@ class quad {
     friend quad operator/(quad a, quad b) { return from(a.value_ / b.value_); }
     friend quad operator-(quad a) { return from(-a.value_); }
 
-    friend bool operator<(quad a, quad b) { return a.value_ < b.value_; }
-    friend bool operator<=(quad a, quad b) { return a.value_ <= b.value_; }
-    friend bool operator>(quad a, quad b) { return a.value_ > b.value_; }
-    friend bool operator>=(quad a, quad b) { return a.value_ >= b.value_; }
-    friend bool operator==(quad a, quad b) { return a.value_ == b.value_; }
-    friend bool operator!=(quad a, quad b) { return a.value_ != b.value_; }
+#define POLHODE_COMPARISON(op) \
+    friend bool operator op(quad a, quad b) { return a.value_ op b.value_; }
+    POLHODE_COMPARISONS(POLHODE_COMPARISON)
+#undef POLHODE_COMPARISON
 
     friend quad select(bool mask, quad a, quad b) { return mask ? a : b; }
     friend quad fma(quad a, quad b, quad c) { return a * b + c; }

@@ -32,6 +32,18 @@ options that these contain, or append -fno-fast-math; a program that links libpo
 #define POLHODE_HAS_FMA 1
 #endif
 
+// Names that several number types and their tests go through.
+// clang-format off
+#define POLHODE_COMPARISONS(DO) DO(<) DO(<=) DO(>) DO(>=) DO(==) DO(!=)
+#define POLHODE_BIT_FUNCTIONS(DO) \
+    DO(abs) DO(rint) DO(exponent) DO(power_of_two) DO(power_of_two_below) DO(power_of_two_reciprocal)
+#define POLHODE_BIT_TESTS(DO) DO(is_odd) DO(has_bit_1) DO(is_nan)
+#define POLHODE_BIT_PAIRS(DO) DO(copysign) DO(flip_sign) DO(min) DO(max)
+#define POLHODE_ELEMENTARY_FUNCTIONS(DO) \
+    DO(sin) DO(cos) DO(tan) DO(asin) DO(acos) DO(atan) DO(exp) DO(expm1) DO(log) DO(log1p) \
+    DO(sinh) DO(cosh) DO(tanh) DO(asinh) DO(acosh) DO(atanh)
+// clang-format on
+
 POLHODE_NAMESPACE_BEGIN
 
 /// Traits of a number type: its mask, its number of lanes, its rounding unit.

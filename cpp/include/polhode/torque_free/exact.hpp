@@ -131,13 +131,6 @@ POLHODE_INLINE Values by_tier(const T& w2, const Evaluate& evaluate) {
     if (any(tier_a)) p = blend(tier_a, evaluate.template operator()<'a'>(), p);
     return p;
 }
-/// sn(v)/v - 1 by the polynomial of a tier.
-template <char tier, class T>
-POLHODE_INLINE T sn_minus_one(const T& u, const T& r) {
-    if constexpr (tier == 'a') return sn_minus_one_a(u, r);
-    if constexpr (tier == 'b') return sn_minus_one_b(u, r);
-    if constexpr (tier == 'c') return sn_minus_one_c(u, r);
-}
 
 /// s - 1 and W - 1 of the base.
 template <class T>
@@ -148,10 +141,7 @@ struct Base {
     }
     POLHODE_INLINE static Base of(T w2, T u, T r, T y) {
         return by_tier<Base>(w2, [&]<char tier>() POLHODE_INLINE_LAMBDA {
-            const T sn1 = sn_minus_one<tier>(u, r);
-            if constexpr (tier == 'a') return Base{sn1, third_kind_minus_one_a(u, r, y)};
-            if constexpr (tier == 'b') return Base{sn1, third_kind_minus_one_b(u, r, y)};
-            if constexpr (tier == 'c') return Base{sn1, third_kind_minus_one_c(u, r, y)};
+            return Base{sn_minus_one<tier>(u, r), third_kind_minus_one<tier>(u, r, y)};
         });
     }
 };

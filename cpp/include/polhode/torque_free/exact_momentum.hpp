@@ -47,7 +47,7 @@ struct Base {
         return exact_detail::by_tier<Base>(w2, [&]<char tier>() POLHODE_INLINE_LAMBDA {
             Base p;
             POLHODE_UNROLL
-            for (int j = 0; j < N; ++j) p.S[j] = exact_detail::sn_minus_one<tier>(u[j], r[j]);
+            for (int j = 0; j < N; ++j) p.S[j] = sn_minus_one<tier>(u[j], r[j]);
             return p;
         });
     }

@@ -58,8 +58,7 @@ void sn_series(T u, T r, T (&c)[series_terms], T (&square)[series_terms]) {
 }
 template <class T>
 T sn_minus_one_series(T u, T r) {
-    T c[series_terms];
-    T square[series_terms];
+    T c[series_terms], square[series_terms];
     sn_series(u, r, c, square);
     T sum = 0.0;
     for (int n = series_terms - 1; n >= 1; --n) sum = sum + c[n];
@@ -67,12 +66,9 @@ T sn_minus_one_series(T u, T r) {
 }
 template <class T>
 T third_kind_minus_one_series(T u, T r, T y) {
-    T c[series_terms];
-    T square[series_terms];
+    T c[series_terms], square[series_terms];
     sn_series(u, r, c, square);
-    T f[series_terms];
-    f[0] = 1.0;
-    T sum = 0.0;
+    T f[series_terms]{1.0}, sum = 0.0;
     for (int n = 1; n < series_terms; ++n) {
         f[n] = 0.0;
         for (int j = 0; j <= n - 1; ++j) f[n] = fma(square[j], f[n - 1 - j], f[n]);
@@ -178,43 +174,20 @@ POLHODE_INLINE T sqrt_q(T x) {
 
 }  // namespace step_detail
 
-/// sn(v, k)/v - 1 for w <= 0.05 (a), 0.095 (b), 0.15 (c).
-template <class T>
-POLHODE_INLINE T sn_minus_one_a(T u, T r) {
+/// sn(v, k)/v - 1 by a tier: w <= 0.05 ('a'), 0.095 ('b'), 0.15 ('c').
+template <char tier, class T>
+POLHODE_INLINE T sn_minus_one(T u, T r) {
     if constexpr (wider_than_double<T>) return step_detail::sn_minus_one_series(u, r);
-    return step_detail::sn_a(u, r);
-}
-template <class T>
-POLHODE_INLINE T sn_minus_one_b(T u, T r) {
-    if constexpr (wider_than_double<T>) return step_detail::sn_minus_one_series(u, r);
-    return step_detail::sn_b(u, r);
-}
-template <class T>
-POLHODE_INLINE T sn_minus_one_c(T u, T r) {
-    if constexpr (wider_than_double<T>) return step_detail::sn_minus_one_series(u, r);
+    if constexpr (tier == 'a') return step_detail::sn_a(u, r);
+    if constexpr (tier == 'b') return step_detail::sn_b(u, r);
     return step_detail::sn_c(u, r);
 }
-
-/// W - 1 for w <= 0.05 (a), 0.095 (b), 0.15 (c).
-template <class T>
-POLHODE_INLINE T third_kind_minus_one_a(T u, T r, T y) {
-    if constexpr (wider_than_double<T>) {
-        return step_detail::third_kind_minus_one_series(u, r, y);
-    }
-    return step_detail::third_kind_a(u, r, y);
-}
-template <class T>
-POLHODE_INLINE T third_kind_minus_one_b(T u, T r, T y) {
-    if constexpr (wider_than_double<T>) {
-        return step_detail::third_kind_minus_one_series(u, r, y);
-    }
-    return step_detail::third_kind_b(u, r, y);
-}
-template <class T>
-POLHODE_INLINE T third_kind_minus_one_c(T u, T r, T y) {
-    if constexpr (wider_than_double<T>) {
-        return step_detail::third_kind_minus_one_series(u, r, y);
-    }
+/// W - 1 by a tier.
+template <char tier, class T>
+POLHODE_INLINE T third_kind_minus_one(T u, T r, T y) {
+    if constexpr (wider_than_double<T>) return step_detail::third_kind_minus_one_series(u, r, y);
+    if constexpr (tier == 'a') return step_detail::third_kind_a(u, r, y);
+    if constexpr (tier == 'b') return step_detail::third_kind_b(u, r, y);
     return step_detail::third_kind_c(u, r, y);
 }
 
