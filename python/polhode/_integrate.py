@@ -146,19 +146,13 @@ def integrate(
     and "taylor3_false" need a model that does not depend on time, or SpatialMomentum with two
     derivatives; "taylor4" ... "taylor6" need SpatialMomentum with one derivative less than the
     order; all others accept any torque. Implicit methods evaluate the torque at the unknown state,
-    up to 1000 times per step. For long steps Krysl's methods follow the solution branch from h = 0;
-    for Munthe-Kaas methods see `rkmk`. A body also becomes NaN after 524,288 parts of the
-    continuation in one step, see `step`. Sources: [Buss01], [Krysl07] Sec. 3 and, for the
-    iteration, [Bro65].
+    up to 1000 times per step, and find solutions as in `step`. Sources: [Buss01], [Krysl07] Sec. 3
+    and, for the iteration, [Bro65].
 
     With a splitting the target of ``energy_correction`` is, in each free flow, the energy with
-    which it begins. In direct integration it changes by the work of the torque, by Hermite's
-    formula of the order of the method (Taylor methods) or by the quadrature of the method. The
-    order stays the same, but the error of the work changes the attitude. For heavy tops the
-    attitude error is smaller with the correction for "taylor1", "euler_forward" and "rk4_rotation",
-    the same for "imidm" and the Gauss methods, and larger for "trapm", "bbtrapwd", "taylor3",
-    "rkmk_midpoint" and "euler_backward". A step whose work is a tenth of the energy or more is not
-    corrected, and a body that starts at rest loses up to one order.
+    which it begins. In direct integration it changes by the work of the torque; a step whose work
+    is a tenth of the energy or more is not corrected. The order stays the same, but the error of
+    the work changes the attitude, which the page of the correction compares.
 
     Examples
     --------

@@ -96,45 +96,16 @@ def step(
     than 300 growth times that starts less than 1e-135 |m| away from the axis of the middle moment,
     but not on it. A growth time is 1/sqrt((1/I1 - 1/I2) (1/I2 - 1/I3)) / |m|.
 
-    "dmv2" ... "dmv18" solve an implicit equation. Its correct solution exists up to a rotation of
-    pi/2 per step for order 2, and of about pi for the others. From |h| |m| / I1 = pi on, with I1
-    the least moment, the body is NaN. For shorter steps a solution is rejected, and the body is
-    NaN, if it differs from a Runge-Kutta estimate of the attitude by more than 0.15 rad (orders
-    below 8: 0.6 rad). Two solutions meet for a rotation of pi/2 per step about a principal axis.
-    Within 1e-4 rad of this point the wrong one may be returned, with an error of up to 2e-4 rad,
-    also for orders whose error is smaller elsewhere. A solution always exists for |h| |m| / I1 <= 1
-    - 1e-13. "midpoint" has a solution for every step. It is found up to |h| |m| / I1 = 3; beyond,
-    not for every body (NaN), and it may be another one than that of short steps.
-
-    "rotations231" rotates about the body axes 2, 3, 1, 3, 2 in this order; the other five names are
-    similar. The error depends on the order of the axes by a factor of up to 300; the axis of the
-    least moment should be the first. "symmetric_rotation" chooses the axes automatically. It has
-    the same order, is more accurate, and is exact for symmetric bodies. The option ``axes`` sets
-    other axes; ``cayley=True`` rotates by 2 atan(angle/2) instead of the angle.
-
-    "taylor1" ... "taylor6" make one rotation per step, by the Taylor series of the rotation vector
-    ([Buss01] Sec. 2, 5). The number is the order; "taylor2_augmented" and "taylor3_false" have
-    order 2. "rk4" integrates the quaternion as a vector (order 4), "rk4_rotation" averages angular
-    velocities (order 2, [Buss01] Sec. 3). The multistep methods "abam_rotation" and
-    "simo_wong_explicit" (order 2) compute their first steps with ``start="rk4"``, or with
-    ``start="buss"``, which uses steps of order 1.
-
-    "trap", "imid", "trapm", "imidm", "swc1", "akw", "bbtrap", "bbtrapwd" (order 2) and
-    "euler_forward", "euler_backward" (order 1) are the methods of [Krysl07] Sec. 3. The last two
-    have the option ``form="rate"``, which integrates m' = m x omega directly and does not conserve
-    the spatial momentum. Munthe-Kaas methods have the order of their tableau, see `rkmk`.
-
-    The implicit ones of these methods can have several solutions in a long step. polhode returns
-    the solution connected to h = 0: near the start for a short step, else by continuation in h. If
-    that branch ends before h, or needs more than 65,536 parts, the body becomes NaN. Among 300,000
-    random bodies this did not happen up to |h| |m| / I1 = 2, and for "trap", "imid", "imidm" and
-    "akw" not up to 5 (``python -m benchmarks --only implicit_roots``).
+    The pages of the families describe the other methods: formulas, options, accuracy, which steps
+    have a solution. Implicit methods return the solution that is connected to h = 0; where there is
+    none, or it is not found, the body becomes NaN. "dmv2" ... "dmv18" have one for |h| |m| / I1 <=
+    1 - 1e-13, I1 the least moment, and never from pi on. "midpoint" has one for every step, found
+    up to 3. The others follow it in up to 65,536 parts of h: among 300,000 random bodies all were
+    found up to 2 (``python -m benchmarks --only implicit_roots``).
 
     With ``energy_correction=True`` the body is rotated after each step so that its energy equals
-    the energy at the start of the call. The spatial momentum does not change. To first order in the
-    energy error, the angle is the smallest possible. If no momentum of size |m| has the target
-    energy, the nearest possible energy is used. ``"buss"`` uses the formula of [Buss01] Sec. 4
-    where it has a solution.
+    the energy at the start of the call, as far as its momentum allows; the spatial momentum does
+    not change.
 
     Examples
     --------

@@ -49,41 +49,41 @@ __all__ = [
 Array = NDArray[np.float64]
 
 
-def _described(name: str, text: str) -> np.ufunc:
+def _ufunc(name: str, text: str) -> np.ufunc:
     ufunc: np.ufunc = getattr(_core, name)
     _core.describe(ufunc, text)
     return ufunc
 
 
-agm = _described(
+agm = _ufunc(
     "agm",
     """Arithmetic-geometric mean of two non-negative numbers.
 
 Error below 4 eps (eps = 2.2e-16). Limits: 0 where one number is 0 and the other finite, inf where
 one is inf and the other positive, NaN for (0, inf) and where one is negative.""",
 )
-rf = _described(
+rf = _ufunc(
     "rf",
     """Carlson's R_F(x, y, z) = 1/2 int_0^inf dt / sqrt((t+x)(t+y)(t+z)).
 
 x, y, z >= 0, at most one of them zero. Error below 4 eps (eps = 2.2e-16). Limits: inf where two are
 zero, 0 where one is inf; NaN where one is negative. Source: DLMF 19.16.1, 19.36(i).""",
 )
-rc = _described(
+rc = _ufunc(
     "rc",
     """Carlson's R_C(x, y) = R_F(x, y, y); for y < 0 its Cauchy principal value.
 
 x >= 0. Error below 4 eps (eps = 2.2e-16). Limits: inf at y = 0, 0 where one is inf; NaN where x is
 negative. Source: DLMF 19.2.20.""",
 )
-rd = _described(
+rd = _ufunc(
     "rd",
     """Carlson's R_D(x, y, z) = R_J(x, y, z, z).
 
 x, y >= 0, at most one of them zero, z > 0. Error below 4 eps (eps = 2.2e-16). Limits: inf where
 z = 0 or x = y = 0, 0 where one is inf; NaN where one is negative. Source: DLMF 19.16, 19.36(i).""",
 )
-rj = _described(
+rj = _ufunc(
     "rj",
     """Carlson's R_J(x, y, z, p) = 3/2 int_0^inf dt / ((t+p) sqrt((t+x)(t+y)(t+z))).
 

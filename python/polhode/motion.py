@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Regime(enum.IntEnum):
+class Regime(enum.Enum):
     """How the angular momentum moves in the body frame.
 
     Attributes

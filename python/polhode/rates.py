@@ -82,7 +82,9 @@ def attitude_from_rate(
     >>> ph.attitude_from_rate(rate, [1.0, 0.0, 0.0, 0.0], np.sqrt(np.pi / 2)).round(6)
     array([0.707107, 0.      , 0.      , 0.707107])
     """
-    order = _order(order)
+    order = _arrays.whole("order", order)
+    if order not in _STEPS:
+        raise ValueError(f"order must be 2, 4, 6 or 8, not {order!r}")
     count = _arrays.step_count(n_steps)
     attitude = _arrays.attitude_operand("q0", q0)
     _arrays.check_attitude(attitude.array, "q0")
@@ -98,7 +100,7 @@ def attitude_from_rate(
     if callable(omega):
         if step.ndim != 0:
             raise ValueError(f"h must be one number where omega is a function, not {step.shape}")
-        rates = _called(omega, float(step), count, order, _arrays.one_number("t0", t0))
+        rates = _rates(omega, float(step), count, order, _arrays.one_number("t0", t0))
         batch: tuple[int, ...] = ()
     else:
         samples = _sampled(omega, count, order)
@@ -115,26 +117,13 @@ def attitude_from_rate(
     return so3.to_matrix(q) if attitude.core == (3, 3) else np.asarray(q)
 
 
-def _order(order: Any) -> int:
-    whole = _arrays.whole("order", order)
-    if whole not in _STEPS:
-        raise ValueError(f"order must be 2, 4, 6 or 8, not {order!r}")
-    return whole
-
-
-def _nodes(order: int) -> list[float]:
-    """Gauss's nodes on [0, 1], ascending."""
-    count = order // 2
-    distances = _core.gauss_distances(count)
-    before = [0.5 - x for x in reversed(distances)]
-    return before + [0.5 + x for x in distances[count % 2 :]]
-
-
-def _called(
+def _rates(
     omega: Callable[[float], Any], h: float, count: int, order: int, t0: float
 ) -> Iterator[list[Array]]:
     """The rate at the nodes, one step after another."""
-    nodes = _nodes(order)
+    distances = _core.gauss_distances(order // 2)  # of the nodes from the middle of the step
+    nodes = [0.5 - x for x in reversed(distances)]
+    nodes += [0.5 + x for x in distances[order // 2 % 2 :]]
     for n in range(count):
         yield [_arrays.components("omega(t)", omega(t0 + (n + c) * h), 3) for c in nodes]
 
