@@ -174,21 +174,9 @@ def integrate(
     if resume and save_to is None:
         raise ValueError("resume=True needs save_to, the directory of the run")
     settings = settings_of(
-        inertia,
-        m0,
-        q0,
-        h,
-        n_steps,
-        torque=torque,
-        splitting=splitting,
-        method=method,
-        t0=t0,
-        save_every=save_every,
-        compensated=compensated,
-        threads=threads,
-        options=options,
-        in_memory=save_to is None,
-    )
+        inertia, m0, q0, h, n_steps, torque, splitting, method, t0, save_every, compensated,
+        threads, options, in_memory=save_to is None,
+    )  # fmt: skip
     if save_to is None:
         t = settings.saved_times()
         m, q = (np.empty((len(t), *start.shape)) for start in (settings.m0, settings.q0))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -311,22 +310,7 @@ class RigidBody:
         return self._from_principal(quantities.omega(self._moments, principal))
 
     def energy(self, m: ArrayLike) -> Array:
-        """Kinetic energy of an angular momentum.
-
-        Parameters
-        ----------
-        m : array_like, shape (..., 3)
-            Angular momentum in the user's body axes.
-
-        Returns
-        -------
-        energy : ndarray, shape (...)
-            Kinetic energy.
-
-        Raises
-        ------
-        ValueError
-            If a rod has momentum about itself of more than 1e-12 ``|m|``.
+        """Kinetic energy, shape (...), of an angular momentum as in `omega`, which says the errors.
 
         Examples
         --------
@@ -350,29 +334,17 @@ class RigidBody:
 
         Parameters
         ----------
-        m : array_like, shape (..., 3)
-            Angular momentum in the user's body axes.
-        q : array_like, shape (..., 4) or (..., 3, 3)
-            Attitude of the user's body axes, body to space.
-        h : array_like, shape (...)
-            Step length, of either sign.
-        out : tuple of two ndarrays, optional
-            Arrays for the results; the arguments themselves are allowed.
+        m, q, h, out
+            As in `polhode.step`; `m` (..., 3) and the attitude `q` (..., 4) or (..., 3, 3) belong
+            to the user's body axes, as do the results.
         **options : Any
             Other arguments of `polhode.step`: ``method``, ``n_steps``, ``threads`` and the options
             of the method. Options that name axes refer to the principal axes.
 
         Returns
         -------
-        m : ndarray, shape (..., 3)
-            Angular momentum after the step, user's body axes.
-        q : ndarray, shape (..., 4) or (..., 3, 3)
-            Attitude after the step, continued from the given one (sign included).
-
-        Raises
-        ------
-        ValueError
-            As `polhode.step`.
+        m, q : ndarray
+            As `polhode.step`, which also says the errors.
 
         Notes
         -----
@@ -381,7 +353,6 @@ class RigidBody:
 
         Examples
         --------
-        >>> import numpy as np
         >>> import polhode as ph
         >>> body = ph.RigidBody([[0.1, 0.1, 0], [0.1, 0.1, 0], [0, 0, 0.2]])
         >>> m, q = body.step([0.1, 0.1, 0.0], [1.0, 0.0, 0.0, 0.0], 3.0)
@@ -421,12 +392,7 @@ class RigidBody:
         Returns
         -------
         motion : TorqueFreeMotion
-            ``motion(t)`` gives momentum and attitude at the times `t`.
-
-        Raises
-        ------
-        ValueError
-            As `polhode.TorqueFreeMotion`.
+            ``motion(t)`` gives momentum and attitude at the times `t`. The class says the errors.
 
         Examples
         --------
@@ -449,48 +415,27 @@ class RigidBody:
         q0: AttitudeLike,
         h: ArrayLike,
         n_steps: int,
-        *,
-        torque: Any = None,
-        callback: Callable[..., Any] | None = None,
         **options: Any,
     ) -> Any:
         """Integrate the bodies, with torque or without, in the user's body axes.
 
         Parameters
         ----------
-        m0 : array_like, shape (..., 3)
-            Angular momentum at the start, user's body axes.
-        q0 : array_like, shape (..., 4) or (..., 3, 3)
-            Attitude of the user's body axes at the start, body to space.
-        h : array_like, shape () or (n_steps,)
-            Step length.
-        n_steps : int
-            Number of steps.
-        torque : model, list of models or callable, optional
-            As in `polhode.integrate`; its arguments and result are in the user's body axes.
-        callback : callable, optional
-            As in `polhode.integrate`; its arguments are in the user's body axes.
-        **options : Any
-            Other arguments of `polhode.integrate`.
+        m0, q0, h, n_steps, **options
+            As in `polhode.integrate`; `m0` (..., 3) and the attitude `q0` (..., 4) or (..., 3, 3)
+            belong to the user's body axes, as do the arguments and results of functions.
 
         Returns
         -------
         trajectory : Trajectory
-            As `polhode.integrate` gives it, momenta and attitudes in the user's body axes; its
-            `axes` are the principal axes, unless these are the body axes.
-
-        Raises
-        ------
-        ValueError
-            As `polhode.integrate`.
-        TypeError
-            As `polhode.integrate`.
+            As `polhode.integrate`, which also says the errors. Its `axes` are the principal axes,
+            unless these are the body axes.
         """
         inertia: Any = self._moments
         if not self._aligned:
             inertia = PrincipalInertia(self._moments, self._axes)
         m0 = self._momentum("m0", m0)
-        return integrate(inertia, m0, q0, h, n_steps, torque=torque, callback=callback, **options)
+        return integrate(inertia, m0, q0, h, n_steps, **options)
 
     def _set(self, moments: Array, axes: Array, tensor: Array, aligned: bool, linear: bool) -> None:
         for array in (moments, axes, tensor):

@@ -32,7 +32,6 @@ def settings_of(
     q0: AttitudeLike,
     h: ArrayLike,
     n_steps: int,
-    *,
     torque: TorqueLike,
     splitting: str | Splitting | Sequence[Sequence[float]] | None,
     method: str | MuntheKaas,
@@ -41,6 +40,7 @@ def settings_of(
     compensated: bool,
     threads: int | None,
     options: dict[str, Any],
+    *,
     in_memory: bool,
 ) -> Settings:
     """The settings of a run, from the arguments of `integrate`.
@@ -121,10 +121,8 @@ def _check_method(settings: Settings) -> None:
     least = history(row)
     if not settings.direct:
         if least:
-            raise ValueError(
-                f"method {method_name(row)!r} has a history and is no flow of a splitting: give "
-                "splitting=None"
-            )
+            why = "has a history and is no flow of a splitting: give splitting=None"
+            raise ValueError(f"method {method_name(row)!r} {why}")
         return
     facts = direct_facts(row)
     if settings.compensated:
@@ -165,10 +163,8 @@ def _check_terms(settings: Settings) -> None:
                 f"splitting {scheme.name!r} has a modified potential and needs W; {term!r} has none"
             )
         if term.known_derivatives == 0 and scheme.b:
-            raise ValueError(
-                "a splitting needs the torque, the first derivative of the momentum: "
-                "SpatialMomentum(L, dL)"
-            )
+            what = "the torque, the first derivative of the momentum: SpatialMomentum(L, dL)"
+            raise ValueError(f"a splitting needs {what}")
     if len(terms) > 1 and scheme.modified and not settings.in_core:
         raise ValueError("W of a sum with Python functions is not known: give one function")
 

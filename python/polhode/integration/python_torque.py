@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from polhode._arrays import Array
 from polhode.torques import Function, Torque
-from polhode.torques._evaluate import exactly
+from polhode.torques._function import exactly
 
 if TYPE_CHECKING:
     from polhode.integration.state import Settings, State

@@ -16,7 +16,7 @@ from polhode.integrators.splittings import Splitting
 from polhode.integrators.table import method_name, row_of_name
 from polhode.run_directory.files import Arrays
 from polhode.torques import Model, Torque
-from polhode.torques._piecewise import Piecewise, is_piecewise
+from polhode.torques._prescribed import Piecewise, is_piecewise
 
 #: JSON values and arrays by name.
 Stored = tuple[dict[str, Any], Arrays]

@@ -7,20 +7,18 @@ list of torques is their sum.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from polhode.torques._base import Torque
-from polhode.torques._compiled import Compiled
-from polhode.torques._constant import Constant
-from polhode.torques._dipole import Dipole
+from polhode.torques._compiled import Compiled, is_compiled
 from polhode.torques._function import Function
 from polhode.torques._gravity_gradient import GravityGradient
-from polhode.torques._heavy_top import HeavyTop
-from polhode.torques._lagrange_top import LagrangeTop
+from polhode.torques._heavy_top import Dipole, HeavyTop, LagrangeTop
 from polhode.torques._model import Model as Model
-from polhode.torques._prescribed import Prescribed
+from polhode.torques._prescribed import Constant, Prescribed
 from polhode.torques._soft_wall import SoftWall
 from polhode.torques._spatial_momentum import SpatialMomentum
-from polhode.torques._terms import TorqueLike as TorqueLike
-from polhode.torques._terms import as_terms as as_terms
 from polhode.torques._vessel import Vessel
 
 __all__ = [
@@ -42,3 +40,28 @@ __all__ = [
 for _name in (*__all__, "Model"):
     globals()[_name].__module__ = __name__
 del _name
+
+#: The types that `integrate(torque=...)` accepts.
+TorqueLike = Any
+
+
+def as_terms(torque: TorqueLike) -> list[Torque]:
+    """The `torque` argument of `integrate` as a list of torques that add up."""
+    if torque is None:
+        return []
+    if isinstance(torque, Torque):
+        return [torque]
+    if is_compiled(torque):
+        return [Compiled(torque)]
+    if isinstance(torque, Sequence) and not isinstance(torque, str):
+        return [term for part in torque for term in as_terms(part)]
+    if isinstance(torque, type):
+        raise TypeError(
+            f"torque is the class {torque.__name__}: give an object, {torque.__name__}(...)"
+        )
+    if callable(torque):
+        return [Function(torque)]
+    raise TypeError(
+        "torque must be None, a model of polhode.torques, a function such as f(t, q), a compiled "
+        f"function or a list of these, not {type(torque).__name__}"
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -10,9 +11,54 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode import _arrays
-from polhode._arrays import Array
+from polhode._arrays import Array, AttitudeLike
+from polhode._axes import to_body
 from polhode.torques._base import Torque
-from polhode.torques._evaluate import check_functions, exactly
+
+
+def check_functions(parts: dict[str, Any], of: str = "") -> None:
+    """Raise an error for arguments that are not functions."""
+    for name, part in parts.items():
+        if not callable(part):
+            raise TypeError(f"{name} must be a function{of}, not {type(part).__name__}")
+
+
+def returned(name: str, value: ArrayLike | None) -> Array:
+    """The result of a user-defined function, as doubles."""
+    if value is None:
+        raise TypeError(f"the {name} function must return real numbers, not None")
+    array = _arrays.real_array(f"what the {name} function returns", value)
+    return array.astype(np.float64, copy=False)
+
+
+def exactly(name: str, value: ArrayLike | None, shape: tuple[int, ...]) -> Array:
+    """The result of a function of the whole batch, with exactly this shape."""
+    array = returned(name, value)
+    if array.shape != shape:
+        spread = f"; one for all bodies is numpy.broadcast_to(value, {shape})" if shape else ""
+        raise ValueError(
+            f"the {name} function must return shape {shape}, not {array.shape}{spread}"
+        )
+    return array
+
+
+def fitting(name: str, value: ArrayLike | None, shape: tuple[int, ...]) -> Array:
+    """Vectors (..., 3) that a function of time returned: for each body, or one for all."""
+    array = returned(name, value)
+    with contextlib.suppress(ValueError):
+        if array.shape[-1:] == (3,):
+            return np.broadcast_to(array, shape)
+    raise ValueError(
+        f"the {name} function must return shape {shape}, or (3,) for all bodies, not {array.shape}"
+    )
+
+
+def in_body(frame: str, name: str, value: Any, m: ArrayLike, attitude: AttitudeLike) -> Array:
+    """The torque in the body frame that a function of time returned in the frame `frame`."""
+    momenta, q = _arrays.Operand("m", m, 3), _arrays.attitude_operand("attitude", attitude)
+    shape = _arrays.broadcast({"m": momenta.batch, "attitude": q.batch})
+    vectors = fitting(name, value, (*shape, 3))
+    return vectors if frame == "body" else to_body(q.array, vectors)
 
 
 class UserDefined(Torque):

@@ -9,9 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from polhode import _arrays
 from polhode._arrays import Array
-from polhode.torques._model import finite
-from polhode.torques._of_inertia import ModelOfInertia
-from polhode.torques._tensors import six
+from polhode.torques._model import ModelOfInertia, finite, six
 
 
 class GravityGradient(ModelOfInertia):
@@ -57,15 +55,8 @@ class GravityGradient(ModelOfInertia):
     >>> n = 2 * np.pi / 6000.0
     >>> moments = np.array([120.0, 150.0, 60.0])
     >>> gradient = ph.torques.GravityGradient(n, position=[0.0, 0.0, 1.0], normal=[0.0, 1.0, 0.0])
-    >>> traj = ph.integrate(
-    ...     moments,
-    ...     moments * [0.0, n, 0.0],
-    ...     [1.0, 0.0, 0.0, 0.0],
-    ...     10.0,
-    ...     600,
-    ...     torque=gradient,
-    ...     save_every=600,
-    ... )
+    >>> start = moments * [0.0, n, 0.0], [1.0, 0.0, 0.0, 0.0]
+    >>> traj = ph.integrate(moments, *start, 10.0, 600, torque=gradient, save_every=600)
     >>> bool(np.allclose(traj.q[-1], [-1.0, 0.0, 0.0, 0.0], atol=1e-9))
     True
     """
@@ -145,20 +136,14 @@ class GravityGradient(ModelOfInertia):
         >>> round(float(gradient.mean_motion), 7)
         0.0011068
         """
-        elements = {
-            "mu": mu,
-            "radius": radius,
-            "inclination": inclination,
-            "raan": raan,
-            "argument_of_latitude": argument_of_latitude,
-        }
-        numbers = [_arrays.components(name, value) for name, value in elements.items()]
+        given = {"mu": mu, "radius": radius, "inclination": inclination, "raan": raan}
+        given["argument_of_latitude"] = argument_of_latitude
+        numbers = [_arrays.components(name, value) for name, value in given.items()]
         i, node, u = np.broadcast_arrays(*numbers[2:])
         ascending = np.stack([np.cos(node), np.sin(node), 0 * node], axis=-1)
         normal = np.stack([np.sin(i) * np.sin(node), -np.sin(i) * np.cos(node), np.cos(i)], axis=-1)
-        position = np.cos(u)[..., None] * ascending + np.sin(u)[..., None] * np.cross(
-            normal, ascending
-        )
+        ahead = np.cross(normal, ascending)
+        position = np.cos(u)[..., None] * ascending + np.sin(u)[..., None] * ahead
         rate = np.sqrt(numbers[0] / numbers[1] ** 3)
         return cls(rate, position, normal, **inertia)
 

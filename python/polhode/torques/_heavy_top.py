@@ -1,4 +1,4 @@
-"""`polhode.torques.HeavyTop`; formulas: cpp/include/polhode/torque/heavy_top.hpp."""
+"""Tops, and a dipole, which is one; formulas: cpp/include/polhode/torque/heavy_top.hpp."""
 
 from __future__ import annotations
 
@@ -36,3 +36,68 @@ class HeavyTop(Model):
     def __init__(self, u0: ArrayLike, axis: ArrayLike = (0.0, 0.0, 1.0)) -> None:
         self.u0, self.axis = finite(("u0", u0, (3,)), ("axis", axis, (3,)))
         self._set("heavy_top", self.u0, self.axis)
+
+
+class LagrangeTop(Model):
+    """A top in uniform gravity, its centre of mass on the third axis of the body.
+
+    Parameters
+    ----------
+    weight : array_like, shape (...), optional
+        Mass times gravity times distance of the centre of mass from the fixed point. The third axis
+        of space points up.
+
+    Notes
+    -----
+    With u = Q.T @ (0, 0, 1): torque = weight (u2, -u1, 0) (body frame), potential = weight u3. In
+    addition to the energy, the third component of Q m is conserved and, if the first two moments
+    are equal, that of m. Source: [Krysl07] Secs. 5.2 and 5.3; both tops there have weight 20 and
+    moments (5, 5, 1); the slow one starts at omega = (0, 0, 5), turned by 0.05 about axis 1, the
+    fast one at (0, 0, 50), turned by 0.3.
+
+    Examples
+    --------
+    The slow top:
+
+    >>> import numpy as np, polhode as ph
+    >>> q0 = ph.so3.exp([0.05, 0.0, 0.0])
+    >>> top = ph.torques.LagrangeTop()
+    >>> traj = ph.integrate([5, 5, 1], [0, 0, 5], q0, 0.01, 2000, torque=top, save_every=2000)
+    >>> bool(abs(traj.energy()[-1] - 32.475) < 1e-3)
+    True
+    """
+
+    def __init__(self, weight: ArrayLike = 20.0) -> None:
+        (self.weight,) = finite(("weight", weight, ()))
+        self._set("lagrange_top", self.weight[..., None])
+
+
+class Dipole(Model):
+    """A dipole fixed in the body, in a uniform field: molecules, compass needles, satellites.
+
+    Parameters
+    ----------
+    moment : array_like, shape (..., 3)
+        Dipole moment, body frame.
+    field : array_like, shape (..., 3)
+        Field, space frame: electric for an electric moment, magnetic for a magnetic one.
+
+    Notes
+    -----
+    With F = Q.T @ field: torque = moment x F (body frame), potential = -moment . F. Conserved:
+    energy, and field . (Q m).
+
+    Examples
+    --------
+    Water (1.855 debye along axis 3) in a field of 1e7 V/m, in newton metres:
+
+    >>> import polhode as ph
+    >>> water = ph.torques.Dipole([0.0, 0.0, 6.188e-30], field=[1e7, 0.0, 0.0])
+    >>> water.torque(0.0, [0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]) + 0.0
+    array([0.000e+00, 6.188e-23, 0.000e+00])
+    """
+
+    def __init__(self, moment: ArrayLike, field: ArrayLike) -> None:
+        self.moment, self.field = finite(("moment", moment, (3,)), ("field", field, (3,)))
+        # A heavy top whose weight is minus the field.
+        self._set("heavy_top", -self.field, self.moment)

@@ -1,18 +1,18 @@
-"""`Model`, the base class of the torques whose formulas are in the core."""
+"""The base classes of the torques whose formulas are in the core."""
 
 from __future__ import annotations
 
 import copy
 import inspect
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from polhode import _arrays, _core
 from polhode._arrays import Array, AttitudeLike
 from polhode.torques._base import Torque
-from polhode.torques._evaluate import columns, from_core
 
 #: Row and facts of each model of the core.
 _MODELS: dict[str, tuple[int, dict[str, Any]]] = {
@@ -23,6 +23,37 @@ _MODELS: dict[str, tuple[int, dict[str, Any]]] = {
 def model_index(name: str) -> int:
     """Row of a model in the core's list."""
     return _MODELS[name][0]
+
+
+def from_core(
+    function: Callable[..., Array], torque: Torque, t: float, attitude: AttitudeLike, **vectors: Any
+) -> Array:
+    """The result of a function of the core for a torque at each body; all arrays broadcast."""
+    operands = [_arrays.Operand(name, v, 3) for name, v in vectors.items()]
+    operands.append(_arrays.attitude_operand("attitude", attitude))
+    shape = _arrays.broadcast({**{o.name: o.batch for o in operands}, "parameters": torque.batch})
+    matrix = operands[-1].core != (4,)
+    result = function(
+        torque.core_term(shape, matrix), t, *(_flat(o, shape) for o in operands), matrix
+    )
+    return result.reshape((*shape, *result.shape[1:]))
+
+
+def _flat(operand: _arrays.Operand, shape: tuple[int, ...]) -> Array:
+    whole: NDArray[Any] = np.broadcast_to(operand.array, shape + operand.core)
+    return np.ascontiguousarray(whole, np.float64).reshape(-1, *operand.core)
+
+
+def columns(parameters: Array, shape: tuple[int, ...]) -> Array:
+    """Parameters (..., P) component by component, padded to whole blocks; (P,) if shared."""
+    count = parameters.shape[-1]
+    if parameters.size == count:
+        return np.ascontiguousarray(parameters.reshape(-1))
+    block = _core.block_bodies
+    rows = np.broadcast_to(parameters, (*shape, count)).reshape(-1, count)
+    padded = np.zeros((count, -(-len(rows) // block) * block))
+    padded[:, : len(rows)] = rows.T
+    return padded
 
 
 class Model(Torque):
@@ -51,14 +82,6 @@ class Model(Torque):
         )
         self.parameters.flags.writeable = False
 
-    def _arguments(self) -> dict[str, Any]:
-        names = inspect.signature(type(self)).parameters
-        return {name: getattr(self, name) for name in names}
-
-    def _with(self, **changes: Any) -> Self:
-        """The same model with other arguments."""
-        return type(self)(**{**self._arguments(), **changes})
-
     def of_body(self, at: tuple[int, ...], shape: tuple[int, ...]) -> Torque | None:
         """The torque on body `at` of a batch of this shape."""
         alone = copy.copy(self)
@@ -72,7 +95,7 @@ class Model(Torque):
 
     def arguments(self) -> dict[str, Any] | None:
         """Arguments of the constructor."""
-        return self._arguments()
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def core_term(self, shape: tuple[int, ...], matrix: bool) -> tuple[Any, ...]:
         """The torque on bodies of a batch of this shape, in the form of the core."""
@@ -81,79 +104,34 @@ class Model(Torque):
     def __repr__(self) -> str:
         arguments = (
             f"{name}={value.tolist() if isinstance(value, np.ndarray) else value!r}"
-            for name, value in self._arguments().items()
+            for name, value in (Model.arguments(self) or {}).items()
             if value is not None
         )
         return f"{type(self).__name__}({', '.join(arguments)})"
 
     def torque(self, t: float, m: ArrayLike, attitude: AttitudeLike) -> Array:
-        """Torque in the body frame.
+        """Torque in the body frame, shape (..., 3).
 
-        Parameters
-        ----------
-        t : float
-            Time.
-        m : array_like, shape (..., 3)
-            Angular momentum, body frame.
-        attitude : array_like, shape (..., 4) or (..., 3, 3)
-            Unit quaternion or rotation matrix, body to space. The two broadcast together and
-            against the parameters.
-
-        Returns
-        -------
-        torque : ndarray, shape (..., 3)
-
-        Raises
-        ------
-        ValueError
-            If the batch shapes do not broadcast, or the model needs an inertia that is not given.
+        Time t, angular momentum m (..., 3) in the body frame and attitude (..., 4) or (..., 3, 3),
+        body to space, broadcast together and against the parameters. Raises ValueError if they do
+        not, or if the model needs an inertia that is not given.
         """
         return from_core(_core.torque, self, t, attitude, m=m)
 
     def derivative(self, t: float, v: ArrayLike, attitude: AttitudeLike) -> Array:
         """Rate of change of the torque while the body rotates at v, at fixed time.
 
-        Parameters
-        ----------
-        t : float
-            Time.
-        v : array_like, shape (..., 3)
-            Angular velocity, body frame.
-        attitude : array_like, shape (..., 4) or (..., 3, 3)
-            Unit quaternion or rotation matrix, body to space.
-
-        Returns
-        -------
-        derivative : ndarray, shape (..., 3)
-            Components in the body frame.
-
-        Raises
-        ------
-        ValueError
-            If the model has no derivative (`has_modified` is False).
+        v is an angular velocity (..., 3), the result has this shape, both in the body frame; else
+        as `torque`. Raises ValueError if the model has no derivative (`has_modified` is False).
         """
         if not self.has_modified:
             raise ValueError(f"{type(self).__name__} has no derivative")
         return from_core(_core.torque_derivative, self, t, attitude, v=v)
 
     def potential(self, t: float, attitude: AttitudeLike) -> Array:
-        """Potential energy.
+        """Potential energy, shape (...), of attitudes as in `torque`.
 
-        Parameters
-        ----------
-        t : float
-            Time.
-        attitude : array_like, shape (..., 4) or (..., 3, 3)
-            Unit quaternion or rotation matrix, body to space.
-
-        Returns
-        -------
-        potential : ndarray, shape (...)
-
-        Raises
-        ------
-        ValueError
-            If the model has no potential (`has_potential` is False).
+        Raises ValueError if the model has no potential (`has_potential` is False).
         """
         if not self.has_potential:
             raise ValueError(f"{type(self).__name__} has no potential")
@@ -178,3 +156,72 @@ def frame_of(frame: str) -> str:
     if frame not in ("body", "space"):
         raise ValueError(f"frame must be 'body' or 'space', not {frame!r}")
     return frame
+
+
+class ModelOfInertia(Model):
+    """A model with the arguments `inertia` and `tensor`; at most one of them is given.
+
+    Without an inertia the torque cannot be evaluated (`_known` is False): `integrate` passes the
+    inertia of its bodies.
+    """
+
+    inertia: Array | None
+    tensor: Array | None
+    _known: bool
+
+    def _set_inertia(self, inertia: ArrayLike | None, tensor: ArrayLike | None) -> None:
+        self.inertia = self.tensor = None
+        if inertia is not None and tensor is not None:
+            raise TypeError("give inertia or tensor, not both")
+        if inertia is not None:
+            (self.inertia,) = finite(("inertia", inertia, (3,)))
+            _arrays.check_inertia(self.inertia)
+        elif tensor is not None:
+            (full,) = finite(("tensor", tensor, (3, 3)))
+            limit = _arrays.tolerance(1e-12, _arrays.real_array("tensor", tensor))
+            off = np.abs(full - np.swapaxes(full, -2, -1)).max(initial=0)
+            if off > limit * np.abs(full).max(initial=0):
+                raise ValueError("tensor must be symmetric")
+            self.tensor = full
+        self._known = inertia is not None or tensor is not None
+
+    def _full(self) -> Array | None:
+        """The inertia as a tensor, from `inertia` or `tensor`."""
+        return self.tensor if self.inertia is None else diagonal(self.inertia)
+
+    def with_inertia(self, inertia: Array | None = None, tensor: Array | None = None) -> Torque:
+        """The torque for these moments or tensors; unchanged if it already has an inertia."""
+        if self._known:
+            return self
+        return type(self)(**{**(self.arguments() or {}), "inertia": inertia, "tensor": tensor})
+
+    def core_term(self, shape: tuple[int, ...], matrix: bool) -> tuple[Any, ...]:
+        """The torque on bodies of a batch of this shape, in the form of the core."""
+        if not self._known:
+            raise ValueError(
+                f"{type(self).__name__} needs the moments of inertia: give inertia= or tensor= "
+                "(`integrate` and `RigidBody.integrate` give their own)"
+            )
+        return super().core_term(shape, matrix)
+
+
+def turned_tensor(axes: ArrayLike, tensor: Array) -> Array:
+    """axes.T @ tensor @ axes, exactly symmetric."""
+    A = np.asarray(axes, np.float64)
+    components = np.swapaxes(A, -2, -1) @ tensor @ A
+    return 0.5 * (components + np.swapaxes(components, -2, -1))
+
+
+def diagonal(v: Array) -> Array:
+    """Tensors (..., 3, 3) with this diagonal (..., 3)."""
+    return v[..., None] * np.eye(3)
+
+
+def is_diagonal(tensor: Array) -> bool:
+    """True if all tensors are diagonal."""
+    return not (tensor * (1.0 - np.eye(3))).any()
+
+
+def six(tensor: Array) -> Array:
+    """(xx, yy, zz, yz, xz, xy) of a symmetric tensor."""
+    return tensor[..., [0, 1, 2, 1, 0, 0], [0, 1, 2, 2, 2, 1]]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from polhode._arrays import Array, AttitudeLike
 from polhode.torques._base import Torque
-from polhode.torques._evaluate import check_functions, fitting, in_body
+from polhode.torques._function import check_functions, fitting, in_body
 
 
 class SpatialMomentum(Torque):

@@ -7,9 +7,7 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays
 from polhode._arrays import Array
-from polhode.torques._model import finite
-from polhode.torques._of_inertia import ModelOfInertia
-from polhode.torques._tensors import diagonal, is_diagonal, six, turned_tensor
+from polhode.torques._model import ModelOfInertia, diagonal, finite, is_diagonal, six, turned_tensor
 
 
 class Vessel(ModelOfInertia):
@@ -53,15 +51,8 @@ class Vessel(ModelOfInertia):
     >>> import numpy as np, polhode as ph
     >>> ship = ph.torques.Vessel(6.3622e6, gm_l=103.628, gm_t=2.1444, damping=[1e9, 1e9, 1e9])
     >>> moments = np.array([3.2164e8, 5.4782e9, 5.7426e9])
-    >>> traj = ph.integrate(
-    ...     moments,
-    ...     moments * [1.0, 1.0, 1.0],
-    ...     [1.0, 0.0, 0.0, 0.0],
-    ...     0.0125,
-    ...     1200,
-    ...     torque=ship,
-    ...     save_every=1200,
-    ... )
+    >>> start = moments * [1.0, 1.0, 1.0], [1.0, 0.0, 0.0, 0.0]
+    >>> traj = ph.integrate(moments, *start, 0.0125, 1200, torque=ship, save_every=1200)
     >>> traj.q[-1].round(3)
     array([-0.992, -0.033,  0.102,  0.067])
     """
@@ -91,10 +82,8 @@ class Vessel(ModelOfInertia):
             (self.axes,) = finite(("axes", axes, (3, 3)))
             _arrays.check_attitude(self.axes, "axes")
         weight = self.mass * self.gravity
-        restoring = np.stack(
-            np.broadcast_arrays(weight * self.gm_l, weight * self.gm_t, 0.0), axis=-1
-        )
-        restoring = self._in_body(restoring)
+        stiffness = np.broadcast_arrays(weight * self.gm_l, weight * self.gm_t, 0.0)
+        restoring = self._in_body(np.stack(stiffness, axis=-1))
         if self.damping is None or not self.damping.any():
             self._known = True
             self._set("restoring", six(restoring))
