@@ -26,22 +26,18 @@ def frb_step(
     Parameters
     ----------
     inertia : array_like, shape (..., 3)
-        Principal moments of inertia in the order of the body axes, any order.
+        Principal moments of inertia, in any order of the axes.
     m : array_like, shape (..., 3)
-        Angular momentum, body frame, of any size.
+        Angular momentum, body frame.
     Q : array_like, shape (..., 3, 3)
         Rotation matrices, body to space.
-    h : array_like, shape (...)
-        Time step, one number or one per body, of either sign.  All four broadcast together.
-    n_steps, out, threads
+    h, n_steps, out, threads
         As in `step`.
 
     Returns
     -------
-    m : ndarray, shape (..., 3)
-        Angular momentum, body frame.
-    Q : ndarray, shape (..., 3, 3)
-        Rotation matrices, body to space.
+    m, Q : ndarray, shape (..., 3) and (..., 3, 3)
+        Angular momentum and rotation matrices at the end.
 
     Raises
     ------
@@ -93,10 +89,8 @@ def quat_step(
 
     Returns
     -------
-    m : ndarray, shape (..., 3)
-        Angular momentum, body frame.
-    q : ndarray, shape (..., 4)
-        Quaternions, body to space, each the end of the continuous path from the given one.
+    m, q : ndarray, shape (..., 3) and (..., 4)
+        Angular momentum, and quaternions, each the end of the continuous path from the given one.
 
     Raises
     ------

@@ -41,7 +41,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polhode import _arrays, elliptic
-from polhode.integrators.table import history, may_lack_root, method_index, warn_of_lost
+from polhode.integrators.table import METHODS, may_lack_root, method_index, warn_of_lost
 
 try:
     from polhode import _quad
@@ -142,15 +142,9 @@ def step(
 
     Parameters
     ----------
-    inertia : array_like or Numbers, shape (..., 3)
-        Principal moments of inertia in the order of the body axes, as `polhode.step` takes them.
-    m : array_like or Numbers, shape (..., 3)
-        Angular momentum, body frame.
-    q : array_like or Numbers, shape (..., 4) or (..., 3, 3)
-        Attitude, body to space: quaternions, scalar first, or rotation matrices; brought to unit
-        norm (orthogonality) to all digits.
-    h : array_like or Numbers, shape (...)
-        Time step, one number or one per body, of either sign.  All four broadcast together.
+    inertia, m, q, h : array_like or Numbers
+        As in `polhode.step`: shapes (..., 3), (..., 3), (..., 4) or (..., 3, 3), and (...); `q` is
+        brought to unit norm (orthogonality) to all digits.
     method : str, optional
         A name of `polhode.methods()`, with the defaults of its options; no multistep method.
     n_steps : int, optional
@@ -160,20 +154,9 @@ def step(
 
     Returns
     -------
-    m : ndarray or Numbers, shape (..., 3)
-        Angular momentum, body frame.
-    q : ndarray or Numbers, shape (..., 4) or (..., 3, 3)
-        Attitude; a quaternion is the end of the continuous path that starts at the given one.
-
-    Warns
-    -----
-    RuntimeWarning
-        As `polhode.step`, if an implicit method does not converge.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `polhode.step`; also for text that is not a number, and for a multistep method.
+    m, q : ndarray or Numbers
+        As `polhode.step`, which also says errors and warnings. ValueError is raised for text that
+        is not a number and for a multistep method too.
 
     Notes
     -----
@@ -196,7 +179,7 @@ def step(
     if not isinstance(method, str):
         raise TypeError(f"method must be a name, not {type(method).__name__}")
     row = method_index(method, {})
-    if history(row):
+    if METHODS[row].history:
         raise ValueError(f"method {method!r} has a history, which polhode.quad does not carry")
     count = _arrays.step_count(n_steps)
     numbers = (inertia, m, _arrays.without_rotation(q), h)

@@ -43,7 +43,7 @@ def momentum(inertia: ArrayLike, omega: ArrayLike) -> Array:
     array([0.1, 0.4, 0.9])
     """
     moments, rates = Operand("inertia", inertia, 3), Operand("omega", omega, 3)
-    _rods(moments)
+    _arrays.check_inertia(moments.array)
     _arrays.broadcast({"inertia": moments.batch, "omega": rates.batch})
     return by_chunks(_core.momentum, (3,), moments, rates)
 
@@ -178,21 +178,14 @@ def momentum_spatial(m: ArrayLike, q: AttitudeLike) -> Array:
     return result
 
 
-def _rods(moments: Operand) -> bool:
-    """Raise ValueError for invalid inertia; True if some body is a rod."""
-    if moments.array.size == 0:
-        return False
-    least, largest = moments.array.min(), moments.array.max()
-    if least > _arrays.ZERO_MOMENT * largest and largest < np.inf:
-        return False  # all moments are well above zero: no check body by body
-    return _arrays.check_inertia(moments.array)
-
-
 def _state(inertia: ArrayLike, m: ArrayLike) -> tuple[Operand, Operand]:
     """Checked moments and momenta."""
     moments, momenta = Operand("inertia", inertia, 3), Operand("m", m, 3)
-    rods = _rods(moments)
-    _arrays.broadcast({"inertia": moments.batch, "m": momenta.batch})
-    if rods:
+    rods = _arrays.check_inertia(moments.array)
+    shape = _arrays.broadcast({"inertia": moments.batch, "m": momenta.batch})
+    try:
+        for at in _arrays.chunks(shape) if rods else ():  # a piece at a time is converted
+            _arrays.check_rod_momentum(moments.piece(shape, at), momenta.piece(shape, at))
+    except ValueError:
         _arrays.check_rod_momentum(moments.array, momenta.array)
     return moments, momenta

@@ -155,7 +155,6 @@ sys.stdout.buffer.write(np.asarray(run.m).tobytes() + np.asarray(run.q).tobytes(
 """
 
 
-@pytest.mark.xfail(reason="rows in body axes are rotated in place", strict=False)
 def test_two_processes_without_locks_write_the_same(tmp_path: Path) -> None:
     def start(path: Any) -> subprocess.Popen[bytes]:
         return subprocess.Popen([sys.executable, "-c", PROGRAM, str(path)], stdout=subprocess.PIPE)

@@ -514,27 +514,6 @@ def test_a_run_is_gone_on_with_once_at_a_time(tmp_path: Path) -> None:
     assert stopped.value is not None
 
 
-def test_turned_rows_are_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An interruption between m and q loses nothing and leaves no row in other axes."""
-    body = ph.RigidBody(runs.TENSOR)
-    left = [2]
-
-    def set_rows(self: Any, at: Any, value: Any) -> None:
-        if Path(str(self.filename)).name == "q.npy":
-            left[0] -= 1
-            if left[0] == 0:
-                raise KeyboardInterrupt
-        np.ndarray.__setitem__(self, at, value)
-
-    monkeypatch.setattr(np.memmap, "__setitem__", set_rows, raising=False)
-    with pytest.raises(KeyboardInterrupt) as interrupted:
-        body.integrate(M0, Q0, 0.1, 20, torque=TOP, save_to=tmp_path / "run")
-    monkeypatch.undo()
-    whole = body.integrate(M0, Q0, 0.1, 20, torque=TOP)
-    assert_same(interrupted.value.trajectory, whole)  # type: ignore[attr-defined]
-    assert_same(ph.Trajectory.load(tmp_path / "run"), whole)
-
-
 # Runs in separate processes --------------------------------------------------------------------
 
 

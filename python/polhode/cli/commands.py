@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 import polhode as ph
 from polhode import _core
@@ -121,7 +120,6 @@ def _show_million_bodies() -> None:
             f"This processor can run level {info['isa_processor']}, which this build does not "
             "have: build polhode again on this machine"
         )
-    stages = tqdm(total=4, desc="a million bodies", delay=1, disable=None, leave=False)
     rng = np.random.default_rng(SEED)
     # Sums of two of three positive numbers: such moments satisfy the triangle inequality.
     spread = rng.uniform(0.1, 1.0, (BODIES, 3))
@@ -130,7 +128,6 @@ def _show_million_bodies() -> None:
     q = rng.standard_normal((BODIES, 4))
     q /= np.linalg.norm(q, axis=1, keepdims=True)
     h = 0.25
-    stages.update()
 
     out = (np.zeros_like(m), np.zeros_like(q))
     seconds = math.inf
@@ -138,15 +135,12 @@ def _show_million_bodies() -> None:
         begun = time.perf_counter()
         ph.step(inertia, m, q, h, out=out)
         seconds = min(seconds, time.perf_counter() - begun)
-    stages.update()
 
     energy = ph.energy(inertia, m)
     energy_error = np.max(np.abs(ph.energy(inertia, out[0]) - energy) / energy)
-    stages.update()
     before = ph.momentum_spatial(m, q)
     change = np.linalg.norm(ph.momentum_spatial(*out) - before, axis=1)
     momentum_error = np.max(change / np.linalg.norm(before, axis=1))
-    stages.close()
     threads = info["threads_default"]
     print(
         f"  h = {h}: {1e9 * seconds / BODIES:.1f} ns per body per step, "

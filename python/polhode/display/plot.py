@@ -194,15 +194,11 @@ def _energy(trajectory: Any, one: BodyStates) -> tuple[Array, bool]:
 
 def _index(body: int | tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
     """Index of a body in the batch; a number counts along the flattened batch."""
-    if isinstance(body, tuple):
-        at = tuple(operator.index(i) for i in body)
-        if len(at) != len(shape) or not all(-n <= i < n for i, n in zip(at, shape, strict=True)):
-            raise IndexError(f"no body {body} in a batch of shape {shape}")
-        return at
-    number, count = operator.index(body), int(np.prod(shape))
-    if not -count <= number < count:
-        raise IndexError(f"no body {number} in a batch of shape {shape}, {count} bodies")
-    return tuple(int(i) for i in np.unravel_index(number % count, shape)) if shape else ()
+    wide = (int(np.prod(shape)),) if not isinstance(body, tuple) else shape
+    at = tuple(operator.index(i) for i in (body if isinstance(body, tuple) else (body,)))
+    if len(at) != len(wide) or not all(-n <= i < n for i, n in zip(at, wide, strict=True)):
+        raise IndexError(f"no body {body} in a batch of shape {shape}, {np.prod(shape):.0f} bodies")
+    return at if wide is shape else tuple(map(int, np.unravel_index(at[0] % wide[0], shape)))
 
 
 def _continuous(q: Array) -> Array:

@@ -15,11 +15,10 @@ from polhode.bodies.inertia import PrincipalInertia
 from polhode.integration.state import Settings
 from polhode.integrators.splittings import NO_SPLITTING, Splitting, as_splitting
 from polhode.integrators.table import (
+    METHODS,
     corrects_energy,
     direct_facts,
-    history,
     method_index,
-    method_name,
     option_values,
 )
 from polhode.integrators.tableaus import MuntheKaas
@@ -118,11 +117,11 @@ def _whole(operand: Operand, shape: tuple[int, ...], borrows: bool) -> Array:
 def _check_method(settings: Settings) -> None:
     """Raise ValueError if the method does not fit the splitting, the steps or the torque."""
     row = settings.method
-    least = history(row)
+    least = METHODS[row].history
     if not settings.direct:
         if least:
             why = "has a history and is no flow of a splitting: give splitting=None"
-            raise ValueError(f"method {method_name(row)!r} {why}")
+            raise ValueError(f"method {METHODS[row].name!r} {why}")
         return
     facts = direct_facts(row)
     if settings.compensated:
@@ -177,7 +176,7 @@ def _check_span(settings: Settings) -> None:
     row, name = settings.method, f"splitting {settings.splitting.name!r}"
     offsets = settings.splitting.kick_times()
     if settings.direct:
-        name = f"method {method_name(row)!r}"
+        name = f"method {METHODS[row].name!r}"
         stages = [s for n in (0, 2**31) for s in _core.direct_stages(row, n, settings.options)]
         offsets = sorted({time for time, derivatives, _ in stages if derivatives})
     if not offsets or not np.isfinite(settings.h).all() or not np.isfinite(settings.t0):

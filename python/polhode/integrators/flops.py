@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from polhode import _core
-from polhode.integrators.table import method_index, method_name, option_values
+from polhode.integrators.table import METHODS, method_index, option_values
 from polhode.integrators.tableaus import MuntheKaas
 
 # The body of the count, for kernels whose number of operations depends on the data.
@@ -68,4 +68,4 @@ def flops(
     size = math.hypot(*_DIRECTION)
     m1, m2, m3 = (component / size for component in _DIRECTION)
     values, h = option_values(row, options, method), hw * min(_INERTIA)
-    return _core.flops(method_name(row), *_INERTIA, m1, m2, m3, h, attitude == "matrix", values)
+    return _core.flops(METHODS[row].name, *_INERTIA, m1, m2, m3, h, attitude == "matrix", values)

@@ -61,7 +61,7 @@ class Method:
 
 _ROWS = _core.methods()
 _OPTIONS = [options.read(row["options"]) for row in _ROWS]
-_METHODS = [
+METHODS = [
     Method(
         row["name"],
         row["order"] or None,
@@ -79,7 +79,7 @@ _METHODS = [
 #: The row for methods made by `rkmk`, which has no public name.
 _MADE = "rkmk"
 _INDEX = _core.rows
-_MADE_ROW = [method.name for method in _METHODS].index(_MADE)
+_MADE_ROW = [method.name for method in METHODS].index(_MADE)
 
 
 def methods() -> list[Method]:
@@ -97,23 +97,13 @@ def methods() -> list[Method]:
     'exact'
     """
     columns = ("name", "order", "kind", "invariants", "symmetric", "takes_torque", "options")
-    public = (method for method in _METHODS if method.name != _MADE)
+    public = (method for method in METHODS if method.name != _MADE)
     return NotebookList(public, "methods", (*columns, "source"))
-
-
-def method_name(row: int) -> str:
-    """Name of the method in this row."""
-    return _METHODS[row].name
 
 
 def row_of_name(name: str) -> int:
     """The row with this name, that of `rkmk` included."""
     return _MADE_ROW if name == _MADE else _INDEX[name]
-
-
-def history(row: int) -> int:
-    """The least number of steps of the method in this row."""
-    return _METHODS[row].history
 
 
 def corrects_energy(row: int, values: tuple[Any, ...]) -> bool:
@@ -167,7 +157,7 @@ def warn_of_lost(row: int, lost: int, by_torque: int = 0, *, implicit: bool = Tr
     reasons = []
     if by_torque:
         reasons.append(f"the torque was not finite: {_bodies(by_torque)} NaN")
-    name = _METHODS[row].name
+    name = METHODS[row].name
     if lost:
         no_root = (
             f"method {name!r} found no root in a step: {_bodies(lost)} NaN; shorter steps have one"
@@ -192,7 +182,7 @@ def method_index(method: str | MuntheKaas, given: dict[str, Any]) -> int:
     except (KeyError, TypeError):
         raise unknown_name("method", name, list(_INDEX)) from None
     for option in given:
-        if option not in _METHODS[row].options:
+        if option not in METHODS[row].options:
             having = [m.name for m in methods() if option in m.options]
             who = f"methods that have it: {', '.join(having)}" if having else "no method has it"
             raise TypeError(f"method {name!r} has no option {option!r}; {who}")
@@ -205,7 +195,7 @@ def option_values(row: int, given: dict[str, Any], method: str | MuntheKaas) -> 
     For a method made by `rkmk`, the coefficients come first.
     """
     made = (method._coefficients(),) if isinstance(method, MuntheKaas) else ()
-    return (*made, *options.values(_OPTIONS[row], given, _METHODS[row].name))
+    return (*made, *options.values(_OPTIONS[row], given, METHODS[row].name))
 
 
 def chosen(method: str | MuntheKaas, given: dict[str, Any]) -> tuple[int, tuple[Any, ...]]:

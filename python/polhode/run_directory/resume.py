@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from polhode import _arrays, _core
-from polhode._arrays import Array, closed
+from polhode._arrays import closed
 from polhode.integration import loop
 from polhode.integration.loop import Callback
 from polhode.integration.state import Settings, State
 from polhode.integration.trajectory import Trajectory
-from polhode.integrators.table import method_name, warn_user
+from polhode.integrators.table import METHODS, warn_user
 from polhode.run_directory import schema
 from polhode.run_directory.files import Arrays, RunFiles, as_path, naming_file
 from polhode.torques import Torque, TorqueLike, as_terms
@@ -39,45 +39,59 @@ class StoredRun:
             for i, term in enumerate(settings.torque)
             if not schema.is_stored(term)
         }
-        start = {k: v for k, v in files.state.items() if k.endswith(".start")}
-        self._start: Arrays | None = start if files.rows else None
+        #: What these return at the start, once it is known.
+        self._start = {k: v for k, v in files.state.items() if k.endswith(".start")}
 
     def commit(self, state: State) -> None:
         """Record the state and the values of the user-defined torques there."""
-        self.files.write_state(lambda: {**schema.write_state(state), **self._values(state)})
 
-    def _values(self, state: State) -> Arrays:
+        def arrays() -> Arrays:
+            values = self._values(state, self._start)
+            self._start = {k: v for k, v in values.items() if k.endswith(".start")}
+            return {**schema.write_state(state), **values}
+
+        self.files.write_state(arrays)
+
+    def _values(self, state: State, start: Arrays) -> Arrays:
+        """What the user-defined torques return at the start, unless `start` has it, and at a state.
+
+        Nothing for one that fails.
+        """
+        found = dict(start)
         if not state.rows or not self._user_defined:
-            return {}
-        if self._start is None:
-            self._start = self.values("start", 0, self.files.m[0], self.files.q[0])
-        now = self.settings.in_body_axes(state)
-        return {**self._start, **self.values("state", state.step, *now)}
-
-    def values(self, when: str, step: int, m: Array, q: Array) -> Arrays:
-        """What the user-defined torques return at a state; nothing for one that fails."""
-        t, found = self.settings.time(step), {}  # type: float, Arrays
-        for i, term in self._user_defined.items():
-            try:
-                with np.errstate(all="ignore"):
+            return found
+        points = [("state", state.step, *self.settings.in_body_axes(state))]
+        if not start:
+            points.insert(0, ("start", 0, self.files.m[0], self.files.q[0]))
+        for when, step, m, q in points:
+            t = self.settings.time(step)
+            for i, term in self._user_defined.items():
+                with contextlib.suppress(Exception), np.errstate(all="ignore"):
                     value = term.all_values(t, closed(np.array(m)), closed(np.array(q)))
                     found[f"torque.{i}.{when}"] = np.array(value, np.float64)
-            except Exception:
-                continue
         return found
 
     def compare_values(self, state: State) -> None:
         """Raise ValueError if a user-defined torque returns other values than before."""
-        if not state.rows or not self._user_defined:
-            return
-        now = self.settings.in_body_axes(state)
-        for when, step, m, q in (
-            ("start", 0, self.files.m[0], self.files.q[0]),
-            ("state", state.step, *now),
-        ):
-            for name, new in self.values(when, step, m, q).items():
-                if name in self.files.state:
-                    _compare_values(self, name, new, self.files.state[name], step)
+        where = f"the run in {str(self.files.path)!r}"
+        for name, new in self._values(state, {}).items():
+            term = f"torque[{name.split('.')[1]}]"
+            t = self.settings.time(state.step if name.endswith(".state") else 0)
+            old = self.files.state.get(name, new)
+            if new.shape != old.shape:
+                numbers = f"{new.shape[-1]} numbers for a body, but in {where} {old.shape[-1]}"
+                raise ValueError(f"{term} returns {numbers}")
+            with np.errstate(invalid="ignore", over="ignore"):
+                size = np.maximum(np.abs(new), np.abs(old)).max(axis=-1, keepdims=True)
+                alike = (new == old) | (np.isnan(new) & np.isnan(old))
+                alike |= np.abs(new - old) <= ROUNDING * size
+            for body in np.argwhere(~alike.all(axis=-1))[:1].tolist():
+                at = tuple(body)
+                label = f" for body [{', '.join(map(str, body))}]" if body else ""
+                raise ValueError(
+                    f"{term} returns {new[at].tolist()}{label} at t = {t}, but in {where} it "
+                    f"returned {old[at].tolist()}: it is not the same torque"
+                )
 
     def trajectory(self) -> Trajectory:
         """The saved states, read-only."""
@@ -92,28 +106,6 @@ class StoredRun:
             if not self.files.writing:
                 return self.trajectory()
             return loop.run(self.settings, state, self.rows, self, progress, callback)
-
-
-def _compare_values(
-    run: StoredRun, name: str, new: NDArray[Any], old: NDArray[Any], step: int
-) -> None:
-    term = f"torque[{name.split('.')[1]}]"
-    where, t = f"the run in {str(run.files.path)!r}", run.settings.time(step)
-    if new.shape != old.shape:
-        raise ValueError(
-            f"{term} returns {new.shape[-1]} numbers for a body, but in {where} {old.shape[-1]}"
-        )
-    with np.errstate(invalid="ignore", over="ignore"):
-        size = np.maximum(np.abs(new), np.abs(old)).max(axis=-1, keepdims=True)
-        alike = (new == old) | (np.isnan(new) & np.isnan(old))
-        alike |= np.abs(new - old) <= ROUNDING * size
-    for body in np.argwhere(~alike.all(axis=-1))[:1].tolist():
-        at = tuple(body)
-        label = f" for body [{', '.join(map(str, body))}]" if body else ""
-        raise ValueError(
-            f"{term} returns {new[at].tolist()}{label} at t = {t}, but in {where} it returned "
-            f"{old[at].tolist()}: it is not the same torque"
-        )
 
 
 def new_run(settings: Settings, state: State, save_to: str | os.PathLike[str]) -> StoredRun:
@@ -166,7 +158,7 @@ def _compare(name: str, now: Any, before: Any, where: str) -> None:
             now, before = now.name or None, before.name or None
             now = f"{now} of other coefficients" if now == before else now
         if name == "method":
-            now, before = method_name(now), method_name(before)
+            now, before = METHODS[now].name, METHODS[before].name
         raise ValueError(f"{name} is {now}, but {where} has {before}")
 
 
@@ -222,18 +214,15 @@ def resume(
 
     Notes
     -----
-    A run records its progress every 0.2 s, and when it ends with an exception. It records less
-    often if that would take more than a twentieth of its time. A run that is killed loses the steps
-    after the last record. `Trajectory.load` reads the states so far without continuing the run,
-    even while it is running.
+    A run records its progress every 0.2 s, or less often if that would take more than a twentieth
+    of its time, and when it ends with an exception. A run that is killed loses the steps after the
+    last record. `Trajectory.load` reads the states so far without continuing the run, even while it
+    is running. The checksums of all files are compared first, which reads the saved rows once.
 
-    The checksums of all files are compared first, which reads the saved rows once.
-
-    A user-defined torque is recognised by what it returns: for all bodies at the start, and at the
-    stored state. A difference of more than 1e-9 of the largest component of a body is refused, also
-    for a torque of random numbers. This cannot find a change that has an effect only at other
-    states or later. For this comparison, a user-defined torque is evaluated once more at each
-    record.
+    A user-defined torque is recognised by what it returns for all bodies at the start and at the
+    stored state, and for this is evaluated once more at each record. A difference of more than 1e-9
+    of the largest component of a body is refused, also for a torque of random numbers. A change
+    that has an effect only at other states or later is not found.
 
     Examples
     --------

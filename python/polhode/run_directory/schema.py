@@ -13,7 +13,7 @@ from polhode import torques
 from polhode._arrays import Array
 from polhode.integration.state import Settings, State
 from polhode.integrators.splittings import Splitting
-from polhode.integrators.table import method_name, row_of_name
+from polhode.integrators.table import METHODS, row_of_name
 from polhode.run_directory.files import Arrays
 from polhode.torques import Model, Torque
 from polhode.torques._prescribed import Piecewise, is_piecewise
@@ -142,7 +142,7 @@ def _read_torques(name: str, content: dict[str, Any], arrays: Arrays) -> list[To
 _PLAIN: dict[Any, type] = {"int": int, "float": float, "bool": bool, "str": str}
 #: Writing and reading, by the type of the field.
 _KINDS: dict[Any, tuple[Callable[..., Stored], Callable[..., Any]]] = {
-    "Row": (lambda name, row: ({name: method_name(row)}, {}), _read_method),
+    "Row": (lambda name, row: ({name: METHODS[row].name}, {}), _read_method),
     "Options": (_write_options, _read_options),
     "Splitting": (lambda name, scheme: ({name: asdict(scheme)}, {}), _read_splitting),
     "list[Torque]": (_write_torques, _read_torques),
