@@ -20,9 +20,10 @@ Verdict = Literal["matches", "slip explained", "not comparable", "unexplained", 
 #: From the best to the worst.
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
-#: The modules that hold items.
+#: The modules with the items: one or more for each paper.
 MODULES = (
-    "report", "cost", "listings", "gustafsson", "vessel", "vilmart", "buss", "buss_steps", "krysl",
+    "celledoni_zanna", "celledoni_zanna_cost", "gustafsson_listings", "gustafsson",
+    "gustafsson_vessel", "vilmart", "buss", "buss_steps", "krysl",
 )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ import polhode as ph
 from benchmarks.papers import _drawing
 from benchmarks.papers._ode import by_runge_kutta
 from benchmarks.papers._registry import Cell, Result, Run, Table, bounded, item
-from benchmarks.papers.listings import ORDERS
+from benchmarks.papers.gustafsson_listings import ORDERS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,7 +8,7 @@ import pytest
 from compare import close
 
 import polhode as ph
-from benchmarks.papers.listings import operations_of_the_listings, our_operations
+from benchmarks.papers.gustafsson_listings import operations_of_the_listings, our_operations
 
 NAMES = [m.name for m in ph.methods()]
 CATEGORIES = ("add", "mul", "div", "sqrt", "trig")

@@ -10,7 +10,7 @@ from compare import close
 from numpy.typing import NDArray
 
 import polhode as ph
-from benchmarks.papers.vessel import MOMENTS, T_END, vessel_errors, vessel_reference
+from benchmarks.papers.gustafsson_vessel import MOMENTS, T_END, vessel_errors, vessel_reference
 
 Array = NDArray[np.float64]
 RESTORING = 6.3622e6 * 9.81 * np.array([103.628, 2.1444, 0.0])  # m_v g (GM_L, GM_T, 0)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import polhode as ph
 from benchmarks.papers import _drawing
 from benchmarks.papers._registry import Cell, Result, Run, Table, item
-from benchmarks.papers.report import NO_TURN, octant
+from benchmarks.papers.celledoni_zanna import NO_TURN, octant
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
