@@ -1,6 +1,7 @@
 #pragma once
 
-/// @file Work without the interpreter lock, and long work that Ctrl-C interrupts within a second.
+/// @file Work in several threads without the interpreter lock, which Ctrl-C interrupts within a
+/// second; threads.hpp has the threads.
 
 #include <algorithm>
 #include <atomic>

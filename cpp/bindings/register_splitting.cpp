@@ -1,7 +1,8 @@
 /// @file
-/// Bodies with torque: polhode._core.integrate, the torque models and the list of splittings.
+/// Bodies with torque: polhode._core.Integration, the torque models and the list of splittings.
 ///
-/// polhode.integrate prepares the arrays: native doubles, C-contiguous, bodies along one axis.
+/// python/polhode/integration prepares the arrays: native doubles, C-contiguous, bodies along one
+/// axis.
 
 #include <algorithm>
 #include <chrono>

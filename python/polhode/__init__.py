@@ -1,4 +1,17 @@
-"""Exact rotation of rigid bodies, in batches over NumPy arrays."""
+"""Exact rotation of rigid bodies, in batches over NumPy arrays.
+
+- `step`: free motion, one step or several; `TorqueFreeMotion`: at any times.
+- `integrate`: motion under a torque, a model of `torques` or a function; it returns a `Trajectory`.
+  `resume` continues a run that is saved in files.
+- `RigidBody`: a body from a tensor, moments and axes, or points; it has these functions as methods.
+- `energy`, `momentum`, `momentum_spatial`, `omega`, `casimir`: quantities of a state.
+- `methods`, `splittings`: the lists of methods and of splitting schemes.
+- `so3`, `elliptic`: rotations, elliptic functions. `polhode.quad` has both steps and functions in
+  quadruple precision; with `polhode.numba` compiled functions call `step`.
+
+Angular momenta m are in the body frame, shape (..., 3). Attitudes q are body to space: unit
+quaternions, scalar first, shape (..., 4), or matrices (..., 3, 3). Any consistent units.
+"""
 
 from polhode import _core, elliptic, so3, torques
 from polhode._build import build_info, get_cmake_dir, get_include, get_library

@@ -1,4 +1,4 @@
-"""Arrays in, arrays out: the only place that checks, converts, broadcasts and allocates.
+"""Arguments that the core does not read itself: checked, converted, broadcast, allocated.
 
 A call whose arguments are aligned float64 arrays of fitting shapes goes straight to the core, which
 looks at the values itself.  Everything else comes through here: other types and byte orders are

@@ -1,4 +1,4 @@
-"""Vectors and attitudes in the body frame and in other frames."""
+"""Vectors and attitudes from frame to frame; a run and a step rotate a body's axes in the core."""
 
 from __future__ import annotations
 

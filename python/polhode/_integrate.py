@@ -1,4 +1,4 @@
-"""Bodies with torque through many steps: splitting methods around a free step."""
+"""`polhode.integrate`: its arguments are checked in `integration`, files are in `run_directory`."""
 
 from __future__ import annotations
 

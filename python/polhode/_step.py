@@ -1,4 +1,4 @@
-"""Free steps of batches of bodies."""
+"""`polhode.step`: cpp/bindings/register_steps.cpp checks the arguments and steps the bodies."""
 
 from __future__ import annotations
 

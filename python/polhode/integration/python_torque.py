@@ -1,4 +1,4 @@
-"""Torques for which the core calls Python."""
+"""Torques in Python, as objects that cpp/bindings/python_torque.hpp calls."""
 
 from __future__ import annotations
 

@@ -150,8 +150,9 @@ class State:
     work: Array | None = _field("own", default=None)
     #: Rounding errors of m, with `compensated`.
     compensation: Array | None = _field("lost", default=None)
-    #: The difference of m and a given momentum, a constant in the space frame.
-    offset: Array | None = _field("torque_state", default=None)
+    #: Numbers per body that a torque stores from step to step: of a given momentum its difference
+    #: from m, a constant in the space frame.
+    torque_state: Array | None = _field("torque_state", default=None)
     step: int = _field(default=0)
     rows: int = _field(default=0)
 
@@ -174,7 +175,7 @@ class State:
             columns = direct_facts(settings.method)["columns"]
             state.work = np.zeros((m0.size // 3, columns))
             if any(term.gives_momentum for term in settings.terms):
-                state.offset = np.zeros_like(m0)
+                state.torque_state = np.zeros_like(m0)
         if settings.compensated:
             state.compensation = np.zeros_like(m0)
         return state

@@ -1,4 +1,4 @@
-"""The list of splitting schemes, read from the core, and user-defined schemes."""
+"""The list of splitting schemes of cpp/include/polhode/splitting/schemes.hpp; schemes of users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of methods, read from the core."""
+"""The list of methods, read from the core: cpp/include/polhode/methods.hpp."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The files of a run: how they are written, read, locked and checked.
 
-docs/run_format.md describes them. While a run writes, each row is added to the checksums once.
+docs/run_format.md describes them. The core writes the rows of m.npy and q.npy, which are memmaps;
+this module writes the other files. While a run writes, each row is added to the checksums once.
 """
 
 from __future__ import annotations

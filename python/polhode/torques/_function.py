@@ -1,4 +1,4 @@
-"""`polhode.torques.Function`: a user-defined torque in Python."""
+"""`polhode.torques.Function`: a torque in Python; cpp/bindings/python_torque.hpp calls it."""
 
 from __future__ import annotations
 
