@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "polhode/batch/attitude.hpp"
+#include "polhode/batch/body_axes.hpp"
 #include "polhode/batch/columns.hpp"
 #include "polhode/batch/views.hpp"
 #include "polhode/inertia.hpp"
@@ -44,9 +45,8 @@ class Block {
     const std::ptrdiff_t padded;        ///< `count`, rounded up to whole packs
     MutableView m, attitude;            ///< along the principal axes
     MutableView lost{}, own{}, torque_state{};
-    MutableView user_m{},
-        user_attitude{};  ///< the same in the axes of the user, where these are given
-    const Inertia<T>* bodies = nullptr;  ///< null: to be computed
+    MutableView body_m{}, body_attitude{};  ///< the same in the body axes, where these are given
+    const Inertia<T>* bodies = nullptr;     ///< null: to be computed
 
     Block(const SplittingProblem& p, std::ptrdiff_t first, std::ptrdiff_t end, Scratch<T>& scratch)
         : problem(p),
@@ -63,7 +63,7 @@ class Block {
             load(from, to, size);
         });
         if (p.axes.data != nullptr) {
-            user_m = columns(3), user_attitude = columns(components());
+            body_m = columns(3), body_attitude = columns(components());
             axes_ = p.axes;
             if (axes_.body != 0) {
                 const MutableView to = columns(SplittingProblem::axes_numbers);
@@ -72,7 +72,7 @@ class Block {
                      SplittingProblem::axes_numbers);
                 axes_ = to;
             }
-            // Before the first step the state is in the axes of the user.
+            // Before the first step the state is in the body axes.
             if (p.first_step == 0 && p.n_steps > 0) state_to_principal_axes();
         }
         const bool shared = p.inertia.body == 0;
@@ -168,22 +168,19 @@ class Block {
         store(lost, i, b - (both - a));
     }
 
-    /// Sets `user_attitude`, and `user_m` from momenta along the principal axes, if given.
-    void to_user_axes(const View& momenta) const {
+    /// Sets `body_attitude`, and `body_m` from momenta along the principal axes, if given.
+    void to_body_axes(const View& momenta) const {
         for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
             batch::Attitude<T> a = load_attitude(i);
             a.rotate(conjugate(axes_quaternion(i)));
-            store(user_attitude, i, a);
+            store(body_attitude, i, a);
             if (momenta.data == nullptr) return;
-            const Mat3<T> A = axes_matrix(i);
-            const Vec3<T> v = vec3(momenta, i);
-            store(user_m, i, Vec3<T>{dot(row(A, 0), v), dot(row(A, 1), v), dot(row(A, 2), v)});
+            store(body_m, i, body_axes(i).to_body(vec3(momenta, i)));
         });
     }
-    /// Vectors of a pack, or of the block, from the axes of the user to the principal axes.
+    /// Vectors of a pack, or of the block, from the body axes to the principal axes.
     POLHODE_INLINE Vec3<T> to_principal_axes(std::ptrdiff_t i, const Vec3<T>& v) const {
-        const Mat3<T> A = axes_matrix(i);
-        return {dot(column(A, 0), v), dot(column(A, 1), v), dot(column(A, 2), v)};
+        return body_axes(i).to_principal(v);
     }
     void to_principal_axes(const MutableView& v) const {
         for_each_pack([&](std::ptrdiff_t i)
@@ -197,9 +194,9 @@ class Block {
         to_m.data += row * problem.m_save_stride + begin * to_m.body;
         to_attitude.data += row * problem.attitude_save_stride + begin * to_attitude.body;
         const bool rotates = has_axes() && problem.n_steps > 0;
-        if (rotates) to_user_axes(momenta);
-        batch::copy(rotates ? View(user_m) : momenta, to_m, 3, count);
-        batch::copy(rotates ? user_attitude : attitude, to_attitude, components(), count);
+        if (rotates) to_body_axes(momenta);
+        batch::copy(rotates ? View(body_m) : momenta, to_m, 3, count);
+        batch::copy(rotates ? body_attitude : attitude, to_attitude, components(), count);
     }
     /// Stores all that the next steps need.
     void store_state() {
@@ -232,10 +229,8 @@ class Block {
         });
         to_principal_axes(m);
     }
-    POLHODE_INLINE Mat3<T> axes_matrix(std::ptrdiff_t i) const {
-        T c[9];
-        batch::load(axes_, i, lanes_v<T>, c);
-        return {{{c[0], c[1], c[2]}, {c[3], c[4], c[5]}, {c[6], c[7], c[8]}}};
+    POLHODE_INLINE BodyAxes<T> body_axes(std::ptrdiff_t i) const {
+        return BodyAxes<T>::load(axes_, i, lanes_v<T>);
     }
     POLHODE_INLINE Quaternion<T> axes_quaternion(std::ptrdiff_t i) const {
         View v = axes_;
@@ -264,7 +259,7 @@ class Block {
 
     std::ptrdiff_t length_;
     double* next_;
-    View axes_ = {};  ///< null: the axes of the user are the principal ones
+    View axes_ = {};  ///< null: the body axes are the principal ones
 };
 
 }  // namespace splitting

@@ -1,8 +1,8 @@
 #pragma once
 
 /// @file
-/// The torque on a block: the sum of its terms.  Terms get and return vectors in the axes of the
-/// user; the sum is along the principal axes.
+/// The torque on a block: the sum of its terms.  Terms get and return vectors in the body axes; the
+/// sum is along the principal axes.
 
 #include "polhode/splitting/block.hpp"
 #include "polhode/torque/frame.hpp"
@@ -110,7 +110,7 @@ class TorqueSum {
         if (rotates) {
             // The change is rotated, and m itself is not rounded again.
             block_.for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
-                const Vec3<T> change = block_.vec3(derivative, i) - block_.vec3(block_.user_m, i);
+                const Vec3<T> change = block_.vec3(derivative, i) - block_.vec3(block_.body_m, i);
                 block_.store(
                     block_.m, i, block_.vec3(block_.m, i) + block_.to_principal_axes(i, change));
             });
@@ -170,14 +170,14 @@ class TorqueSum {
 
   private:
     bool calls_back() const { return problem_.whole != nullptr && problem_.whole->calls_back(); }
-    /// Arguments for momenta m, in the axes of the user.
+    /// Arguments for momenta m, in the body axes.
     TorqueArguments& ask(double t, const View& m, const MutableView& out, bool needs_m = true) {
         TorqueArguments& a = arguments_;
         const bool rotates = block_.has_axes();
-        if (rotates) block_.to_user_axes(needs_m ? m : View{});
+        if (rotates) block_.to_body_axes(needs_m ? m : View{});
         a.t = t;
-        a.m = rotates ? View(block_.user_m) : m;
-        a.attitude = rotates ? block_.user_attitude : block_.attitude;
+        a.m = rotates ? View(block_.body_m) : m;
+        a.attitude = rotates ? block_.body_attitude : block_.attitude;
         a.out = out;
         a.add = false;
         a.kicks.count = 0;
@@ -203,7 +203,7 @@ class TorqueSum {
             visit(*problem_.terms[i].model);
         }
     }
-    /// The sum of the terms whose momentum is not given, in the axes of the user.
+    /// The sum of the terms whose momentum is not given, in the body axes.
     void models(double t, const View& m, const MutableView& out, bool kick_now = false) {
         const int kicks = arguments_.kicks.count;
         TorqueArguments& a = ask(t, m, out, needs_m_);
