@@ -197,11 +197,6 @@ def ellip_k(k2: ArrayLike, /, kc2: ArrayLike | None = None, **ufunc_kwargs: Any)
     Error at most 4 eps (eps = 2.2e-16). inf at k2 = 1, NaN above, 0 at k2 = -inf.
     Source: DLMF 19.8(i).
 
-    Examples
-    --------
-    >>> from polhode import elliptic
-    >>> float(elliptic.ellip_k(0.5).round(12))
-    1.854074677301
     """
     return cast("Array", _of_k2("ellip_k", kc2, ufunc_kwargs, k2))
 
@@ -277,11 +272,6 @@ def ellip_pi_complete(
     at n = 1; at k2 = 1 inf for n <= 1 and -inf for n > 1; NaN for k2 > 1; 0 at n = +-inf.
     Source: DLMF 19.25(i), 19.21.12.
 
-    Examples
-    --------
-    >>> from polhode import elliptic
-    >>> float(elliptic.ellip_pi_complete(-0.5, -0.5).round(12))
-    1.16784751713
     """
     return cast("Array", _of_k2("ellip_pi_complete", kc2, ufunc_kwargs, n, k2))
 

@@ -78,12 +78,8 @@ class TorqueFreeMotion:
 
     Raises
     ------
-    ValueError
-        If shapes do not broadcast, the inertia is invalid (a moment is negative or not finite, or
-        two are zero), a rod has momentum about its axis, a quaternion is zero or a matrix is not a
-        rotation.  The message names the first bad index and value.
-    TypeError
-        If an argument is not of real numbers.
+    ValueError, TypeError
+        As `step`.
 
     Warns
     -----
@@ -177,25 +173,20 @@ class TorqueFreeMotion:
         t : array_like, shape (...)
             Times, of either sign.  They broadcast against the bodies: shape (T, 1) with N bodies
             gives all T times of all N.
-        out : tuple of two float64 arrays, optional
-            Arrays for the results, with the shapes of the results.
-        threads : int, optional
-            Number of threads; None is POLHODE_NUM_THREADS or 1, -1 all cores.
+        out, threads
+            As in `step`.
 
         Returns
         -------
         m : ndarray, shape (..., 3)
             Angular momentum, body frame.
         q : ndarray, shape (..., 4) or (..., 3, 3)
-            Attitude.  A quaternion is the end of the continuous path that starts at q0; it is never
-            made positive.
+            Attitude.  A quaternion is the end of the continuous path that starts at q0.
 
         Raises
         ------
-        ValueError
-            If shapes do not broadcast, or `out` does not fit.
-        TypeError
-            If times are not real numbers.
+        ValueError, TypeError
+            As `step`, for times and `out`.
 
         Examples
         --------

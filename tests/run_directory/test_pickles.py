@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import ctypes
 import multiprocessing
+import operator
 import pickle
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -81,7 +82,7 @@ OBJECTS: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "method": (ph.methods()[3], of_method),
     "rkmk": (ph.rkmk([[0, 0], [0.5, 0]], [0, 1], [0, 0.5]), of_method),
     "splitting": (ph.splittings()[2], of_splitting),
-    "regime": (ph.Regime.AXIS1, lambda regime: regime.value),
+    "regime": (ph.Regime.AXIS1, operator.attrgetter("value")),
     "list of methods": (ph.methods(), len),
     "list of splittings": (ph.splittings(), len),
 }

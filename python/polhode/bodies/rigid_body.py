@@ -82,8 +82,7 @@ class RigidBody:
     ------
     ValueError
         If a tensor is not finite, not symmetric, has a negative moment, more than one zero moment
-        or, with `physical`, violates the triangle inequality; the message names the first one and
-        the value.
+        or, with `physical`, violates the triangle inequality.
 
     Notes
     -----
@@ -144,23 +143,10 @@ class RigidBody:
         physical, linear, planar : bool, optional
             As for the class.
 
-        Returns
-        -------
-        body : RigidBody
-            Its `moments` are the given ones, in the given order.
-
         Raises
         ------
         ValueError
             If moments are not those of a body, or axes are not orthonormal.
-
-        Examples
-        --------
-        >>> import polhode as ph
-        >>> ph.RigidBody.from_moments([3.0, 1.0, 2.5]).tensor
-        array([[3. , 0. , 0. ],
-               [0. , 1. , 0. ],
-               [0. , 0. , 2.5]])
         """
         given = real_array("moments", moments)
         values = components("moments", given, 3).copy()
@@ -260,17 +246,9 @@ class RigidBody:
         return table_of_bodies(type(self).__name__, self.shape, columns)
 
     def momentum(self, omega: ArrayLike) -> Array:
-        """Angular momentum of an angular velocity, ``tensor @ omega``.
+        """Angular momentum (..., 3) of an angular velocity (..., 3), ``tensor @ omega``.
 
-        Parameters
-        ----------
-        omega : array_like, shape (..., 3)
-            Angular velocity in the user's body axes, radians per time.
-
-        Returns
-        -------
-        m : ndarray, shape (..., 3)
-            Angular momentum in the user's body axes.
+        Both are in the user's body axes, the velocity in radians per time.
 
         Examples
         --------
@@ -283,22 +261,10 @@ class RigidBody:
         return np.asarray(_core.so3_rotate_by_matrix(self._tensor, rate))
 
     def omega(self, m: ArrayLike) -> Array:
-        """Angular velocity of an angular momentum, ``inverse(tensor) @ m``.
+        """Angular velocity (..., 3) of an angular momentum (..., 3), ``inverse(tensor) @ m``.
 
-        Parameters
-        ----------
-        m : array_like, shape (..., 3)
-            Angular momentum in the user's body axes.
-
-        Returns
-        -------
-        omega : ndarray, shape (..., 3)
-            Angular velocity in the user's body axes; nothing about the axis of a rod.
-
-        Raises
-        ------
-        ValueError
-            If a rod has momentum about itself of more than 1e-12 ``|m|``.
+        Both are in the user's body axes; nothing about the axis of a rod. Raises ValueError if a
+        rod has momentum about itself of more than 1e-12 ``|m|``.
 
         Examples
         --------

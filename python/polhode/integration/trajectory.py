@@ -144,20 +144,9 @@ class Trajectory:
         return energy
 
     def omega(self) -> Array:
-        """Angular velocity in the body frame, in the axes of `m`.
+        """Angular velocity in the body frame, shape (T, ..., 3), radians per time.
 
-        Returns
-        -------
-        omega : ndarray, shape (T, ..., 3)
-            Radians per time; zero about the axis of a rod.
-
-        Examples
-        --------
-        >>> import polhode as ph
-        >>> traj = ph.integrate([1, 2, 4], [1, 0, 0], [1, 0, 0, 0], 0.1, 20, save_every=20)
-        >>> traj.omega()
-        array([[1., 0., 0.],
-               [1., 0., 0.]])
+        It is along the axes of `m`, and zero about the axis of a rod.
         """
         m = np.asarray(self.m)
         if self.axes is None:
@@ -195,9 +184,8 @@ class Trajectory:
             - "attitude": the components of the quaternion.
             - "omega": the angular velocity in the body frame.
             - "invariants": the relative change of energy, |m| and the momentum in space. Under a
-              torque only of the energy, or of the kinetic energy if a torque has no potential. It
-              is no error where the motion does not conserve it, as with a torque that depends on
-              time.
+              torque only of the energy, or of the kinetic energy if a torque has no potential;
+              torques that depend on time change it.
         time_unit : str, optional
             Unit of time for the labels, such as "s".
 
@@ -282,19 +270,11 @@ class Trajectory:
         return to_xarray(self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The states as a data frame of pandas.
+        """The states as a `pandas.DataFrame`, one row for each time and body.
 
-        Returns
-        -------
-        pandas.DataFrame
-            One row for each time and body. Columns m1, m2, m3 (body frame) and qw, qx, qy, qz, or
-            q11, q12 ... q33 for matrices. The index is ``t``, for a batch with further levels:
-            ``body``, or ``body_1``, ``body_2`` and so on for a batch of several axes.
-
-        Raises
-        ------
-        ImportError
-            If pandas is missing: ``pip install "polhode[tables]"``.
+        Columns m1, m2, m3 (body frame) and qw, qx, qy, qz, or q11, q12 ... q33 for matrices. The
+        index is ``t``, for a batch with further levels: ``body``, or ``body_1``, ``body_2`` and so
+        on for a batch of several axes. Raises ImportError if pandas is missing.
         """
         from polhode.display.tables import to_pandas
 

@@ -57,8 +57,6 @@ def flops(
     >>> import polhode as ph
     >>> ph.flops("rotations123")["trig"]  # five turns
     10
-    >>> ph.flops("rotations123_4")["trig"]
-    26
     """
     row = method_index(method, options)
     if attitude not in ("quaternion", "matrix"):

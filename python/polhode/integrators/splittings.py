@@ -30,12 +30,10 @@ class Splitting:
         Order of accuracy in the step; None if it is not known.
     kind : str
         Its family.
-    invariants : tuple of str
-        Quantities that it conserves for every torque: empty.
+    invariants, options : tuple, dict
+        As of a `Method`; always empty.
     symmetric : bool
         Whether a step of -h inverts a step of h.
-    options : dict
-        Names and defaults of its options; always empty.
     source : str
         Paper and equation, keys as in REFERENCES.md.
     attitude_only : bool

@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import Field, asdict, fields
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from polhode import torques
-from polhode._arrays import Array
 from polhode.integration.state import Settings, State
 from polhode.integrators.splittings import Splitting
 from polhode.integrators.table import METHODS, row_of_name
@@ -109,10 +108,8 @@ def _write_torques(name: str, terms: list[Torque]) -> Stored:
     for i, term in enumerate(terms):
         arguments = _arguments(term)
         if arguments is None:
-            facts = ("depends_on_m", "has_potential")
-            content.append(
-                {"function": repr(term), **{fact: bool(getattr(term, fact)) for fact in facts}}
-            )
+            facts = {"depends_on_m": term.depends_on_m, "has_potential": term.has_potential}
+            content.append({"function": repr(term), **facts})
             continue
         plain = {}
         for key, value in arguments.items():
@@ -211,23 +208,14 @@ class Absent(Torque):
         self.depends_on_m = bool(content["depends_on_m"])
         self.has_potential = bool(content["has_potential"])
 
-    def torque(self, t: float, m: Array, attitude: Array) -> Array:
-        """Raises ValueError."""
-        raise self._missing()
-
-    def potential(self, t: float, attitude: Array) -> Array:
-        """Raises ValueError."""
-        raise self._missing()
-
-    def check_present(self) -> None:
-        """Raises ValueError."""
-        raise self._missing()
-
-    def _missing(self) -> ValueError:
-        return ValueError(
+    def _missing(self, *arguments: Any) -> NoReturn:
+        """Raise ValueError."""
+        raise ValueError(
             f"the torque {self._function} is not a model of polhode and was not stored: give it "
             "again, torque=..."
         )
+
+    torque = potential = check_present = _missing
 
     def __repr__(self) -> str:
         return f"<{self._function}, not stored>"
