@@ -186,11 +186,6 @@ def without_rotation(value: Any, core: tuple[int, ...] = (4,)) -> Any:
     return np.roll(np.asarray(value.as_quat()), 1, axis=-1)
 
 
-def attitude_array(name: str, value: AttitudeLike) -> NDArray[Any]:
-    """Quaternions, rotation matrices or a SciPy rotation as an array of real numbers."""
-    return real_array(name, without_rotation(value))
-
-
 def refuse_shape(name: str, array: NDArray[Any], attitude: bool) -> None:
     """Raise the error for an array whose last axes are not those of vectors (attitudes)."""
     if attitude:
@@ -243,9 +238,8 @@ def thread_count(threads: int | None) -> int:
         return 0
     count = whole("threads", threads)
     if count == 0 or not -1 <= count <= _core.most_threads:
-        raise ValueError(
-            f"threads must be None, -1 (all cores) or 1 ... {_core.most_threads}, not {count}"
-        )
+        allowed = f"None, -1 (all cores) or 1 ... {_core.most_threads}"
+        raise ValueError(f"threads must be {allowed}, not {count}")
     return count
 
 
@@ -257,17 +251,6 @@ def step_count(n_steps: int) -> int:
     if count > MOST_STEPS:
         raise ValueError(f"n_steps must be at most 2^62, got {count}")
     return count
-
-
-def save_count(n_steps: int, save_every: int, numbers: int) -> int:
-    """How many states of so many doubles a trajectory saves; refused where no memory holds them."""
-    saves = 1 + -(-n_steps // save_every)
-    if 8 * saves * (1 + numbers) >= 2**62:
-        raise ValueError(
-            f"n_steps = {n_steps} with save_every = {save_every} saves {saves} states, more than "
-            "any memory holds"
-        )
-    return saves
 
 
 def refuse(
@@ -364,7 +347,7 @@ class Operand:
 
 def attitude_operand(name: str, value: AttitudeLike) -> Operand:
     """An argument that is a quaternion, a rotation matrix or a SciPy rotation per body."""
-    array = attitude_array(name, value)
+    array = real_array(name, without_rotation(value))
     return Operand(name, array, *attitude_core(name, array))
 
 

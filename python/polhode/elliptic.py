@@ -34,17 +34,9 @@ from numpy.typing import ArrayLike, NDArray
 from polhode import _core
 
 __all__ = [
-    "agm",
-    "ellip_f",
-    "ellip_k",
-    "ellip_pi",
-    "ellip_pi_complete",
-    "jacobi",
-    "rc",
-    "rd",
-    "rf",
+    "agm", "ellip_f", "ellip_k", "ellip_pi", "ellip_pi_complete", "jacobi", "rc", "rd", "rf",
     "rj",
-]
+]  # fmt: skip
 
 Array = NDArray[np.float64]
 

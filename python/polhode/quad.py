@@ -51,19 +51,9 @@ except ModuleNotFoundError:
     ) from None
 
 __all__ = [
-    "Numbers",
-    "agm",
-    "ellip_f",
-    "ellip_k",
-    "ellip_pi",
-    "ellip_pi_complete",
-    "jacobi",
-    "rc",
-    "rd",
-    "rf",
-    "rj",
-    "step",
-]
+    "Numbers", "agm", "ellip_f", "ellip_k", "ellip_pi", "ellip_pi_complete", "jacobi", "rc",
+    "rd", "rf", "rj", "step",
+]  # fmt: skip
 
 Array = NDArray[np.float64]
 

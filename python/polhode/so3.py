@@ -24,15 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from polhode import _core
-from polhode._arrays import (
-    AttitudeLike,
-    broadcast,
-    check_attitude,
-    components,
-    outputs,
-    without_rotation,
-)
+from polhode import _arrays, _core
+from polhode._arrays import AttitudeLike
 
 __all__ = ["conjugate", "exp", "log", "multiply", "rotate", "to_matrix", "to_quaternion"]
 
@@ -109,10 +102,10 @@ def to_quaternion(Q: AttitudeLike, *, out: Array | None = None) -> Array:
     >>> so3.to_quaternion([[0, 1, 0], [1, 0, 0], [0, 0, -1]]).round(6)
     array([0.      , 0.707107, 0.707107, 0.      ])
     """
-    matrix = components("Q", without_rotation(Q, (3, 3)), 3, 3)
+    matrix = _arrays.components("Q", _arrays.without_rotation(Q, (3, 3)), 3, 3)
     q = _core.so3_to_quaternion(matrix)
     if np.isnan(q[..., 0]).any():
-        check_attitude(matrix, "Q")
+        _arrays.check_attitude(matrix, "Q")
     return _placed(q, out)
 
 
@@ -139,7 +132,7 @@ def multiply(p: AttitudeLike, q: AttitudeLike, *, out: Array | None = None) -> A
     array([0., 0., 0., 1.])
     """
     left, right = _quaternion("p", p), _quaternion("q", q)
-    broadcast({"p": left.shape[:-1], "q": right.shape[:-1]})
+    _arrays.broadcast({"p": left.shape[:-1], "q": right.shape[:-1]})
     return _placed(_core.so3_multiply(left, right), out)
 
 
@@ -197,8 +190,8 @@ def rotate(q: AttitudeLike, v: ArrayLike, *, out: Array | None = None) -> Array:
     >>> so3.rotate([0.5**0.5, 0.0, 0.0, 0.5**0.5], [1.0, 2.0, 3.0]).round(12)
     array([-2.,  1.,  3.])
     """
-    arguments = _quaternion("q", q), components("v", v, 3)
-    broadcast({"q": arguments[0].shape[:-1], "v": arguments[1].shape[:-1]})
+    arguments = _quaternion("q", q), _arrays.components("v", v, 3)
+    _arrays.broadcast({"q": arguments[0].shape[:-1], "v": arguments[1].shape[:-1]})
     return _with_quaternion(_core.so3_rotate, arguments, out, 1)
 
 
@@ -230,7 +223,7 @@ def exp(v: ArrayLike, *, out: Array | None = None) -> Array:
     >>> so3.exp([0.0, 0.0, np.pi / 2]).round(6)
     array([0.707107, 0.      , 0.      , 0.707107])
     """
-    return _placed(_core.so3_exp(components("v", v, 3)), out)
+    return _placed(_core.so3_exp(_arrays.components("v", v, 3)), out)
 
 
 def log(q: AttitudeLike, *, shortest: bool = False, out: Array | None = None) -> Array:
@@ -276,7 +269,7 @@ def log(q: AttitudeLike, *, shortest: bool = False, out: Array | None = None) ->
 
 
 def _quaternion(name: str, value: AttitudeLike) -> Array:
-    return components(name, without_rotation(value), 4)
+    return _arrays.components(name, _arrays.without_rotation(value), 4)
 
 
 def _with_quaternion(
@@ -285,7 +278,7 @@ def _with_quaternion(
     """Apply `function`, whose first argument is a quaternion; raise for a zero one (NaN result)."""
     result = function(*arguments)
     if np.isnan(result[(..., *(0,) * axes)]).any():
-        check_attitude(arguments[0])
+        _arrays.check_attitude(arguments[0])
     return _placed(result, out)
 
 
@@ -293,6 +286,6 @@ def _placed(result: Any, out: Array | None) -> Array:
     """The result, in `out` if given."""
     if out is None:
         return np.asarray(result)
-    (target,) = outputs((out,), [("the result", result.shape)])
+    (target,) = _arrays.outputs((out,), [("the result", result.shape)])
     target[...] = result
     return target

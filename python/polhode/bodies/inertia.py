@@ -7,24 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from polhode import _core
-from polhode._arrays import (
-    ORTHOGONAL,
-    Array,
-    AttitudeLike,
-    attitude_core,
-    broadcast,
-    check_attitude,
-    check_inertia,
-    components,
-    polar,
-    precision,
-    real_array,
-    refusal,
-    refuse,
-    tolerance,
-    without_rotation,
-)
+from polhode import _arrays, _core
+from polhode._arrays import Array, AttitudeLike
 
 # Of input of double precision, relative to the largest entry or moment, see `tolerance`; those of a
 # tensor are in the core.
@@ -55,29 +39,31 @@ def principal_axes(
     tensor: ArrayLike, physical: bool, linear: bool, planar: bool
 ) -> tuple[Array, Array, Array, bool]:
     """Moments (..., 3), axes and symmetric tensors (..., 3, 3), and whether all axes are unity."""
-    given = real_array("tensor", tensor)
+    given = _arrays.real_array("tensor", tensor)
     if given.shape == (3,):
         raise ValueError(
             "tensor must have shape (..., 3, 3), not (3,): RigidBody.from_moments takes moments"
         )
     declared = linear or planar
-    array = components("tensor", given, 3, 3)
+    array = _arrays.components("tensor", given, 3, 3)
     moments, axes, symmetric, aligned, fault, first = _core.principal_axes(
-        array, precision(given), physical and not declared
+        array, _arrays.precision(given), physical and not declared
     )
     if fault and not (declared and fault > 2):
         of_tensor = fault <= 2
         name, values = ("tensor", array) if of_tensor else ("principal moments of tensor", moments)
         if fault == 4:
-            check_inertia(moments, name)
+            _arrays.check_inertia(moments, name)
         index = tuple(int(i) for i in np.unravel_index(first, moments.shape[:-1]))
-        why = _REASONS[fault].format(limit=tolerance(1e-9, given))
-        raise refusal(name, values, index, 2 if of_tensor else 1, why)
+        why = _REASONS[fault].format(limit=_arrays.tolerance(1e-9, given))
+        raise _arrays.refusal(name, values, index, 2 if of_tensor else 1, why)
     if declared:
         if fault:
             moments, axes = _core.symmetric_eigen(symmetric)
         moments = as_declared("principal moments of tensor", moments, linear, planar)
-        check_moments("principal moments of tensor", moments, physical, tolerance(TRIANGLE, given))
+        check_moments(
+            "principal moments of tensor", moments, physical, _arrays.tolerance(TRIANGLE, given)
+        )
         symmetric = tensor_of(moments, axes)
         aligned = bool((axes == np.eye(3)).all())
     return moments, axes, symmetric, aligned
@@ -100,7 +86,7 @@ def as_declared(name: str, moments: Array, linear: bool, planar: bool) -> Array:
         off = np.abs(largest - middle - least)
         exact, kind = (least, middle, middle + least), "planar"
     bad = ~(off <= DECLARED * largest)
-    refuse(name, moments, bad, 1, f"not the moments of a {kind} body to {DECLARED:g}")
+    _arrays.refuse(name, moments, bad, 1, f"not the moments of a {kind} body to {DECLARED:g}")
     result = np.empty_like(moments)
     np.put_along_axis(result, order, np.stack(exact, axis=-1), -1)
     return result
@@ -108,10 +94,12 @@ def as_declared(name: str, moments: Array, linear: bool, planar: bool) -> Array:
 
 def check_moments(name: str, moments: Array, physical: bool, triangle: float) -> None:
     """Refuse moments that no body has, or with `physical` no distribution of mass."""
-    check_inertia(moments, name)
+    _arrays.check_inertia(moments, name)
     if physical:
         least, middle, largest = np.moveaxis(np.sort(moments, axis=-1), -1, 0)
-        refuse(name, moments, (largest - middle) - least > triangle * largest, 1, _REASONS[5])
+        _arrays.refuse(
+            name, moments, (largest - middle) - least > triangle * largest, 1, _REASONS[5]
+        )
 
 
 def tensor_of(moments: Array, axes: Array) -> Array:
@@ -122,18 +110,20 @@ def tensor_of(moments: Array, axes: Array) -> Array:
 
 def tensor_of_points(mass: ArrayLike, r: ArrayLike) -> Array:
     """Inertia tensors (..., 3, 3) of masses (..., N) at r (..., N, 3), about their centre."""
-    position = real_array("r", r)
+    position = _arrays.real_array("r", r)
     if position.ndim < 2:
         raise ValueError(f"r must have shape (..., N, 3), got {position.shape}")
-    position = components("r", position, position.shape[-2], 3)
-    mass = components("mass", mass)
-    mass = np.broadcast_to(mass, broadcast({"mass": mass.shape, "points": position.shape[:-1]}))
+    position = _arrays.components("r", position, position.shape[-2], 3)
+    mass = _arrays.components("mass", mass)
+    mass = np.broadcast_to(
+        mass, _arrays.broadcast({"mass": mass.shape, "points": position.shape[:-1]})
+    )
     position = np.broadcast_to(position, (*mass.shape, 3))
-    refuse("r", position, ~np.isfinite(position).all(axis=-1), 1, "not finite")
-    refuse("mass", mass, ~((mass >= 0.0) & np.isfinite(mass)), 0, "no mass")
+    _arrays.refuse("r", position, ~np.isfinite(position).all(axis=-1), 1, "not finite")
+    _arrays.refuse("mass", mass, ~((mass >= 0.0) & np.isfinite(mass)), 0, "no mass")
     # Powers of two out of the way of squares, put back in two factors.
     mass_scale = _power_of_two(mass.max(axis=-1, initial=0.0))
-    refuse("largest mass of body", mass_scale, mass_scale == 0.0, 0, "a body has some mass")
+    _arrays.refuse("largest mass of body", mass_scale, mass_scale == 0.0, 0, "a body has some mass")
     weight = mass / mass_scale[..., None]
     # Axes (..., 3, N), so that NumPy sums along contiguous memory, which it does in pairs.
     # A point without mass is nowhere.
@@ -158,18 +148,18 @@ def tensor_of_points(mass: ArrayLike, r: ArrayLike) -> Array:
 
 def orthonormal(name: str, axes: AttitudeLike) -> Array:
     """Axes, columns of matrices or rotations to them, as orthonormal right-handed matrices."""
-    given = real_array(name, without_rotation(axes))
-    core = attitude_core(name, given)
-    array = components(name, given, *core)
+    given = _arrays.real_array(name, _arrays.without_rotation(axes))
+    core = _arrays.attitude_core(name, given)
+    array = _arrays.components(name, given, *core)
     if core == (4,):
-        check_attitude(array, name)
-        refuse(name, array, ~np.isfinite(array).all(axis=-1), 1, "not finite")
+        _arrays.check_attitude(array, name)
+        _arrays.refuse(name, array, ~np.isfinite(array).all(axis=-1), 1, "not finite")
         return np.asarray(_core.so3_to_matrix(array))
-    limit = tolerance(ORTHOGONAL, given)
+    limit = _arrays.tolerance(_arrays.ORTHOGONAL, given)
     gram = np.swapaxes(array, -2, -1) @ array
     off = ~(np.abs(gram - np.eye(3)) <= limit).all(axis=(-2, -1))
-    refuse(name, array, off, 2, f"not orthonormal to {limit:.1g}")
-    projected = polar(array)
+    _arrays.refuse(name, array, off, 2, f"not orthonormal to {limit:.1g}")
+    projected = _arrays.polar(array)
     projected[..., :, 2] *= np.where(np.linalg.det(projected) < 0.0, -1.0, 1.0)[..., None]
     return projected
 

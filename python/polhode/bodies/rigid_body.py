@@ -7,20 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from polhode import _core, quantities
-from polhode._arrays import (
-    AttitudeLike,
-    Operand,
-    attitude_operand,
-    broadcast,
-    check_attitude,
-    check_rod_momentum,
-    components,
-    outputs,
-    precision,
-    real_array,
-    tolerance,
-)
+from polhode import _arrays, _core, quantities
+from polhode._arrays import AttitudeLike, Operand
 from polhode._axes import to_body, to_space
 from polhode._integrate import integrate
 from polhode._step import step
@@ -148,13 +136,13 @@ class RigidBody:
         ValueError
             If moments are not those of a body, or axes are not orthonormal.
         """
-        given = real_array("moments", moments)
-        values = components("moments", given, 3).copy()
+        given = _arrays.real_array("moments", moments)
+        values = _arrays.components("moments", given, 3).copy()
         if linear or planar:
             values = as_declared("moments", values, linear, planar)
-        check_moments("moments", values, physical, tolerance(TRIANGLE, given))
+        check_moments("moments", values, physical, _arrays.tolerance(TRIANGLE, given))
         triads = np.eye(3) if axes is None else orthonormal("axes", axes)
-        batch = broadcast({"moments": values.shape[:-1], "axes": triads.shape[:-2]})
+        batch = _arrays.broadcast({"moments": values.shape[:-1], "axes": triads.shape[:-2]})
         values = np.broadcast_to(values, (*batch, 3)).copy()
         triads = np.broadcast_to(triads, (*batch, 3, 3)).copy()
         body = cls.__new__(cls)
@@ -256,8 +244,8 @@ class RigidBody:
         >>> ph.RigidBody([[2, 0, 0], [0, 3, 1], [0, 1, 3]]).momentum([1, 1, 0])
         array([2., 3., 1.])
         """
-        rate = components("omega", omega, 3)
-        broadcast({"bodies": self.shape, "omega": rate.shape[:-1]})
+        rate = _arrays.components("omega", omega, 3)
+        _arrays.broadcast({"bodies": self.shape, "omega": rate.shape[:-1]})
         return np.asarray(_core.so3_rotate_by_matrix(self._tensor, rate))
 
     def omega(self, m: ArrayLike) -> Array:
@@ -328,20 +316,20 @@ class RigidBody:
         m = self._momentum("m", m)
         if self._aligned:
             return step(self._moments, m, q, h, out=out, **options)
-        momenta, attitude = Operand("m", m, 3), attitude_operand("q", q)
+        momenta, attitude = Operand("m", m, 3), _arrays.attitude_operand("q", q)
         m, q = (x.array.astype(np.float64, copy=False) for x in (momenta, attitude))
         matrix = attitude.core == (3, 3)
         to_principal = _core.to_principal_of_matrix if matrix else _core.to_principal
-        broadcast({"bodies": self.shape, "m": momenta.batch, "q": attitude.batch})
+        _arrays.broadcast({"bodies": self.shape, "m": momenta.batch, "q": attitude.batch})
         principal = to_principal(self._axes, m, q)
         try:
             m_end, q_end = step(self._moments, principal[0], principal[1], h, **options)
         except ValueError:  # the error of the given arguments, if it is theirs
-            check_attitude(q, "q")
+            _arrays.check_attitude(q, "q")
             self._to_principal("m", m)
             raise
         back = _core.to_body_of_matrix if matrix else _core.to_body
-        results = outputs(out, [("m", m_end.shape), ("q", q_end.shape)])
+        results = _arrays.outputs(out, [("m", m_end.shape), ("q", q_end.shape)])
         back(self._axes, m, m_end, q_end, out=tuple(results))
         return results[0], results[1]
 
@@ -424,28 +412,30 @@ class RigidBody:
         """
         if not self._some_rod:
             return m
-        given = real_array(name, m)
-        short = precision(given) > precision(self._moments)
+        given = _arrays.real_array(name, m)
+        short = _arrays.precision(given) > _arrays.precision(self._moments)
         if not (self._linear or short):
             return m
-        momenta = components(name, given, 3)
-        broadcast({"bodies": self.shape, name: momenta.shape[:-1]})
+        momenta = _arrays.components(name, given, 3)
+        _arrays.broadcast({"bodies": self.shape, name: momenta.shape[:-1]})
         principal = momenta if self._aligned else to_body(self._axes, momenta)
         along = np.where(self._moments == 0.0, principal, 0.0)
         if not self._linear:
-            limit = tolerance(1e-12, given) * np.linalg.norm(momenta, axis=-1, keepdims=True)
+            limit = _arrays.tolerance(1e-12, given) * np.linalg.norm(
+                momenta, axis=-1, keepdims=True
+            )
             along = np.where(np.abs(along) <= limit, along, 0.0)
         return np.asarray(momenta - self._from_principal(along))
 
     def _to_principal(self, name: str, m: ArrayLike) -> Array:
         """Momenta in principal axes, checked."""
-        given = components(name, self._momentum(name, m), 3)
-        broadcast({"bodies": self.shape, name: given.shape[:-1]})
+        given = _arrays.components(name, self._momentum(name, m), 3)
+        _arrays.broadcast({"bodies": self.shape, name: given.shape[:-1]})
         if self._aligned:
             return given
         principal = to_body(self._axes, given)
         if self._some_rod:
-            check_rod_momentum(self._moments, principal, name, given)
+            _arrays.check_rod_momentum(self._moments, principal, name, given)
         return principal
 
     def _from_principal(self, v: Array) -> Array:

@@ -53,7 +53,7 @@ def plot_motion(
     """See `TorqueFreeMotion.plot`."""
     one = states_at(motion, t, body)
     names = panels or ("momentum", "axes", "attitude", "omega")
-    return _figure(one, names, time_unit, lambda: (_kinetic(one), True))
+    return _figure(one, names, time_unit, lambda: (one.kinetic(), True))
 
 
 def _figure(
@@ -126,6 +126,10 @@ class BodyStates:
         """Angular velocity, in the axes of m."""
         return np.asarray(_core.omega(self.moments, self.m @ self.axes)) @ self.axes.T
 
+    def kinetic(self) -> Array:
+        """Kinetic energy."""
+        return np.asarray(_core.energy(self.moments, self.m @ self.axes))
+
 
 def saved_states(
     trajectory: Any, body: int | tuple[int, ...], most: int = MOST_SAVES
@@ -170,13 +174,9 @@ def states_at(
     return BodyStates(times, m, attitude, moments, axes)
 
 
-def _kinetic(one: BodyStates) -> Array:
-    return np.asarray(_core.energy(one.moments, one.m @ one.axes))
-
-
 def _energy(trajectory: Any, one: BodyStates) -> tuple[Array, bool]:
     """Energy of the body at the states; whether it has all potentials."""
-    energy = _kinetic(one)
+    energy = one.kinetic()
     shape = trajectory.m.shape[1:-1]
     for term in trajectory.torque:
         if not term.has_potential:

@@ -97,7 +97,10 @@ def settings_of(
         isa=_core.build["isa"],
         axes=None if axes is None else _whole(axes, () if axes.array.size == 9 else shape, False),
     )
-    _arrays.save_count(count, settings.save_every, settings.m0.size + settings.q0.size)
+    saves = settings.saves(count)
+    if 8 * saves * (1 + settings.m0.size + settings.q0.size) >= 2**62:
+        states = f"save_every = {settings.save_every} saves {saves} states"
+        raise ValueError(f"n_steps = {count} with {states}, more than any memory holds")
     _check_method(settings)
     _check_terms(settings)
     _check_span(settings)

@@ -24,7 +24,7 @@ SLICE = 0.1
 
 
 #: A `run_directory.resume.StoredRun`, which is above this module: it has the methods `count(rows)`,
-#: `due()` and `commit(state)`.
+#: `due()`, `commit(state)` and `trajectory()`.
 Files = Any
 
 
@@ -58,12 +58,11 @@ class Saved:
 
     def trajectory(self) -> Trajectory:
         """The filled rows; read-only if they are in files."""
-        parts = [array[: self.state.rows] for array in (self.t, self.m, self.q)]
         if self.files is not None:
-            parts = [part.view() for part in parts]  # still memmaps
-            for part in parts:
-                part.flags.writeable = False
-        return self.settings.trajectory(*parts)
+            trajectory: Trajectory = self.files.trajectory()
+            return trajectory
+        rows = self.state.rows
+        return self.settings.trajectory(self.t[:rows], self.m[:rows], self.q[:rows])
 
 
 def run(

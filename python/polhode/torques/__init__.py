@@ -22,19 +22,9 @@ from polhode.torques._spatial_momentum import SpatialMomentum
 from polhode.torques._vessel import Vessel
 
 __all__ = [
-    "Compiled",
-    "Constant",
-    "Dipole",
-    "Function",
-    "GravityGradient",
-    "HeavyTop",
-    "LagrangeTop",
-    "Prescribed",
-    "SoftWall",
-    "SpatialMomentum",
-    "Torque",
-    "Vessel",
-]
+    "Compiled", "Constant", "Dipole", "Function", "GravityGradient", "HeavyTop", "LagrangeTop",
+    "Prescribed", "SoftWall", "SpatialMomentum", "Torque", "Vessel",
+]  # fmt: skip
 
 # Pickles, messages and files of runs contain the class names with this module.
 for _name in (*__all__, "Model"):
