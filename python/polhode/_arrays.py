@@ -186,6 +186,11 @@ def without_rotation(value: Any, core: tuple[int, ...] = (4,)) -> Any:
     return np.roll(np.asarray(value.as_quat()), 1, axis=-1)
 
 
+def attitude_array(name: str, value: AttitudeLike) -> NDArray[Any]:
+    """Quaternions, rotation matrices or a SciPy rotation as an array of real numbers."""
+    return real_array(name, without_rotation(value))
+
+
 def refuse_shape(name: str, array: NDArray[Any], attitude: bool) -> None:
     """Raise the error for an array whose last axes are not those of vectors (attitudes)."""
     if attitude:
@@ -347,7 +352,7 @@ class Operand:
 
 def attitude_operand(name: str, value: AttitudeLike) -> Operand:
     """An argument that is a quaternion, a rotation matrix or a SciPy rotation per body."""
-    array = real_array(name, without_rotation(value))
+    array = attitude_array(name, value)
     return Operand(name, array, *attitude_core(name, array))
 
 
