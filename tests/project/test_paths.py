@@ -1,4 +1,4 @@
-"""The paths from a call to its kernel in docs/development.md are those of the sources."""
+"""Texts name files that exist, and docs/development.md the real path from a call to its kernel."""
 
 from __future__ import annotations
 
@@ -49,3 +49,21 @@ def test_each_hop_names_functions_of_its_file_and_is_named_by_the_one_before(
         if before is not None:
             assert re.search(rf"\b{word(names[0])}\b", before), f"nothing calls {names[0]}"
         before = METHODS if "advance" in names else source  # the row of a method names its kernel
+
+
+def test_every_file_that_a_text_names_by_its_path_exists() -> None:
+    tops = "cpp|python|tests|docs|benchmarks|examples|packaging"
+    path = re.compile(
+        rf"(?<![\w./-])(?:{tops})/[\w./-]*\w\.(?:py|hpp|cpp|h|f90|md|toml|txt|cmake)\b"
+    )
+    texts = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "tests/README.md"]
+    for folder in ("cpp", "python", "docs", "benchmarks", "examples", ".ci"):
+        texts += [
+            x for x in (ROOT / folder).rglob("*.*") if x.suffix in {".py", ".hpp", ".cpp", ".md"}
+        ]
+    named = {
+        name: text for text in texts for name in path.findall(text.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 100
+    missing = {name: text for name, text in named.items() if not (ROOT / name).exists()}
+    assert set(missing) == {"examples/gallery/plot_NAME.py"}, missing

@@ -12,7 +12,8 @@ namespace polhode {
 /// here.  The core takes every value as a number.
 struct Option {
     const char* name;
-    const char* kind;     ///< "number", "choice" or "axes": see integrators/options.py
+    const char* kind;     ///< "number", "choice" or "axes", see
+                          ///< python/polhode/integrators/options.py
     double standard;      ///< the default, as the core takes it
     const char* choices;  ///< of a choice, in Python's notation, separated by spaces; the core
                           ///< takes the place in this list
