@@ -28,9 +28,8 @@ def get_include() -> str:
     Returns
     -------
     str
-        The directory that contains ``polhode/kernels.hpp``. The headers need only a C++20
-        compiler.
-
+        The directory that contains ``polhode.h`` (C), ``polhode.hpp`` (C++) and the folder
+        ``polhode`` of kernels. The C++ headers need only a C++20 compiler.
     """
     return str(_installed() / "include")
 
@@ -67,9 +66,8 @@ def get_cmake_dir() -> str:
     Returns
     -------
     str
-        The directory that contains ``polhodeConfig.cmake``, which defines the header-only target
-        ``polhode::polhode``.
-
+        The directory that contains ``polhodeConfig.cmake``, which defines the targets
+        ``polhode::library`` (linked) and ``polhode::polhode`` (header-only).
     """
     return str(_installed() / "share" / "cmake" / "polhode")
 
