@@ -67,13 +67,13 @@ constexpr std::array<char, size + 6> numbered(const char (&family)[size], const 
     return name;
 }
 
+/// What most methods keep.
+inline constexpr const char keeps_all[] = "energy casimir momentum_spatial";
+inline constexpr const char keeps_momentum[] = "casimir momentum_spatial";
+
 struct Exact {
-    static constexpr MethodInfo info{"exact",
-                                     0,
-                                     "exact",
-                                     "energy casimir momentum_spatial",
-                                     true,
-                                     "[CZ08], without inverse functions"};
+    static constexpr MethodInfo info{
+        "exact", 0, "exact", keeps_all, true, "[CZ08], without inverse functions"};
     template <class T>
     POLHODE_INLINE static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
         return torque_free::exact_step(body, m, h);
@@ -81,8 +81,7 @@ struct Exact {
 };
 
 struct Frb {
-    static constexpr MethodInfo info{
-        "frb", 0, "exact", "energy casimir momentum_spatial", true, "[CZ08] Algorithm 2"};
+    static constexpr MethodInfo info{"frb", 0, "exact", keeps_all, true, "[CZ08] Algorithm 2"};
     static constexpr bool shares_loop = true;
     template <class T>
     using Body = torque_free::PrintedInertia<T>;
@@ -94,17 +93,10 @@ struct Frb {
 
 /// gauss1 ... gauss10: P nodes.
 template <int P>
-struct Gauss {
+struct Gauss : Frb {
     static constexpr auto name = numbered<P>("gauss");
-    static constexpr MethodInfo info{name.data(),
-                                     2 * P,
-                                     "semi-exact",
-                                     "energy casimir momentum_spatial",
-                                     true,
-                                     "[CZ08] eq. (20)"};
-    static constexpr bool shares_loop = true;
-    template <class T>
-    using Body = torque_free::PrintedInertia<T>;
+    static constexpr MethodInfo info{
+        name.data(), 2 * P, "semi-exact", keeps_all, true, "[CZ08] eq. (20)"};
     template <class T>
     static FreeStep<T> step(const Body<T>& body, const Vec3<T>& m, T h) {
         return torque_free::gauss_step(body, m, h, P);
@@ -115,22 +107,15 @@ struct Gauss {
 template <int P>
 struct MoserVeselov {
     static constexpr auto name = numbered<2 * P>("dmv");
-    static constexpr MethodInfo info{name.data(),
-                                     2 * P,
-                                     "discrete Moser-Veselov",
-                                     "energy casimir momentum_spatial",
-                                     true,
-                                     P == 1 ? "[Vil13] Algorithm 3" : "[Vil13] Algorithm 4"};
+    static constexpr const char* source = P == 1 ? "[Vil13] Algorithm 3" : "[Vil13] Algorithm 4";
+    static constexpr MethodInfo info{
+        name.data(), 2 * P, "discrete Moser-Veselov", keeps_all, true, source};
     static constexpr moser_veselov::Kernel with(const OptionValues&) { return {P, false}; }
 };
 
 struct Midpoint {
-    static constexpr MethodInfo info{"midpoint",
-                                     2,
-                                     "implicit midpoint",
-                                     "energy casimir momentum_spatial",
-                                     true,
-                                     "[Vil13] Remark 4"};
+    static constexpr MethodInfo info{
+        "midpoint", 2, "implicit midpoint", keeps_all, true, "[Vil13] Remark 4"};
     static constexpr moser_veselov::Kernel with(const OptionValues&) { return {1, true}; }
 };
 
@@ -138,10 +123,9 @@ struct Midpoint {
 template <int Order>
 struct Magnus {
     static constexpr auto name = numbered<Order>("magnus");
-    static constexpr const char* sources[4] = {
-        "[Gus10] eq. (22)", "[Gus10] eq. (23)", "[Gus10] eq. (24)", "[Gus10] eq. (25)"};
+    static constexpr auto source = numbered<21 + Order / 2>("[Gus10] eq. (", ")");
     static constexpr MethodInfo info{
-        name.data(), Order, "magnus", "energy casimir", true, sources[Order / 2 - 1]};
+        name.data(), Order, "magnus", "energy casimir", true, source.data()};
     static constexpr bool shares_loop = true;
     template <class T>
     POLHODE_INLINE static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
@@ -164,7 +148,7 @@ struct Factorization {
     static constexpr MethodInfo info{name.data(),
                                      Order,
                                      "factorization",
-                                     "energy casimir momentum_spatial",
+                                     keeps_all,
                                      true,
                                      "[Gus10] eqs (31) to (36)",
                                      {factorization_c0, factorization_c3},
@@ -190,7 +174,7 @@ struct Rotations {
         name.data(),
         Fourth ? 4 : 2,
         "rotations",
-        "casimir momentum_spatial",
+        keeps_momentum,
         true,
         Fourth ? "[Buss01] Sec. 3, McLachlan-Reich fourth order"
                : "[Vil13] Three rotation splitting; [Buss01] Sec. 3",
@@ -200,69 +184,61 @@ struct Rotations {
     }
 };
 
+constexpr MethodInfo rotations_of_order_2(const char* name, const char* source, int axes) {
+    const Option given = rotations::axes_option(axes);
+    return {name, 2, "rotations", keeps_momentum, true, source, {given, energy_correction_option}};
+}
 struct SymmetricRotation {
-    static constexpr MethodInfo info{"symmetric_rotation",
-                                     2,
-                                     "rotations",
-                                     "casimir momentum_spatial",
-                                     true,
-                                     "[Vil13] Algorithm 2",
-                                     {rotations::axes_option(0), energy_correction_option}};
+    static constexpr MethodInfo info =
+        rotations_of_order_2("symmetric_rotation", "[Vil13] Algorithm 2", 0);
     static constexpr rotations::SymmetricRotation with(const OptionValues& options) {
         return rotations::SymmetricRotation::of(options);
     }
 };
 
 struct NoSquish {
-    static constexpr MethodInfo info{"no_squish",
-                                     2,
-                                     "rotations",
-                                     "casimir momentum_spatial",
-                                     true,
-                                     "[MEP02]",
-                                     {rotations::axes_option(321), energy_correction_option}};
+    static constexpr MethodInfo info = rotations_of_order_2("no_squish", "[MEP02]", 321);
     static constexpr rotations::NoSquish with(const OptionValues& options) {
         return {rotations::NamedAxes::of(options.value[0])};
     }
 };
 
+/// A row of Krysl's methods; order 1: Euler's, which have the option `form`.
+struct KryslRow {
+    const char *name = nullptr, *keeps = nullptr;
+    int order = 2;
+    bool symmetric = true;
+};
+/// In the order of lie::Scheme.
+inline constexpr KryslRow krysl_rows[] = {{"euler_forward", keeps_momentum, 1, false},
+                                          {"euler_backward", keeps_momentum, 1, false},
+                                          {},
+                                          {},
+                                          {"trap", ""},
+                                          {"imid", "energy casimir"},
+                                          {"trapm", keeps_momentum},
+                                          {"imidm", keeps_momentum},
+                                          {"swc1", keeps_all},
+                                          {"akw", keeps_all},
+                                          {"bbtrap", keeps_all},
+                                          {"bbtrapwd", keeps_momentum, 2, false}};
 /// trap, imid, trapm, imidm, swc1, akw, bbtrap, bbtrapwd, euler_forward, euler_backward.
 template <lie::Scheme S>
 struct Krysl {
-    static constexpr bool is_euler =
-        S == lie::Scheme::euler_forward || S == lie::Scheme::euler_backward;
-    /// Those that keep the momentum in space and not the energy.
-    static constexpr bool corrects = is_euler || S == lie::Scheme::trapm ||
-                                     S == lie::Scheme::imidm || S == lie::Scheme::bbtrapwd;
-    static constexpr const char* names[12] = {"euler_forward",
-                                              "euler_backward",
-                                              "",
-                                              "",
-                                              "trap",
-                                              "imid",
-                                              "trapm",
-                                              "imidm",
-                                              "swc1",
-                                              "akw",
-                                              "bbtrap",
-                                              "bbtrapwd"};
-    static constexpr const char* invariants =
-        S == lie::Scheme::trap   ? ""
-        : S == lie::Scheme::imid ? "energy casimir"
-        : S == lie::Scheme::swc1 || S == lie::Scheme::akw || S == lie::Scheme::bbtrap
-            ? "energy casimir momentum_spatial"
-            : "casimir momentum_spatial";
-    static constexpr MethodInfo info{names[static_cast<int>(S)],
-                                     is_euler ? 1 : 2,
-                                     "implicit Lie",
-                                     invariants,
-                                     !is_euler && S != lie::Scheme::bbtrapwd,
-                                     "[Krysl07] Sec. 3",
-                                     {is_euler   ? lie::form_option
-                                      : corrects ? energy_correction_option
-                                                 : Option{},
-                                      is_euler ? energy_correction_option : Option{}},
-                                     is_euler ? lie::euler_contradiction : nullptr};
+    static constexpr KryslRow row = krysl_rows[static_cast<int>(S)];
+    static constexpr bool is_euler = row.order == 1;
+    /// Those that keep the momentum in space and not the energy can be corrected.
+    static constexpr Option correction =
+        row.keeps == keeps_momentum ? energy_correction_option : Option{};
+    static constexpr MethodInfo info{
+        row.name,
+        row.order,
+        "implicit Lie",
+        row.keeps,
+        row.symmetric,
+        "[Krysl07] Sec. 3",
+        {is_euler ? lie::form_option : correction, is_euler ? correction : Option{}},
+        is_euler ? lie::euler_contradiction : nullptr};
     static constexpr lie::Kernel with(const OptionValues& options) {
         return lie::Kernel::of(S, options);
     }
@@ -271,31 +247,32 @@ struct Krysl {
 
 /// rkmk4, rkmk_midpoint, rkmk_gauss2, rkmk_gauss4; rkmk: any tableau, given with the options.
 enum class Rkmk { classical, midpoint, gauss2, gauss4, any };
+struct RkmkRow {
+    const char* name;
+    int order;
+    const double* tableau;
+};
+inline constexpr RkmkRow rkmk_rows[] = {{"rkmk4", 4, lie::rkmk4_tableau},
+                                        {"rkmk_midpoint", 2, lie::rkmk_midpoint_tableau},
+                                        {"rkmk_gauss2", 2, lie::rkmk_gauss2_tableau},
+                                        {"rkmk_gauss4", 4, lie::rkmk_gauss4_tableau},
+                                        {"rkmk", 0, lie::rkmk4_tableau}};
 template <Rkmk Which>
 struct MuntheKaas {
-    static constexpr int which = static_cast<int>(Which);
-    static constexpr const char* names[5] = {
-        "rkmk4", "rkmk_midpoint", "rkmk_gauss2", "rkmk_gauss4", "rkmk"};
-    static constexpr const double* tableaus[5] = {lie::rkmk4_tableau,
-                                                  lie::rkmk_midpoint_tableau,
-                                                  lie::rkmk_gauss2_tableau,
-                                                  lie::rkmk_gauss4_tableau,
-                                                  lie::rkmk4_tableau};
-    static constexpr int orders[5] = {4, 2, 2, 4, 0};
-    static constexpr MethodInfo info{names[which],
-                                     orders[which],
+    static constexpr RkmkRow row = rkmk_rows[static_cast<int>(Which)];
+    static constexpr MethodInfo info{row.name,
+                                     row.order,
                                      "Munthe-Kaas Runge-Kutta",
-                                     "casimir momentum_spatial",
+                                     keeps_momentum,
                                      Which == Rkmk::gauss2,
                                      "[MK98]; [Krysl07] Sec. 3.7",
                                      {energy_correction_option}};
     static constexpr lie::MuntheKaas with(const OptionValues& options) {
-        return lie::MuntheKaas::of(tableaus[which], options);
+        return lie::MuntheKaas::of(row.tableau, options);
     }
     static constexpr DirectMethod under_torque() {
         using namespace lie::munthe_kaas;
-        return lie::munthe_kaas::under_torque(tableaus[which],
-                                              Which == Rkmk::any ? most_columns : 0);
+        return lie::munthe_kaas::under_torque(row.tableau, Which == Rkmk::any ? most_columns : 0);
     }
 };
 
@@ -308,7 +285,7 @@ struct Taylor {
                                                                       : name.data(),
                                      Kind <= 6 ? Kind : 2,
                                      "taylor",
-                                     "casimir momentum_spatial",
+                                     keeps_momentum,
                                      false,
                                      Kind == 5 || Kind == 6 ? "[Buss01] Sec. 5" : "[Buss01] Sec. 2",
                                      {energy_correction_option}};
@@ -328,7 +305,7 @@ struct RungeKutta {
         of_quaternion ? "rk4" : "rk4_rotation",
         of_quaternion ? 4 : 2,
         "runge-kutta",
-        "casimir momentum_spatial",
+        keeps_momentum,
         false,
         of_quaternion ? "classical, on the quaternion" : "[Buss01] Sec. 3, Euclidean Runge-Kutta",
         {energy_correction_option}};
@@ -349,7 +326,7 @@ struct Multistep {
         is_abam ? "abam_rotation" : "simo_wong_explicit",
         2,
         "multistep",
-        "casimir momentum_spatial",
+        keeps_momentum,
         false,
         is_abam ? "[Buss01] Sec. 3, Adams-Bashforth-Moulton" : "[Buss01] Sec. 3, Simo-Wong",
         {multistep::start_option, energy_correction_option}};
@@ -384,35 +361,31 @@ using SecondOrderRotations = Rotations<Axes, false>;
 template <int Axes>
 using FourthOrderRotations = Rotations<Axes, true>;
 
-using Methods =
-    Joined<MethodList<Exact, Frb>,
-           Each<Gauss, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10>,
-           Each<Magnus, 2, 4, 6, 8>,
-           Each<Factorization, 2, 4, 6, 8>,
-           Each<MoserVeselov, 1, 2, 3, 4, 5, 6, 7, 8, 9>,
-           MethodList<Midpoint>,
-           Each<SecondOrderRotations, 123, 132, 213, 231, 312, 321>,
-           Each<FourthOrderRotations, 123, 132, 213, 231, 312, 321>,
-           MethodList<SymmetricRotation, NoSquish>,
-           Each<Taylor, 1, 2, taylor::second_augmented, taylor::third_false, 3, 4, 5, 6>,
-           MethodList<RungeKutta<runge_kutta::OfQuaternion>,
-                      RungeKutta<runge_kutta::OfRotation>,
-                      Multistep<multistep::Abam>,
-                      Multistep<multistep::SimoWong>,
-                      Krysl<lie::Scheme::trap>,
-                      Krysl<lie::Scheme::imid>,
-                      Krysl<lie::Scheme::trapm>,
-                      Krysl<lie::Scheme::imidm>,
-                      Krysl<lie::Scheme::swc1>,
-                      Krysl<lie::Scheme::akw>,
-                      Krysl<lie::Scheme::bbtrap>,
-                      Krysl<lie::Scheme::bbtrapwd>,
-                      Krysl<lie::Scheme::euler_forward>,
-                      Krysl<lie::Scheme::euler_backward>,
-                      MuntheKaas<Rkmk::classical>,
-                      MuntheKaas<Rkmk::midpoint>,
-                      MuntheKaas<Rkmk::gauss2>,
-                      MuntheKaas<Rkmk::gauss4>,
-                      MuntheKaas<Rkmk::any>>>::type;
+template <lie::Scheme... schemes>
+using EachKrysl = MethodList<Krysl<schemes>...>;
+template <Rkmk... which>
+using EachRkmk = MethodList<MuntheKaas<which>...>;
+
+struct AllMethods {
+    using enum lie::Scheme;
+    using enum Rkmk;
+    using type = Joined<
+        MethodList<Exact, Frb>,
+        Each<Gauss, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10>,
+        Each<Magnus, 2, 4, 6, 8>,
+        Each<Factorization, 2, 4, 6, 8>,
+        Each<MoserVeselov, 1, 2, 3, 4, 5, 6, 7, 8, 9>,
+        MethodList<Midpoint>,
+        Each<SecondOrderRotations, 123, 132, 213, 231, 312, 321>,
+        Each<FourthOrderRotations, 123, 132, 213, 231, 312, 321>,
+        MethodList<SymmetricRotation, NoSquish>,
+        Each<Taylor, 1, 2, taylor::second_augmented, taylor::third_false, 3, 4, 5, 6>,
+        MethodList<RungeKutta<runge_kutta::OfQuaternion>, RungeKutta<runge_kutta::OfRotation>>,
+        MethodList<Multistep<multistep::Abam>, Multistep<multistep::SimoWong>>,
+        EachKrysl<trap, imid, trapm, imidm, swc1, akw, bbtrap, bbtrapwd>,
+        EachKrysl<euler_forward, euler_backward>,
+        EachRkmk<classical, midpoint, gauss2, gauss4, any>>::type;
+};
+using Methods = AllMethods::type;
 
 POLHODE_NAMESPACE_END
