@@ -2,13 +2,14 @@
 
     python cpp/generate/make_preprocessing.py
 
-The rationals of preprocessing_coefficients.txt, sorted into the order in which they are summed.
-Numerators and denominators are below 2^53, hence exact doubles.
+The rationals of preprocessing_coefficients.txt in the order in which they are summed, those of one
+k over their common denominator.  Numerators and denominators are below 2^53, hence exact doubles.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from math import lcm
 from pathlib import Path
 
 SOURCE = Path(__file__).with_name("preprocessing_coefficients.txt")
@@ -35,43 +36,80 @@ POLHODE_NAMESPACE_BEGIN
 namespace moser_veselov {{
 namespace table {{
 
-// clang-format off
-inline constexpr int largest_half_order = {largest};
+inline constexpr int first_half_order = {first}, largest_half_order = {largest};
 
-/// A monomial in e1, e2, e3 as an earlier one times e1, e2 or e3 (factor 0, 1, 2).
+/// Calls visit(w, j, l) for every monomial e1^i e2^j e3^l, by its weight w = i + 2 j + 3 l, then by
+/// l, then by j; the first is 1.
+template <class Visit>
+constexpr void for_each_monomial(const Visit& visit) {{
+    for (int w = 0; w < 2 * largest_half_order; ++w) {{
+        for (int l = 0; 3 * l <= w; ++l) {{
+            for (int j = 0; 2 * j <= w - 3 * l; ++j) visit(w, j, l);
+        }}
+    }}
+}}
+
+/// How many of them order 2p needs, at p - 1: those of weight up to 2p - 1.
+inline constexpr std::uint8_t monomials_of[] = {{{counts}}};
+
+/// A monomial as an earlier one times e1, e2 or e3 (factor 0, 1, 2).
 struct Monomial {{
     std::uint8_t earlier, factor;
 }};
-/// How many of them order 2p needs, at p - 1: those of weight i + 2 j + 3 l of e1^i e2^j e3^l up to
-/// 2p - 1.
-inline constexpr std::uint8_t monomials_of[] = {{{counts}}};
-
-/// All of them, by weight, then by l, then by j; the first is 1.
 inline constexpr auto monomials = [] {{
     std::array<Monomial, monomials_of[largest_half_order - 1]> list{{}};
-    const auto place = [](int weight, int j, int l) {{
-        int n = 0;
-        for (int w = 0; w <= weight; ++w) {{
-            for (int b = 0; 3 * b <= w; ++b) {{
-                for (int a = 0; 2 * a <= w - 3 * b; ++a, ++n) {{
-                    if (w == weight && a == j && b == l) return n;
-                }}
-            }}
-        }}
-        return n;
-    }};
-    int n = 1;
-    for (int w = 1; w < 2 * largest_half_order; ++w) {{
-        for (int l = 0; 3 * l <= w; ++l) {{
-            for (int j = 0; 2 * j <= w - 3 * l; ++j, ++n) {{
-                const int factor = l > 0 ? 2 : j > 0 ? 1 : 0;
-                const int earlier = place(w - factor - 1, j - (factor == 1), l - (factor == 2));
-                list[n] = {{static_cast<std::uint8_t>(earlier), static_cast<std::uint8_t>(factor)}};
-            }}
-        }}
-    }}
+    std::uint8_t place[2 * largest_half_order][largest_half_order][largest_half_order] = {{}};
+    std::uint8_t n = 0;
+    for_each_monomial([&](int w, int j, int l) {{
+        place[w][j][l] = n;
+        const std::uint8_t f = l > 0 ? 2 : j > 0 ? 1 : 0;
+        if (w > 0) list[n] = {{place[w - f - 1][j - (f == 1)][l - (f == 2)], f}};
+        ++n;
+    }});
     return list;
 }}();
+
+// clang-format off
+/// The common denominator of s_{{2k+1}} and t_{{2k+1}}, k = {first}, {first} + 1, ...
+inline constexpr double denominator[] = {{{denominators}}};
+
+/// The numerators for these k; of s, then of t; for b = k, ..., 0: the polynomial in e1, e2, e3
+/// that multiplies C^(k-b) H^b.  It has the monomials of weight 2k - b, in t 2k - b + 1, and of
+/// degree i + j + l up to k, in their order.
+inline constexpr double numerator[] = {{
+{numerators}
+}};
+// clang-format on
+
+/// The same terms: how many a polynomial has; the monomial of each, and its coefficient, rounded.
+struct Terms {{
+    std::array<std::uint8_t, {polynomials}> length;
+    std::array<std::uint8_t, {terms}> monomial;
+    std::array<double, {terms}> coefficient;
+}};
+inline constexpr Terms terms = [] {{
+    Terms t{{}};
+    int term = 0, polynomial = 0;
+    for (int k = first_half_order; k < largest_half_order; ++k) {{
+        for (int next = 0; next < 2 * (k + 1); ++next, ++polynomial) {{
+            const int weight = next <= k ? k + next : next;  // of s, of t
+            std::uint8_t n = 0;
+            for_each_monomial([&](int w, int j, int l) {{
+                if (w == weight && w - j - 2 * l <= k) {{
+                    t.coefficient[term] = numerator[term] / denominator[k - first_half_order];
+                    t.monomial[term++] = n;
+                    ++t.length[polynomial];
+                }}
+                ++n;
+            }});
+        }}
+    }}
+    return t;
+}}();
+
+}}  // namespace table
+}}  // namespace moser_veselov
+POLHODE_NAMESPACE_END
 """
 
 
@@ -86,6 +124,11 @@ def monomials() -> list[Exponents]:
     ]
     assert len(found) < 256
     return found
+
+
+def weight(e: Exponents) -> int:
+    """Of e1^i e2^j e3^l."""
+    return e[0] + 2 * e[1] + 3 * e[2]
 
 
 def read() -> dict[tuple[str, int, int], dict[Exponents, Fraction]]:
@@ -116,58 +159,36 @@ def wrapped(items: list[str], indent: str = "    ", width: int = 100) -> str:
 def main() -> None:
     """Write the header."""
     basis = monomials()
-    index = {e: n for n, e in enumerate(basis)}
     groups = read()
-    counts = [
-        str(sum(e[0] + 2 * e[1] + 3 * e[2] <= 2 * p - 1 for e in basis))
-        for p in range(1, LARGEST + 1)
-    ]
-    out = [HEAD.format(order=2 * LARGEST, largest=LARGEST, counts=", ".join(counts))]
-    out += [
-        f"/// For k = {FIRST}, {FIRST + 1}, ...; for s, then t; for b = k, ..., 0: the polynomial",
-        "/// in e1, e2, e3 that multiplies C^(k-b) H^b in s_{2k+1} or t_{2k+1}.  How many terms it",
-        "/// has.",
-        "inline constexpr std::uint8_t lengths[] = {",
-    ]
-    terms: list[tuple[Fraction, int]] = []
-    lengths = []
+    denominators, numerators, polynomials = [], [], 0
     for k in range(FIRST, LARGEST):
+        terms: list[Fraction] = []
         for letter in "st":
             for b in range(k, -1, -1):
-                polynomial = groups.get((letter, k, b), {})
-                lengths.append(str(len(polynomial)))
-                terms += [
-                    (polynomial[e], index[e]) for e in sorted(polynomial, key=index.__getitem__)
+                polynomial = groups[letter, k, b]
+                present = [
+                    e for e in basis if weight(e) == 2 * k - b + (letter == "t") and sum(e) <= k
                 ]
-    assert all(max(abs(c.numerator), c.denominator) < 2**53 for c, _ in terms)
-    for what, kind, items in (
-        ("", "", lengths),
-        (
-            "/// The monomial of each term.",
-            "std::uint8_t term_monomial",
-            [str(i) for _, i in terms],
-        ),
-        ("/// Its coefficient.", "double numerator", [str(c.numerator) for c, _ in terms]),
-        ("", "double denominator", [str(c.denominator) for c, _ in terms]),
-    ):
-        if what:
-            out.append(what)
-        if kind:
-            out.append(f"inline constexpr {kind}[] = {{")
-        out += [wrapped(items), "};"]
-    out += [
-        "// clang-format on\n",
-        "/// The same, rounded.",
-        "inline constexpr auto coefficient = [] {",
-        "    std::array<double, std::size(numerator)> c{};",
-        "    for (int n = 0; n < int(c.size()); ++n) c[n] = numerator[n] / denominator[n];",
-        "    return c;",
-        "}();\n",
-        "}  // namespace table",
-        "}  // namespace moser_veselov",
-        "POLHODE_NAMESPACE_END",
-    ]
-    TARGET.write_text("\n".join(out) + "\n")
+                assert set(present) == set(polynomial)
+                terms += [polynomial[e] for e in present]
+                polynomials += 1
+        common = lcm(*(c.denominator for c in terms))
+        denominators.append(common)
+        numerators += [int(c * common) for c in terms]
+    assert max(map(abs, denominators + numerators)) < 2**53
+    counts = [sum(weight(e) <= 2 * p - 1 for e in basis) for p in range(1, LARGEST + 1)]
+    TARGET.write_text(
+        HEAD.format(
+            order=2 * LARGEST,
+            first=FIRST,
+            largest=LARGEST,
+            counts=", ".join(map(str, counts)),
+            denominators=", ".join(map(str, denominators)),
+            numerators=wrapped([str(x) for x in numerators]),
+            polynomials=polynomials,
+            terms=len(numerators),
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -124,10 +124,7 @@ POLHODE_INLINE Vec3<T> along_ellipsoid(const Vec3<T>& l,
 /// A body is unchanged, bit for bit, if its energy is within 2 eps of the target, it rotates about
 /// a principal axis, or its moments are all equal.
 template <class T>
-POLHODE_INLINE FreeStep<T> corrected(const Inertia<T>& body,
-                                     const FreeStep<T>& s,
-                                     const T& target,
-                                     int way) {
+[[gnu::noinline]] void correct(const Inertia<T>& body, FreeStep<T>& s, const T& target, int way) {
     const T size = largest_component(s.m);
     const T scale = power_of_two_near(select(size > 0.0, size, T(1.0)));
     const Vec3<T> l = body.own_momentum(power_of_two_reciprocal(scale) * s.m);
@@ -151,7 +148,7 @@ POLHODE_INLINE FreeStep<T> corrected(const Inertia<T>& body,
     // 4 does not treat this case.
     const mask_t<T> turns = (abs(mean - e) > 2 * epsilon_v<T> * e) &
                             (variance > epsilon_v<T> * epsilon_v<T> * (mean * mean));
-    if (!any(turns)) return s;
+    if (!any(turns)) return;
     const T lane_e = select(turns, e, mean);
     Vec3<T> t = l;
     mask_t<T> left = turns;
@@ -176,15 +173,8 @@ POLHODE_INLINE FreeStep<T> corrected(const Inertia<T>& body,
     const T inverse_norm = 1.0 / sqrt(fma(w, w, dot(c, c)));
     const Quaternion<T> turn{
         inverse_norm * w, inverse_norm * c.x, inverse_norm * c.y, inverse_norm * c.z};
-    FreeStep<T> r;
-    r.m = select(turns, scale * t, s.m);
-    r.dq = select(turns, s.dq * turn, s.dq);
-    return r;
-}
-/// The same as a separate function that is not inlined, so that loops over bodies stay short.
-template <class T>
-[[gnu::noinline]] void correct(const Inertia<T>& body, FreeStep<T>& s, const T& target, int way) {
-    s = corrected(body, s, target, way);
+    s.m = select(turns, scale * t, s.m);
+    s.dq = select(turns, s.dq * turn, s.dq);
 }
 
 }  // namespace energy

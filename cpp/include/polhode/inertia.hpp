@@ -37,9 +37,9 @@ struct AxisOrder {
     }
     POLHODE_INLINE Vec3<T> from_sorted(Vec3<T> v) const {
         if (sorted) return v;
-        quarter_turn_back(exchange12_again, v.x, v.y);
-        quarter_turn_back(exchange23, v.y, v.z);
-        quarter_turn_back(exchange12, v.x, v.y);
+        quarter_turn(exchange12_again, v.y, v.x);
+        quarter_turn(exchange23, v.z, v.y);
+        quarter_turn(exchange12, v.y, v.x);
         return v;
     }
     POLHODE_INLINE Quaternion<T> from_sorted(const Quaternion<T>& q) const {
@@ -57,11 +57,6 @@ struct AxisOrder {
         const T old = a;
         a = select(m, b, a);
         b = select(m, -old, b);
-    }
-    POLHODE_INLINE static void quarter_turn_back(mask_t<T> m, T& a, T& b) {
-        const T old = a;
-        a = select(m, -b, a);
-        b = select(m, old, b);
     }
 };
 

@@ -60,14 +60,10 @@ POLHODE_INLINE Mat3<T> to_matrix(const Quaternion<T>& q) {
 /// True if Q is a rotation up to 1e-5: no entry of Q^T Q - 1 above 1e-5, determinant positive.
 template <class T>
 POLHODE_INLINE mask_t<T> is_rotation(const Mat3<T>& m) {
-    const Vec3<T> x = column(m, 0);
-    const Vec3<T> y = column(m, 1);
-    const Vec3<T> z = column(m, 2);
-    constexpr double tolerance = 1e-5;
-    return (abs(dot(x, x) - 1.0) <= tolerance) & (abs(dot(y, y) - 1.0) <= tolerance) &
-           (abs(dot(z, z) - 1.0) <= tolerance) & (abs(dot(x, y)) <= tolerance) &
-           (abs(dot(x, z)) <= tolerance) & (abs(dot(y, z)) <= tolerance) &
-           (dot(cross(x, y), z) > 0.0);
+    const auto d = Orthogonality<T>::of(m);
+    const auto small = [](const T& x) POLHODE_INLINE_LAMBDA { return abs(x) <= 1e-5; };
+    return small(d.xx) & small(d.yy) & small(d.zz) & small(d.xy) & small(d.xz) & small(d.yz) &
+           (dot(cross(column(m, 0), column(m, 1)), column(m, 2)) > 0.0);
 }
 
 /// The unit quaternion of a rotation matrix, with w >= 0.  For a rotation by pi (w = 0) the

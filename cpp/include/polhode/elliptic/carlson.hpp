@@ -104,15 +104,17 @@ T rf_valid(T x, T y, T z) {
     return first_kind_series(d.v[0], d.v[1], d.v[2]) * scale;
 }
 
-/// Classification of x, y, z for R_F and R_J: regular if finite, not negative and at most one zero.
+/// Classification of x, y, z: regular if finite, not negative and at most one zero (R_F, R_J).
 template <class T>
 struct Domain {
     mask_t<T> regular;    ///< in the domain
-    mask_t<T> divergent;  ///< two zeros
+    mask_t<T> divergent;  ///< two zeros, or other forbidden ones
     mask_t<T> infinite;   ///< one infinite
-    POLHODE_INLINE Domain(T x, T y, T z) {
+    POLHODE_INLINE Domain(T x, T y, T z)
+        : Domain(x, y, z, (x + y == 0.0) | (y + z == 0.0) | (z + x == 0.0)) {}
+    POLHODE_INLINE Domain(T x, T y, T z, const mask_t<T>& zeros) {
         const mask_t<T> signs = (x >= 0.0) & (y >= 0.0) & (z >= 0.0);
-        divergent = signs & ((x + y == 0.0) | (y + z == 0.0) | (z + x == 0.0));
+        divergent = signs & zeros;
         infinite = signs & (largest_of(x, y, z) == infinity<T>()) & !divergent;
         regular = signs & !divergent & !infinite;
     }
@@ -123,19 +125,13 @@ struct Domain {
     }
 };
 
+/// R_F and R_J; of arguments times scale^2 also a term of R_J itself, without that factor: it may
+/// be so large that with it it would overflow.
 template <class T>
 struct FirstAndThird {
     T rf;
     T rj;
-};
-
-/// R_F and R_J of arguments times scale^2, and a term of R_J itself, without that factor: it may be
-/// so large that with it it would overflow.
-template <class T>
-struct ScaledFirstAndThird {
-    T rf;
-    T rj;
-    T apart;
+    T apart = 0.0;
 };
 
 /// The start of the angle of rf_rj_positive, and the number whose square root scales its tangent.
@@ -161,7 +157,7 @@ struct Angle {
 ///               arguments
 /// @param scale  root_scale of the largest argument
 template <class T>
-ScaledFirstAndThird<T> rf_rj_scaled(
+FirstAndThird<T> rf_rj_scaled(
     T x, T y, T z, T p, bool with_rf, const Angle<T>& start, const T& scale) {
     Duplication<4, T> s({x, y, z, p}, scale, {1, 1, 1, 2}, third_kind_tolerance<T>);
     T delta = (s.v[3] - s.v[0]) * (s.v[3] - s.v[1]) * (s.v[3] - s.v[2]);
@@ -219,7 +215,7 @@ template <class T>
 FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p, bool with_rf) {
     const Angle<T> zero{T(0.0) != T(0.0), T(0.0), T(1.0), T(0.0)};
     const T scale = root_scale(largest_of(x, y, max(z, p)));
-    const ScaledFirstAndThird<T> r = rf_rj_scaled(x, y, z, p, with_rf, zero, scale);
+    const FirstAndThird<T> r = rf_rj_scaled(x, y, z, p, with_rf, zero, scale);
     return {with_rf ? r.rf * scale : r.rf, r.apart + r.rj * scale * scale * scale};
 }
 
@@ -255,12 +251,9 @@ T rc(T x, T y) {
 /// Error below 4 eps.
 template <class T>
 T rd(T x, T y, T z) {
-    const mask_t<T> signs = (x >= 0.0) & (y >= 0.0) & (z >= 0.0);
-    const mask_t<T> divergent = signs & ((x + y == 0.0) | (z == 0.0));
-    const mask_t<T> infinite = signs & (detail::largest_of(x, y, z) == infinity<T>()) & !divergent;
-    const mask_t<T> regular = signs & !divergent & !infinite;
-    x = select(regular, x, T(1.0)), y = select(regular, y, T(1.0));
-    z = select(regular, z, T(1.0));
+    const detail::Domain<T> domain(x, y, z, (x + y == 0.0) | (z == 0.0));
+    x = select(domain.regular, x, T(1.0)), y = select(domain.regular, y, T(1.0));
+    z = select(domain.regular, z, T(1.0));
 
     const T scale = detail::root_scale(detail::largest_of(x, y, z));
     detail::Duplication<3, T> s({x, y, z}, scale, {1, 1, 3}, detail::third_kind_tolerance<T>);
@@ -273,9 +266,7 @@ T rd(T x, T y, T z) {
         sum = select(s.active, sum + s.quarter / (s.root[2] * (s.v[2] + s.lambda())), sum);
     }
     const T rest = s.quarter * detail::third_kind_series(s.v[0], s.v[1], s.v[2], s.mean);
-    const T value = first + (rest + 3.0 * sum) * scale * scale * scale;
-    return select(
-        regular, value, select(divergent, infinity<T>(), select(infinite, T(0.0), nan<T>())));
+    return domain.limit(first + (rest + 3.0 * sum) * scale * scale * scale, infinity<T>());
 }
 
 namespace detail {
@@ -328,7 +319,7 @@ FirstAndThird<T> rf_rj(T x, T y, T z, T p, bool with_rf) {
     }
     // For p < 0 q is a different sum of positive terms.
     if (any(negative)) q = select(negative, (p - lo) * (a * inverse) - mid * part, q);
-    const ScaledFirstAndThird<T> r = rf_rj_scaled(x, y, z, q, true, start, scale);
+    const FirstAndThird<T> r = rf_rj_scaled(x, y, z, q, true, start, scale);
     T numerator = fma(-d, r.rj, 3.0 * r.rf);
     T apart = select(exchange, -(d * inverse) * r.apart, r.apart);
     if (any(negative)) {

@@ -97,11 +97,7 @@ Jacobi<T> jacobi(T u, T k2, T kc2) {
         r.dn = select(above, c, d);
     }
     if (any(one)) {
-        // tanh and sech of |u| from e = exp -|u|, which cannot overflow.
-        const Exponential<T> e = exponential(-abs(u));
-        const T inverse = 1.0 / fma(e.exp, e.exp, T(1.0));
-        const T sech = 2.0 * e.exp * inverse;
-        const T tanh = flip_sign(-(e.expm1 * (2.0 + e.expm1)) * inverse, u);
+        const auto [tanh, sech] = hyperbolic(u);
         r = {select(one, tanh, r.sn), select(one, sech, r.cn), select(one, sech, r.dn), w};
     }
     // |w - am| < pi/2 determines the multiple of 2 pi.

@@ -129,24 +129,12 @@ template <class T>
     b.leave_or_end(to.dq, to.m, one != one, one == one, work);
 }
 
-/// The work of a step: from the torque at the middle, or from both ends by the trapezoidal rule.
-template <class T>
-POLHODE_INLINE T work_of(Scheme scheme,
-                         const Vec3<T>& rate,
-                         const Vec3<T>& m,
-                         const Vec3<T>& start,
-                         const ImplicitStep<T>& s,
-                         const Vec3<T>& f) {
-    if (wants_torque_at_middle(scheme)) return dot(times(rate, s.middle.m), f);
-    return 0.5 * (dot(times(rate, m), start) + dot(times(rate, s.end.m), f));
-}
-
 /// Uses the torque at the middle or the end.
 template <class T>
 [[gnu::noinline]] bool repeat(direct::Bodies<T>& b, Scheme scheme) {
     using polhode::select;
-    const T times = b.number(count_column);
-    const mask_t<T> done_before = times < 0.0;
+    const T count = b.number(count_column);
+    const mask_t<T> done_before = count < 0.0;
     const StopRequest* stop = b.a.options.stop;
     if (all(done_before) || is_stopped(stop)) return true;
     const T h = b.h();
@@ -225,7 +213,7 @@ template <class T>
     // A body whose state or torque is NaN has no step either.
     const mask_t<T> lost =
         (!arrived) & ((!(is_finite(m) & is_finite(start))) | (new_part < shortest_part) |
-                      (times >= most_times) | has_most_parts(times));
+                      (count >= most_times) | has_most_parts(count));
     const mask_t<T> done = arrived | lost;
     const Vec3<T> new_root = select<T>(settled, answer, select<T>(begins, start, root));
     const Rows<T> new_root_H =
@@ -260,10 +248,14 @@ template <class T>
     b.keep(
         exact_column,
         select(settled, T(0.0), select(begins | (probe == 3.0), T(1.0), b.number(exact_column))));
-    const T work = work_of<T>(scheme, h * b.body.inverse, m, start, s, next);
+    // The work from the torque at the middle, or from both ends by the trapezoidal rule.
+    const Vec3<T> rate = h * b.body.inverse;
+    const T work = wants_torque_at_middle(scheme)
+                       ? dot(times(rate, s.middle.m), next)
+                       : 0.5 * (dot(times(rate, m), start) + dot(times(rate, s.end.m), next));
     b.leave_or_end(to.dq, to.m, done_before, done, work);
     b.keep(tried_column, next);
-    b.keep(count_column, select(done_before | done, T(-1.0), times + 1.0 + part_counted * s.tried));
+    b.keep(count_column, select(done_before | done, T(-1.0), count + 1.0 + part_counted * s.tried));
     return all(done_before | done);
 }
 

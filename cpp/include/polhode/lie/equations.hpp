@@ -75,12 +75,6 @@ struct DexpInverse {
     }
 };
 
-/// exp(-z) p.
-template <class T>
-POLHODE_INLINE Vec3<T> rotated_back(const Vec3<T>& z, const Vec3<T>& p) {
-    return p + Turn<T>::of(z).change(z, p);
-}
-
 /// x = base + slope + x x I^-1 x s, the implicit equation for the momentum.
 template <class T>
 struct Quadratic {
@@ -119,7 +113,10 @@ struct Exponential {
         e.r = tau * r;
         e.d = tau * d;
         e.p = m + tau * k;
-        if (any_y) e.p = rotated_back(tau * y, e.p);
+        if (any_y) {
+            const Vec3<T> z = tau * y;
+            e.p = e.p + Turn<T>::of(z).change(z, e.p);
+        }
         return e;
     }
     POLHODE_INLINE Vec3<T> start() const { return d + times(a, p + w + r); }
@@ -263,6 +260,5 @@ POLHODE_INLINE Followed<T> solve(const Problem& problem,
 }
 
 }  // namespace detail
-
 }  // namespace lie
 POLHODE_NAMESPACE_END

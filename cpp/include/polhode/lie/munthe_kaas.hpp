@@ -47,16 +47,9 @@ inline constexpr double rkmk4_tableau[] = {4,       0,       0,       0, 0,   0.
 inline constexpr double rkmk_midpoint_tableau[] = {2, 0, 0, 0.5, 0, 0, 1, 0, 0.5};
 /// Gauss's rules of one and two stages, orders 2 and 4.
 inline constexpr double rkmk_gauss2_tableau[] = {1, 0.5, 1, 0.5};
-inline constexpr double sqrt3_sixth = 0x1.279a74590331cp-2;
-inline constexpr double rkmk_gauss4_tableau[] = {2,
-                                                 0.25,
-                                                 0.25 - sqrt3_sixth,
-                                                 0.25 + sqrt3_sixth,
-                                                 0.25,
-                                                 0.5,
-                                                 0.5,
-                                                 0.5 - sqrt3_sixth,
-                                                 0.5 + sqrt3_sixth};
+inline constexpr double sqrt3_6 = 0x1.279a74590331cp-2;
+inline constexpr double rkmk_gauss4_tableau[] = {
+    2, 0.25, 0.25 - sqrt3_6, 0.25 + sqrt3_6, 0.25, 0.5, 0.5, 0.5 - sqrt3_6, 0.5 + sqrt3_6};
 
 namespace detail {
 

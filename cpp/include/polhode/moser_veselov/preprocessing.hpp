@@ -35,28 +35,29 @@ template <class T>
     for (int k = 1; k < p; ++k) C_to[k] = C_to[k - 1] * C;
 
     int term = 0;
-    const std::uint8_t* length = table::lengths;
-    const auto coefficient = [](int n) {
-        if constexpr (wider_than_double<T>) {
-            return ratio<T>(table::numerator[n], table::denominator[n]);
-        }
-        return T(table::coefficient[n]);
-    };
+    const std::uint8_t* length = table::terms.length.data();
     // s_{2k+1} or t_{2k+1}: homogeneous of degree k in C and H, by Horner's rule in H.
     const auto next_function = [&](int k) {
+        const auto coefficient = [k](int n) {
+            if constexpr (wider_than_double<T>) {
+                return ratio<T>(table::numerator[n],
+                                table::denominator[k - table::first_half_order]);
+            }
+            return T(table::terms.coefficient[n]);
+        };
         T sum(0.0);
         for (int b = k; b >= 0; --b) {
             T polynomial(0.0);
             for (const int end = term + *length++; term != end; ++term) {
                 polynomial =
-                    fma(coefficient(term), monomial[table::term_monomial[term]], polynomial);
+                    fma(coefficient(term), monomial[table::terms.monomial[term]], polynomial);
             }
             sum = fma(sum, hH, C_to[k - b] * polynomial);
         }
         return sum;
     };
     Preprocessing<T> r{T(0.0), T(0.0)};
-    for (int k = 4; k < p; ++k) {
+    for (int k = table::first_half_order; k < p; ++k) {
         r.S = r.S + next_function(k);
         r.hT = r.hT + next_function(k);
     }

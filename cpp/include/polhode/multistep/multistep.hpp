@@ -263,17 +263,13 @@ struct AbamFirst {
 
 inline constexpr DirectStage abam_stages[] = {{direct::stage<AbamPredict>, 0.0, 1},
                                               {direct::stage<AbamCorrect>, 1.0, 1}};
-inline constexpr DirectStage abam_rk4[] = {{direct::stage<AbamRk4<0>>, 0.0, 1},
-                                           {direct::stage<AbamRk4<1>>, 0.5, 1},
-                                           {direct::stage<AbamRk4<2>>, 0.5, 1},
-                                           {direct::stage<AbamRk4<3>>, 1.0, 1}};
 // All stages between the first and the last are the same.
 inline constexpr DirectStage abam_first[] = {{direct::stage<AbamFirst<0>>, 0.0, 1},
                                              {direct::stage<AbamFirst<1>>, 0.2, 1},
                                              {direct::stage<AbamFirst<1>>, 0.4, 1},
                                              {direct::stage<AbamFirst<1>>, 0.6, 1},
                                              {direct::stage<AbamFirst<4>>, 0.8, 1}};
-inline constexpr DirectStages abam_starts[] = {{abam_rk4, 4}, {abam_first, 5}};
+inline constexpr DirectStages abam_starts[] = {{runge_kutta::stages<AbamRk4>, 4}, {abam_first, 5}};
 
 /// Columns of SimoWong: nu one step ago; for the current step the torque and the power at its
 /// start.
@@ -326,12 +322,9 @@ struct SimoWongRk4 {
 };
 inline constexpr DirectStage simo_wong_stages[] = {{direct::stage<SimoWongPredict>, 0.0, 1},
                                                    {direct::stage<SimoWongFinish>, 1.0, 1}};
-inline constexpr DirectStage simo_wong_rk4[] = {{direct::stage<SimoWongRk4<0>>, 0.0, 1},
-                                                {direct::stage<SimoWongRk4<1>>, 0.5, 1},
-                                                {direct::stage<SimoWongRk4<2>>, 0.5, 1},
-                                                {direct::stage<SimoWongRk4<3>>, 1.0, 1}};
 /// The first-order step is the method itself with nu_{-1} = nu_0.
-inline constexpr DirectStages simo_wong_starts[] = {{simo_wong_rk4, 4}, {simo_wong_stages, 2}};
+inline constexpr DirectStages simo_wong_starts[] = {{runge_kutta::stages<SimoWongRk4>, 4},
+                                                    {simo_wong_stages, 2}};
 
 /// The stages of step n.  The first steps use the starting procedure.
 template <class Kernel, const auto& starts, const auto& stages>

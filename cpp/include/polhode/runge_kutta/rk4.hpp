@@ -150,23 +150,31 @@ POLHODE_INLINE void stage(direct::Bodies<T>& b, const End& end) {
     }
 }
 
-template <class Way, int k>
-struct Stage {
-    template <class T>
-    static void run(direct::Bodies<T>& b) {
-        stage<Way, k, direct::first_free_column>(
-            b,
-            [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) { b.end_at(p, l, work); });
-    }
+/// The four stages of a method that makes stage k by Stage<k>.
+template <template <int> class Stage>
+inline constexpr DirectStage stages[] = {{direct::stage<Stage<0>>, 0.0, 1},
+                                         {direct::stage<Stage<1>>, 0.5, 1},
+                                         {direct::stage<Stage<2>>, 0.5, 1},
+                                         {direct::stage<Stage<3>>, 1.0, 1}};
+template <class Way>
+struct UnderTorque {
+    template <int k>
+    struct Stage {
+        template <class T>
+        static void run(direct::Bodies<T>& b) {
+            stage<Way, k, direct::first_free_column>(
+                b, [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) {
+                    b.end_at(p, l, work);
+                });
+        }
+    };
 };
 template <class Way>
-inline constexpr DirectStage stages[] = {{direct::stage<Stage<Way, 0>>, 0.0, 1},
-                                         {direct::stage<Stage<Way, 1>>, 0.5, 1},
-                                         {direct::stage<Stage<Way, 2>>, 0.5, 1},
-                                         {direct::stage<Stage<Way, 3>>, 1.0, 1}};
-template <class Way>
 constexpr DirectMethod under_torque() {
-    return {Columns<direct::first_free_column>::end, 1, 0, direct::alike<stages<Way>>};
+    return {Columns<direct::first_free_column>::end,
+            1,
+            0,
+            direct::alike<stages<UnderTorque<Way>::template Stage>>};
 }
 
 }  // namespace runge_kutta

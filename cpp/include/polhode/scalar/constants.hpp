@@ -50,21 +50,16 @@ POLHODE_INLINE T log_2() {
     return detail::sum_of<T>(detail::log_2_parts);
 }
 
-namespace detail {
-// Evaluated by the compiler, so that the code calls no function of the standard library.
-inline constexpr double double_nan = std::numeric_limits<double>::quiet_NaN();
-inline constexpr double double_infinity = std::numeric_limits<double>::infinity();
-}  // namespace detail
-
-/// NaN.
+// Constants of the compiler, so that the code calls no function of the standard library.
 template <class T>
 POLHODE_INLINE T nan() {
-    return T(detail::double_nan);
+    constexpr double value = std::numeric_limits<double>::quiet_NaN();
+    return T(value);
 }
-/// Positive infinity.
 template <class T>
 POLHODE_INLINE T infinity() {
-    return T(detail::double_infinity);
+    constexpr double value = std::numeric_limits<double>::infinity();
+    return T(value);
 }
 
 POLHODE_NAMESPACE_END

@@ -147,8 +147,6 @@ SinCos<T> cos_sinc_of_root(T y) {
 
 /// e^x and e^x - 1, with the interface of elementary.hpp; counted as two functions, like a sincos.
 template <class T>
-struct Exponential;
-template <class T>
     requires(counts<T>)
 Exponential<T> exponential(T x) {
     return {exp(x), expm1(x)};

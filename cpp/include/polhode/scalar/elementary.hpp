@@ -59,12 +59,6 @@ POLHODE_INLINE T atan2(T y, T x) {
     return flip_sign(angle, y);
 }
 
-template <class T>
-struct Exponential {
-    T exp;
-    T expm1;
-};
-
 /// e^x and e^x - 1 for x <= 709; below -745 they are 0 and -1.
 ///
 /// Each to 2 eps relative.  Method: x = n ln 2 + r, e^r - 1 by a polynomial, e^x - 1 =
@@ -90,6 +84,19 @@ POLHODE_INLINE Exponential<T> exponential(T x) {
     const T n_normal = max(n, -1000.0);
     const T power = power_of_two(n_normal);
     return {(1.0 + e) * power * power_of_two(n - n_normal), fma(power, e, power - 1.0)};
+}
+
+template <class T>
+struct Hyperbolic {
+    T tanh;
+    T sech;
+};
+/// From e^-|u| - 1, which cannot overflow and keeps a small u.
+template <class T>
+POLHODE_INLINE Hyperbolic<T> hyperbolic(T u) {
+    const Exponential<T> e = exponential(-abs(u));
+    const T inverse = 1.0 / fma(e.exp, e.exp, T(1.0));
+    return {flip_sign(-(e.expm1 * (2.0 + e.expm1)) * inverse, u), 2.0 * e.exp * inverse};
 }
 
 POLHODE_NAMESPACE_END

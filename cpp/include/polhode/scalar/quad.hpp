@@ -121,19 +121,13 @@ inline quad reduce(quad x, quad k, const double (&parts)[4]) {
     return x;
 }
 
-/// sum_n sign^n x^(2n+1)/(2n+1)! for |x| < 1: sin (sign -1), sinh (+1).
-inline quad odd_factorial_series(quad x, double sign) {
+/// For |x| < 1: odd = 1: sum_n sign^n x^(2n+1)/(2n+1)!, sin (sign -1) and sinh (+1); odd = -1: the
+/// same of even powers, cos and cosh.
+inline quad factorial_series(quad x, double sign, int odd) {
     const quad x2 = sign * (x * x);
     quad sum = 0.0;
-    for (int n = 16; n >= 1; --n) sum = (1.0 + sum) * x2 / quad(2.0 * n * (2 * n + 1));
-    return x + x * sum;
-}
-/// sum_n sign^n x^(2n)/(2n)! for |x| < 1: cos, cosh.
-inline quad even_factorial_series(quad x, double sign) {
-    const quad x2 = sign * (x * x);
-    quad sum = 0.0;
-    for (int n = 16; n >= 1; --n) sum = (1.0 + sum) * x2 / quad(2.0 * n * (2 * n - 1));
-    return 1.0 + sum;
+    for (int n = 16; n >= 1; --n) sum = (1.0 + sum) * x2 / quad(2.0 * n * (2 * n + odd));
+    return odd > 0 ? x + x * sum : 1.0 + sum;
 }
 
 /// log((1+f)/(1-f)) = 2 (f + f^3/3 + ...), |f| <= 0.2.
@@ -161,8 +155,8 @@ inline quad sqrt(quad x) {
 inline SinCos<quad> sincos(quad x) {
     const quad k = rint(x / half_pi<quad>());
     const quad r = detail::reduce(x, k, detail::half_pi_parts);
-    const quad s = detail::odd_factorial_series(r, -1.0);
-    const quad c = detail::even_factorial_series(r, -1.0);
+    const quad s = detail::factorial_series(r, -1.0, 1);
+    const quad c = detail::factorial_series(r, -1.0, -1);
     const bool odd = is_odd(k);
     const bool two = has_bit_1(k);
     return {two ? -(odd ? c : s) : (odd ? c : s), two != odd ? -(odd ? s : c) : (odd ? s : c)};
@@ -180,11 +174,11 @@ inline quad exp(quad x) {
     }
     const quad k = rint(x / log_2<quad>());
     const quad r = detail::reduce(x, k, detail::log_2_parts);
-    return (detail::even_factorial_series(r, 1.0) + detail::odd_factorial_series(r, 1.0)) *
+    return (detail::factorial_series(r, 1.0, -1) + detail::factorial_series(r, 1.0, 1)) *
            power_of_two(k);
 }
 inline quad sinh(quad x) {
-    if (abs(x) < 0.5) return detail::odd_factorial_series(x, 1.0);
+    if (abs(x) < 0.5) return detail::factorial_series(x, 1.0, 1);
     const quad e = exp(x);
     return 0.5 * (e - 1.0 / e);
 }
@@ -221,8 +215,6 @@ inline quad acosh(quad x) { return log1p((x - 1.0) + sqrt((x - 1.0) * (x + 1.0))
 inline quad atanh(quad x) { return 0.5 * log1p(2.0 * x / (1.0 - x)); }
 
 /// e^x and e^x - 1, with the interface of elementary.hpp.
-template <class T>
-struct Exponential;
 template <class T>
     requires(scalar_traits<T>::epsilon == scalar_traits<quad>::epsilon)
 Exponential<T> exponential(T x) {

@@ -72,6 +72,11 @@ struct SinCos {
     T sin;
     T cos;
 };
+template <class T>
+struct Exponential {
+    T exp;
+    T expm1;
+};
 
 POLHODE_INLINE std::uint64_t bits_of(double x) {
     std::uint64_t u;

@@ -177,7 +177,8 @@ struct Modulus {
         T half_turns = fma(2.0, rint(0.5 * fma(w, T(0x1.45f306dc9c883p-2), -odd)), odd);
         if (any(separatrix)) {
             const T bounded = copysign(min(abs(u), 300.0), u);
-            const Hyperbolic limit = hyperbolic(select(separatrix, bounded, T(0.0)) + 0.0 * u);
+            const Hyperbolic<T> limit =
+                hyperbolic<T>(select(separatrix, bounded, T(0.0)) + 0.0 * u);
             s = select(separatrix, limit.tanh, s);
             c = select(separatrix, limit.sech, c);
             d = select(separatrix, limit.sech, d);
@@ -210,25 +211,6 @@ struct Modulus {
         r.s = back * r.s;
         r.c = back * r.c;
         return r;
-    }
-
-  private:
-    struct Hyperbolic {
-        T tanh, sech;
-    };
-    /// From e^-|u| - 1, which keeps a small u.
-    POLHODE_INLINE static Hyperbolic hyperbolic(T u) {
-        T e, e_1;
-        if constexpr (wider_than_double<T>) {
-            e = exp(-abs(u));
-            e_1 = expm1(-abs(u));
-        } else {
-            const Exponential<T> x = exponential(-abs(u));
-            e = x.exp;
-            e_1 = x.expm1;
-        }
-        const T inverse = 1.0 / fma(e, e, T(1.0));
-        return {flip_sign(-(e_1 * (2.0 + e_1)) * inverse, u), 2.0 * e * inverse};
     }
 };
 
