@@ -312,19 +312,8 @@ def motion(inertia, m0, q0, t, threads=None):
 
     Returns
     -------
-    m : ndarray, shape (k, 3) or (k, n, 3)
-        Angular momentum, body frame.
-    q : ndarray, shape (k, 4), (k, 3, 3), (k, n, 4) or (k, n, 3, 3)
-        Attitude, as of `TorqueFreeMotion`.
-
-    Raises
-    ------
-    ValueError
-        As `TorqueFreeMotion`.
-
-    Notes
-    -----
-    The bits are those of `TorqueFreeMotion`, whose constants are set up in each call.
+    m, q : ndarray, shape (k, ...)
+        As of `TorqueFreeMotion`, which also says the errors. Its constants are set up in each call.
 
     Examples
     --------

@@ -79,11 +79,9 @@ class Numbers:
     low: Array
 
     def __post_init__(self) -> None:
-        if np.shape(self.high) != np.shape(self.low):
-            raise ValueError(
-                f"high and low must have one shape, not {np.shape(self.high)} and "
-                f"{np.shape(self.low)}"
-            )
+        high, low = np.shape(self.high), np.shape(self.low)
+        if high != low:
+            raise ValueError(f"high and low must have one shape, not {high} and {low}")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -91,20 +89,13 @@ class Numbers:
         return np.shape(self.high)
 
     def strings(self, digits: int = 32) -> NDArray[np.str_]:
-        """The numbers as decimal strings.
+        """The numbers as decimal strings of so many significant digits, at least 1, of this shape.
 
-        Parameters
-        ----------
-        digits : int, default 32
-            Significant digits, at least 1; those from the 33rd on are of the two doubles, not of
-            the result.
-
-        Returns
-        -------
-        strings : ndarray of str
-            Of this shape, as ``1.50e-1``; ``0`` for zero.
+        They are as ``1.50e-1``, or ``0`` for zero. Digits from the 33rd on are of the two doubles,
+        not of the result.
         """
-        values = [_text(h, lo, digits) for h, lo in zip(*self._flat(), strict=True)]
+        pairs = zip(np.ravel(self.high).tolist(), np.ravel(self.low).tolist(), strict=True)
+        values = [_text(h, lo, digits) for h, lo in pairs]
         return np.array(values, np.str_).reshape(self.shape)
 
     def __getitem__(self, index: Any) -> Numbers:
@@ -114,20 +105,11 @@ class Numbers:
         there = _numbers("the subtracted number", other)
         return np.asarray((self.high - there.high) + (self.low - there.low))
 
-    def _flat(self) -> tuple[list[float], list[float]]:
-        return np.ravel(self.high).tolist(), np.ravel(self.low).tolist()
-
 
 def step(
-    inertia: Any,
-    m: Any,
-    q: Any,
-    h: Any,
-    *,
-    method: str = "exact",
-    n_steps: int = 1,
-    digits: bool = False,
-) -> tuple[Any, Any]:
+    inertia: Any, m: Any, q: Any, h: Any, *,
+    method: str = "exact", n_steps: int = 1, digits: bool = False,
+) -> tuple[Any, Any]:  # fmt: skip
     """Step free rigid bodies as `polhode.step`, in quadruple precision.
 
     Parameters

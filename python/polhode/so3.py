@@ -8,8 +8,9 @@ are converted by ``numpy.roll(q, 1, axis=-1)``.
 
 Every function takes whole arrays: the last axis (the last two of a matrix) holds the components,
 the others broadcast. Input of any real dtype, results float64. ``out=`` takes a writeable float64
-array of the result's shape, the input itself included. A call may hold copies of its arguments (of
-another dtype) and of its result (with ``out=``), each of the size of the whole batch.
+array of the shape of the result, which is put there; it may be the input itself. A call may hold
+copies of its arguments (of another dtype) and of its result (with ``out=``), each of the size of
+the whole batch.
 
 Every function raises ValueError if the last axes do not have these lengths, if shapes do not
 broadcast or `out` does not fit, and TypeError for arguments that are not real numbers. NaN and
@@ -40,8 +41,6 @@ def to_matrix(q: AttitudeLike, *, out: Array | None = None) -> Array:
     q : array_like, shape (..., 4)
         Quaternion, scalar first, of any size but zero; it represents the rotation ``q / |q|``.
         ``-q`` gives the same matrix.
-    out : ndarray, shape (..., 3, 3), optional
-        Where to put the result.
 
     Returns
     -------
@@ -74,8 +73,6 @@ def to_quaternion(Q: AttitudeLike, *, out: Array | None = None) -> Array:
     Q : array_like, shape (..., 3, 3)
         Rotation matrix. It may differ from an orthogonal matrix by rounding, or by up to 1e-5 in an
         entry of ``Q.T @ Q``; the quaternion then has an error of the same size.
-    out : ndarray, shape (..., 4), optional
-        Where to put the result.
 
     Returns
     -------
@@ -116,8 +113,6 @@ def multiply(p: AttitudeLike, q: AttitudeLike, *, out: Array | None = None) -> A
     ----------
     p, q : array_like, shape (..., 4)
         Quaternions, scalar first, of any size. They broadcast together.
-    out : ndarray, shape (..., 4), optional
-        Where to put the result.
 
     Returns
     -------
@@ -143,8 +138,6 @@ def conjugate(q: AttitudeLike, *, out: Array | None = None) -> Array:
     ----------
     q : array_like, shape (..., 4)
         Quaternion, scalar first, of any size.
-    out : ndarray, shape (..., 4), optional
-        Where to put the result.
 
     Returns
     -------
@@ -170,8 +163,6 @@ def rotate(q: AttitudeLike, v: ArrayLike, *, out: Array | None = None) -> Array:
         Quaternion, scalar first, of any size but zero; it represents the rotation ``q / |q|``.
     v : array_like, shape (..., 3)
         Vector, body components. Broadcasts against `q`.
-    out : ndarray, shape (..., 3), optional
-        Where to put the result.
 
     Returns
     -------
@@ -202,8 +193,6 @@ def exp(v: ArrayLike, *, out: Array | None = None) -> Array:
     ----------
     v : array_like, shape (..., 3)
         Rotation vector: angle in radians times unit axis, of any length up to 2**51.
-    out : ndarray, shape (..., 4), optional
-        Where to put the result.
 
     Returns
     -------
@@ -236,8 +225,6 @@ def log(q: AttitudeLike, *, shortest: bool = False, out: Array | None = None) ->
     shortest : bool, default False
         Return the shorter of ``log(q)`` and ``log(-q)``, of length at most pi. It is the same for
         `q` and `-q`, but it jumps where the scalar part changes sign.
-    out : ndarray, shape (..., 3), optional
-        Where to put the result.
 
     Returns
     -------

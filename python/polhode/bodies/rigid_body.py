@@ -181,15 +181,6 @@ class RigidBody:
         ValueError
             If a mass is negative or not finite, all are zero, a position is not finite, or the
             points form no body (a single point).
-
-        Examples
-        --------
-        >>> import polhode as ph
-        >>> points = [[1.0, 0.5, 0.0], [-1.0, -0.5, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, -1.0]]
-        >>> ph.RigidBody.from_points([1.0, 1.0, 2.0, 2.0], points).tensor
-        array([[ 4.5, -1. ,  0. ],
-               [-1. ,  6. ,  0. ],
-               [ 0. ,  0. ,  2.5]])
         """
         tensor = tensor_of_points(mass, r)
         return cls(tensor, physical=physical, linear=linear, planar=planar)

@@ -54,17 +54,10 @@ def _published(driver: str) -> dict[str, Any]:
         return problem.read(path, driver)
 
 
-def _row(values: Array) -> str:
-    return " ".join(f"{x: .15f}" for x in values)
-
-
-def _print_state(m: Array, attitude: Array, indent: str = "  ") -> None:
-    print(f"{indent}m = {_row(m)}")
-    if attitude.ndim == 1:
-        print(f"{indent}q = {_row(attitude)}")
-        return
-    for name, row in zip("Q  ", attitude, strict=True):
-        print(f"{indent}{name} {'=' if name == 'Q' else ' '} {_row(row)}")
+def _print_state(m: Array, attitude: Array) -> None:
+    names = ["m =", "q ="] if attitude.ndim == 1 else ["m =", "Q =", "   ", "   "]
+    for name, row in zip(names, [m, *np.atleast_2d(attitude)], strict=True):
+        print(f"  {name} {' '.join(f'{x: .15f}' for x in row)}")
 
 
 def _drift(values: Array) -> float:

@@ -31,12 +31,12 @@ CURVES = 5
 POINTS = 200
 
 
-def plot(
-    trajectory: Any,
-    body: int | tuple[int, ...],
-    panels: Sequence[str] | None,
-    time_unit: str | None,
-) -> Figure:
+#: Arguments of `Trajectory.plot`.
+Body = int | tuple[int, ...]
+Panels = Sequence[str] | None
+
+
+def plot(trajectory: Any, body: Body, panels: Panels, time_unit: str | None) -> Figure:
     """See `Trajectory.plot`."""
     one = saved_states(trajectory, body)
     names = panels or ("momentum", "axes", "attitude", "invariants")
@@ -44,11 +44,7 @@ def plot(
 
 
 def plot_motion(
-    motion: Any,
-    t: ArrayLike | None,
-    body: int | tuple[int, ...],
-    panels: Sequence[str] | None,
-    time_unit: str | None,
+    motion: Any, t: ArrayLike | None, body: Body, panels: Panels, time_unit: str | None
 ) -> Figure:
     """See `TorqueFreeMotion.plot`."""
     one = states_at(motion, t, body)
@@ -57,10 +53,7 @@ def plot_motion(
 
 
 def _figure(
-    one: BodyStates,
-    names: Sequence[str],
-    time_unit: str | None,
-    energy: Callable[[], tuple[Array, bool]],
+    one: BodyStates, names: Sequence[str], time_unit: str | None, energy: Callable[[], Any]
 ) -> Figure:
     """The panels of these names, two in a row; times are in `time_unit`."""
     rate = f"rad/{time_unit}" if time_unit else "rad per unit of time"
@@ -131,9 +124,7 @@ class BodyStates:
         return np.asarray(_core.energy(self.moments, self.m @ self.axes))
 
 
-def saved_states(
-    trajectory: Any, body: int | tuple[int, ...], most: int = MOST_SAVES
-) -> BodyStates:
+def saved_states(trajectory: Any, body: Body, most: int = MOST_SAVES) -> BodyStates:
     """One body of a trajectory, with at most so many of its states."""
     if len(trajectory) == 0:
         raise ValueError("the trajectory is empty")
@@ -153,12 +144,7 @@ def saved_states(
     )
 
 
-def states_at(
-    motion: Any,
-    t: ArrayLike | None,
-    body: int | tuple[int, ...],
-    count: int = 400,
-) -> BodyStates:
+def states_at(motion: Any, t: ArrayLike | None, body: Body, count: int = 400) -> BodyStates:
     """One body of a free motion at these times, or so many times of the default span."""
     alone = motion._of_body(_index(body, motion.shape))
     moments = alone._inertia
@@ -192,7 +178,7 @@ def _energy(trajectory: Any, one: BodyStates) -> tuple[Array, bool]:
     return energy, all(term.has_potential for term in trajectory.torque)
 
 
-def _index(body: int | tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+def _index(body: Body, shape: tuple[int, ...]) -> tuple[int, ...]:
     """Index of a body in the batch; a number counts along the flattened batch."""
     wide = (int(np.prod(shape)),) if not isinstance(body, tuple) else shape
     at = tuple(operator.index(i) for i in (body if isinstance(body, tuple) else (body,)))

@@ -163,9 +163,8 @@ def as_splitting(splitting: str | Splitting | Sequence[Sequence[float]]) -> Spli
         )
     a, b = (_coefficients(name, part) for name, part in zip("ab", splitting, strict=False))
     if abs(len(a) - len(b)) > 1:
-        raise ValueError(
-            f"splitting: flows a and kicks b alternate, but there are {len(a)} and {len(b)}"
-        )
+        counts = f"there are {len(a)} and {len(b)}"
+        raise ValueError(f"splitting: flows a and kicks b alternate, but {counts}")
     for name, part in (("a", a), ("b", b)):
         with np.errstate(over="ignore", invalid="ignore"):
             total = part.sum()
@@ -173,9 +172,8 @@ def as_splitting(splitting: str | Splitting | Sequence[Sequence[float]]) -> Spli
             raise ValueError(f"splitting: {name} must add up to 1, not {total}")
     c = _coefficients("c", splitting[2]) if len(splitting) == 3 else np.zeros(len(b))
     if len(c) != len(b):
-        raise ValueError(
-            f"splitting: each kick b has its c, but there are {len(b)} and {len(c)} of them"
-        )
+        counts = f"there are {len(b)} and {len(c)} of them"
+        raise ValueError(f"splitting: each kick b has its c, but {counts}")
     if not np.isfinite(c).all():
         raise ValueError(f"splitting: c must be finite, not {c.tolist()}")
     flows = [("flow", float(x), 0.0) for x in a]

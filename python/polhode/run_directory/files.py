@@ -82,9 +82,9 @@ class RunFiles:
         self.state = _read_npz(self.path / "state.npz")
         with naming_file(self.path / "state.npz"):
             sums = self.state.pop("sums")
-            _require(sums.shape == (len(NAMES),) and sums.dtype == np.uint32, "wrong checksums")
+            require(sums.shape == (len(NAMES),) and sums.dtype == np.uint32, "wrong checksums")
             self._sums: list[int] = sums.tolist()
-            _require(_sum_arrays(self.state) == self._sums[5], "checksum mismatch")
+            require(_sum_arrays(self.state) == self._sums[5], "checksum mismatch")
             self.rows = int(self.state["rows"])
         self._check_sum(0, zlib.crc32(text))
 
@@ -97,13 +97,13 @@ class RunFiles:
         with naming_file(path / "state.npz"):
             alike = self.t.shape == self.m.shape[:1] == self.q.shape[:1]
             fits = alike and 0 <= self.rows <= len(self.t)
-            _require(fits, "it does not fit t.npy, m.npy and q.npy")
+            require(fits, "it does not fit t.npy, m.npy and q.npy")
         for k, rows in ((3, self.m), (4, self.q)):
             self._check_sum(k, _sum_rows(rows, 0, self.rows), f" of the first {self.rows} rows")
 
     def _check_sum(self, k: int, value: int, of: str = "") -> None:
         with naming_file(self.path / NAMES[k]):
-            _require(value == self._sums[k], f"checksum mismatch{of}, or state.npz of another run")
+            require(value == self._sums[k], f"checksum mismatch{of}, or state.npz of another run")
 
     @classmethod
     def create(
@@ -245,7 +245,8 @@ def _lock(path: Path) -> BinaryIO:
 # Reading and writing -----------------------------------------------------------------------------
 
 
-def _require(fits: bool, why: str) -> None:
+def require(fits: bool, why: str) -> None:
+    """Raise ValueError unless it fits."""
     if not fits:
         raise ValueError(why)
 
@@ -277,7 +278,7 @@ def _open(path: Path, mode: str = "rb") -> BinaryIO:
     directory of a stranger may have, another file would be changed.
     """
     only = "+" in mode
-    _require(not (only and path.is_symlink()), "it is a symbolic link, and would be written to")
+    require(not (only and path.is_symlink()), "it is a symbolic link, and would be written to")
     # Without blocking, as opening a pipe would.
     flags = getattr(os, "O_NONBLOCK", 0) | (getattr(os, "O_NOFOLLOW", 0) if only else 0)
     file = open(path, mode, buffering=0, opener=lambda name, given: os.open(name, given | flags))  # noqa: SIM115
@@ -292,9 +293,9 @@ def _read_json(path: Path) -> tuple[bytes, dict[str, Any]]:
     with naming_file(path), _open(path) as file:
         text = file.read()
         content = json.loads(text.decode())
-        _require(isinstance(content, dict) and content.get("format") == FORMAT, "another format")
+        require(isinstance(content, dict) and content.get("format") == FORMAT, "another format")
         version = content["version"]
-        _require(version == VERSION, f"version {version}, this polhode reads version {VERSION}")
+        require(version == VERSION, f"version {version}, this polhode reads version {VERSION}")
         return text, dict(content)
 
 
@@ -303,7 +304,7 @@ def _read_npz(path: Path) -> Arrays:
 
     with naming_file(path), _open(path) as file, zipfile.ZipFile(file) as archive:
         stored = all(part.compress_type == zipfile.ZIP_STORED for part in archive.infolist())
-        _require(stored, "it is compressed")
+        require(stored, "it is compressed")
         # Each array is read completely, so that the checksums of the archive are compared.
         parts = {name: io.BytesIO(archive.read(name)) for name in archive.namelist()}
         return {
@@ -319,10 +320,10 @@ def _open_rows(path: Path, mode: Any) -> Any:
         shape, fortran, dtype = read[npy.read_magic(file)](file)
         at = file.tell()
         needed = at + dtype.itemsize * math.prod(shape)
-        _require(dtype == np.float64 and dtype.isnative, f"it holds {dtype}")
-        _require(not fortran or len(shape) < 2, "its order is that of Fortran")
+        require(dtype == np.float64 and dtype.isnative, f"it holds {dtype}")
+        require(not fortran or len(shape) < 2, "its order is that of Fortran")
         fits = 0 <= needed <= size and min(shape, default=0) >= 0
-        _require(fits, f"it has {size} bytes, the shape {shape} needs {needed}")
+        require(fits, f"it has {size} bytes, the shape {shape} needs {needed}")
         return np.memmap(file, np.float64, mode, offset=at, shape=shape)
 
 

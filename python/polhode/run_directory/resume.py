@@ -18,7 +18,7 @@ from polhode.integration.state import Settings, State
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.table import METHODS, warn_user
 from polhode.run_directory import schema
-from polhode.run_directory.files import Arrays, RunFiles, as_path, naming_file
+from polhode.run_directory.files import Arrays, RunFiles, as_path, naming_file, require
 from polhode.torques import Torque, TorqueLike, as_terms
 
 #: Differences below this part of the largest component of a torque are rounding.
@@ -138,19 +138,17 @@ def old_run(settings: Settings, save_to: str | os.PathLike[str]) -> tuple[Stored
 def _compare(name: str, now: Any, before: Any, where: str) -> None:
     """Raise ValueError if the values of a field differ."""
     if name == "torque":  # the terms are compared when they are read
-        if len(now) != len(before):
-            raise ValueError(f"torque has {len(now)} terms, but {where} has {len(before)}")
+        count = f"{len(now)} terms, but {where} has {len(before)}"
+        require(len(now) == len(before), f"torque has {count}")
     elif isinstance(now, np.ndarray):
-        if now.shape != before.shape:
-            shapes = f"{now.shape}, but in {where} it is of shape {before.shape}"
-            raise ValueError(f"{name} is of shape {shapes}")
+        shapes = f"{now.shape}, but in {where} it is of shape {before.shape}"
+        require(now.shape == before.shape, f"{name} is of shape {shapes}")
         same = (now == before) | (np.isnan(now) & np.isnan(before))
         for index in np.argwhere(~same)[:1].tolist():
             at, label = tuple(index), f"[{', '.join(map(str, index))}]" if index else ""
             raise ValueError(f"{name}{label} is {now[at]}, but {where} has {before[at]}")
     elif isinstance(now, (tuple, list)):
-        if len(now) != len(before):
-            raise ValueError(f"{name} are {now}, but {where} has {before}")
+        require(len(now) == len(before), f"{name} are {now}, but {where} has {before}")
         for one, other in zip(now, before, strict=True):
             _compare(name, one, other, where)
     elif now != before:
@@ -273,14 +271,10 @@ def _continued(run: StoredRun) -> State:
             {name: array.shape for name, array in each.arrays().items()}
             for each in (state, State.begin(settings))
         )
-        if found != fitting:
-            raise ValueError(f"arrays of the shapes {found}, not {fitting}")
-        if (
-            not 0 <= state.step <= settings.n_steps
-            or state.rows != files.rows
-            or state.rows not in (settings.saves(state.step), 0)
-        ):
-            raise ValueError(f"{state.rows} rows after {state.step} steps")
+        require(found == fitting, f"arrays of the shapes {found}, not {fitting}")
+        fits = 0 <= state.step <= settings.n_steps and state.rows == files.rows
+        fits = fits and state.rows in (settings.saves(state.step), 0)
+        require(fits, f"{state.rows} rows after {state.step} steps")
     run.compare_values(state)
     if files.writing:
         _warn_of_other_bits(run)
@@ -292,21 +286,19 @@ def _read_settings(files: RunFiles, torque: TorqueLike) -> Settings:
         values = schema.read(Settings, files.content, files.setup)
         stored = values["torque"]
         count, every, h = values["n_steps"], values["save_every"], values["h"]
-        if h.shape not in ((), (count,)) or every < 1 or count < 0:
-            raise ValueError("steps that do not fit each other")
-        m0, q0, inertia = values["m0"], values["q0"], values["inertia"]
-        if m0.shape != files.m.shape[1:] or q0.shape != files.q.shape[1:]:
-            raise ValueError("the start does not fit m.npy and q.npy")
-        if m0.shape[:-1] not in (q0.shape[:-1], q0.shape[:-2]) or m0.shape[-1:] != (3,):
-            raise ValueError(f"m0 of shape {m0.shape} and q0 of shape {q0.shape}")
-        if inertia.shape not in ((3,), m0.shape):
-            raise ValueError(f"the inertia has shape {inertia.shape}")
+        fits = h.shape in ((), (count,)) and every >= 1 and count >= 0
+        require(fits, "steps that do not fit each other")
+        m, q, inertia = (values[name].shape for name in ("m0", "q0", "inertia"))
+        fits = m == files.m.shape[1:] and q == files.q.shape[1:]
+        require(fits, "the start does not fit m.npy and q.npy")
+        fits = m[:-1] in (q[:-1], q[:-2]) and m[-1:] == (3,)
+        require(fits, f"m0 of shape {m} and q0 of shape {q}")
+        require(inertia in ((3,), m), f"the inertia has shape {inertia}")
         values["threads"] = _arrays.thread_count(values["threads"] or None)
     values["torque"] = _terms(files, stored, as_terms(torque))
     with naming_file(files.path / "run.json"):
         settings = Settings(**values)
-        if len(files.t) != settings.saves(count):
-            raise ValueError(f"{len(files.t)} rows for {count} steps")
+        require(len(files.t) == settings.saves(count), f"{len(files.t)} rows for {count} steps")
     return settings
 
 

@@ -24,10 +24,9 @@ class GravityGradient(ModelOfInertia):
     normal : array_like, shape (..., 3), optional
         Normal of the orbit, space frame, of any length; the satellite moves around it by the
         right-hand rule. Default: (0, 0, 1), or the normal of `position` and `velocity`.
-    inertia : array_like, shape (..., 3), optional
-        Principal moments; those of the integration if neither `inertia` nor `tensor` is given.
-    tensor : array_like, shape (..., 3, 3), optional
-        Tensor of inertia in the body axes, in place of `inertia`.
+    inertia, tensor : array_like, shape (..., 3) or (..., 3, 3), optional
+        Principal moments, or the tensor of inertia in the body axes; by default the inertia of the
+        integration.
     velocity : array_like, shape (..., 3), optional
         Velocity of the satellite at t = 0, space frame, in place of `normal`. Only the plane of
         `position` and `velocity` is used.
@@ -35,8 +34,7 @@ class GravityGradient(ModelOfInertia):
     Raises
     ------
     ValueError
-        If `position` is not normal to `normal` (to 1e-8), or parallel to `velocity`; the message
-        names the first satellite.
+        If `position` is not normal to `normal` (to 1e-8), or parallel to `velocity`.
     TypeError
         If both `normal` and `velocity` are given.
 
@@ -124,10 +122,6 @@ class GravityGradient(ModelOfInertia):
             satellite at t = 0, in radians, in the space frame.
         **inertia : Any
             `inertia` or `tensor`.
-
-        Returns
-        -------
-        torque : GravityGradient
 
         Examples
         --------

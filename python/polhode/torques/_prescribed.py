@@ -136,20 +136,13 @@ def is_piecewise(values: Any) -> bool:
 
 @dataclass(frozen=True)
 class Piecewise:
-    """The part of SciPy's piecewise polynomials that `polhode.torques.Prescribed` uses.
+    """The part of SciPy's piecewise polynomials that `polhode.torques.Prescribed` uses."""
 
-    Attributes
-    ----------
-    c : ndarray, shape (degree + 1, pieces, ..., 3)
-        Coefficients, the highest power first.
-    x : ndarray, shape (pieces + 1,)
-        Breakpoints.
-    extrapolate : bool or "periodic"
-        Whether the first and last pieces continue outside the breakpoints.
-    """
-
+    #: Coefficients (degree + 1, pieces, ..., 3), the highest power first.
     c: Array
+    #: Breakpoints (pieces + 1,).
     x: Array
+    #: Whether the first and last pieces continue outside the breakpoints, or "periodic".
     extrapolate: bool | str
 
     @classmethod

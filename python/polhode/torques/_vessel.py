@@ -28,11 +28,9 @@ class Vessel(ModelOfInertia):
     axes : array_like, shape (3, 3) or (..., 3, 3), optional
         The columns are the axes of the ship (ahead, abeam, vertical) in body components; by default
         those of the body.
-    inertia : array_like, shape (..., 3), optional
-        Principal moments, used by the damping; those of the integration if neither `inertia` nor
-        `tensor` is given.
-    tensor : array_like, shape (..., 3, 3), optional
-        Tensor of inertia in the body axes, in place of `inertia`.
+    inertia, tensor : array_like, shape (..., 3) or (..., 3, 3), optional
+        Principal moments, or the tensor of inertia in the body axes, used by the damping; by
+        default the inertia of the integration.
 
     Notes
     -----
