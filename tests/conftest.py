@@ -89,7 +89,7 @@ def pytest_terminal_summary(terminalreporter: Any, exitstatus: int, config: pyte
 def programs_ahead(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
-    """Compiles slow programs on another core while the other tests run; pytest-xdist has all cores."""
+    """Compiles slow programs while the other tests run; pytest-xdist has all cores."""
     if hasattr(request.config, "workerinput"):
         yield
         return

@@ -34,7 +34,8 @@ ATOMS -= MASSES @ ATOMS / MASSES.sum()
 body = ph.RigidBody.from_points(MASSES, ATOMS)  # in the axes of ATOMS
 dipole = 4.80320 * np.linalg.norm(CHARGES @ ATOMS)  # debye
 print(
-    f"moments about the three axes {np.diag(body.tensor).round(4)} u A^2; dipole {dipole:.3f} D, published 2.351 D"
+    f"moments about the three axes {np.diag(body.tensor).round(4)} u A^2; "
+    f"dipole {dipole:.3f} D, published 2.351 D"
 )
 assert abs(dipole - 2.351) < 1e-3
 
@@ -191,13 +192,12 @@ print(f"drift of the energy: {slope:.1e} kJ/mol per molecule and ps")
 print(f"change of the total momentum: {np.abs(state[1].sum(axis=0) - momentum).max():.0e} u A/ps")
 assert abs(slope) < 0.02
 
-# %%
-# The molecules exchange energy between translation and rotation. In equilibrium both have the same
-# temperature, within the scatter. The temperature of :math:`f` degrees of freedom fluctuates by
-# :math:`T \sqrt{2/f}` in a canonical ensemble, here by 5.6 %. The error of its mean is smaller by
-# the root of the number of independent intervals, about 0.5 ps long. Published values of SPC/E water
-# at 300 K with all long-range forces: the potential energy is about -46.7 kJ/mol, and the first
-# maximum of the density of oxygen about oxygen is at 2.75 angstrom.
+# %% The molecules exchange energy between translation and rotation. In equilibrium both have the
+# same temperature, within the scatter. The temperature of :math:`f` degrees of freedom fluctuates
+# by :math:`T \sqrt{2/f}` in a canonical ensemble, here by 5.6 %. The error of its mean is smaller
+# by the root of the number of independent intervals, about 0.5 ps long. Published values of SPC/E
+# water at 300 K with all long-range forces: the potential energy is about -46.7 kJ/mol, and the
+# first maximum of the density of oxygen about oxygen is at 2.75 angstrom.
 
 degrees = np.array([3 * (N - 1), 3 * N])
 temperature = 2 * record[:, 1:] / (degrees * BOLTZMANN)

@@ -135,7 +135,10 @@ for k in range(6):
 left.set(xlabel="time (orbits)", ylabel="angle from boom to vertical (degrees)", ylim=(0, 180))
 left.set(yticks=range(0, 181, 30), title="the first 6 satellites")
 right.stackplot(
-    orbits, counts, colors=("C0", "C1", "0.8"), labels=("captured, up", "captured, upside down", "free")
+    orbits,
+    counts,
+    colors=("C0", "C1", "0.8"),
+    labels=("captured, up", "captured, upside down", "free"),
 )
 if captured[-1].all():
     last = orbits[captured.all(axis=1)][0]

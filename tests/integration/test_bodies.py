@@ -494,9 +494,15 @@ def test_batches_of_bodies_and_states_broadcast() -> None:
     ("call", "message"),
     [
         (lambda body: body.step(np.ones((5, 3)), IDENTITY, 0.1), r"bodies \(2,\), m \(5,\)"),
-        (lambda body: body.step([0, 0, 0], np.ones((5, 4)), 0.1), r"bodies \(2,\), m \(\), q \(5,\)"),
+        (
+            lambda body: body.step([0, 0, 0], np.ones((5, 4)), 0.1),
+            r"bodies \(2,\), m \(\), q \(5,\)",
+        ),
         (lambda body: body.motion(np.ones((5, 3)), IDENTITY), r"inertia \(2,\), m0 \(5,\)"),
-        (lambda body: body.integrate([0, 0, 0], np.ones((5, 4)), 1, 1), r"inertia \(2,\).* q0 \(5,"),
+        (
+            lambda body: body.integrate([0, 0, 0], np.ones((5, 4)), 1, 1),
+            r"inertia \(2,\).* q0 \(5,",
+        ),
         (lambda body: body.momentum(np.ones((5, 3))), r"bodies \(2,\), omega \(5,\)"),
         (lambda body: body.step([0.3, 0.5, 0.7], IDENTITY, 0.1), r"m\[0\] = \[0.3, 0.5, 0.7\]"),
         (lambda body: body.integrate([0, 0, 0], [0, 0, 0, 0], 0.1, 1), "q0 = .* zero quaternion"),

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compare import close, same
-from tolerances import EPS
+from compare import same
 
 import polhode as ph
 

@@ -165,10 +165,8 @@ def time_spans() -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", [*time_spans(), "pandas"])
 def test_the_advice_for_time_spans(kind: str) -> None:
-    if kind == "pandas":
-        h = pytest.importorskip("pandas").Timedelta("2s")
-    else:
-        h = time_spans()[kind]
+    spans: dict[str, Any] = time_spans()
+    h = spans[kind] if kind in spans else pytest.importorskip("pandas").Timedelta("2s")
     want = ph.step(INERTIA, M, Q, 2.0)
     same(ph.step(INERTIA, M, Q, advice(lambda: ph.step(INERTIA, M, Q, h), h=h))[1], want[1])
     both = [h, h]

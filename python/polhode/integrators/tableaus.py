@@ -34,7 +34,7 @@ class MuntheKaas:
     c: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        given = {"a": self.a, "b": self.b, "c": self.c}
+        given: dict[str, Any] = {"a": self.a, "b": self.b, "c": self.c}
         arrays = {k: _arrays.real_array(k, x).astype(np.float64) for k, x in given.items()}
         matrix, weights, nodes = arrays.values()
         s = weights.size

@@ -215,7 +215,7 @@ class Absent(Torque):
             "again, torque=..."
         )
 
-    torque = potential = check_present = _missing
+    torque = potential = check_present = _missing  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"<{self._function}, not stored>"
