@@ -306,7 +306,7 @@ def our_operations(name: str, h: float) -> tuple[int, float]:
     (inertia, m), q = BODY, ATTITUDE
     error = np.abs(ph.step(inertia, m, q, h, method=name)[1] - ph.step(inertia, m, q, h)[1]).max()
     count: Any = _core.flops
-    return int(count(name, *inertia.tolist(), *m.tolist(), h, False)["total"]), float(error)
+    return int(count(name, inertia, m, h, False, ())["total"]), float(error)
 
 
 @item("gustafsson-table-1")

@@ -98,11 +98,6 @@ inline bool read_attitude(PyObject* object, Operand& operand) {
     return read_array(object, 2, operand) && operand.core_length(0) == 3 &&
            operand.core_length(1) == 3;
 }
-inline bool read_attitude(PyObject* object, Operand& operand, bool& matrix) {
-    const bool reads = read_attitude(object, operand);
-    matrix = reads && operand.core_axes == 2;
-    return reads;
-}
 
 /// A function of polhode._arrays, for what is unusual.
 inline pybind11::object package_function(const char* name) {
@@ -346,6 +341,15 @@ inline bool has_shape_of(const Operand& operand, const BatchShape& batch) {
         if (operand.length(d) != batch.shape[d]) return false;
     }
     return true;
+}
+
+/// True if the kernels can write the results of a batch (before it is arranged) to these arrays.
+inline bool read_results(
+    PyObject* m_out, PyObject* q_out, const BatchShape& batch, bool matrix, Operand* operands) {
+    Operand &m = operands[m_out_], &q = operands[attitude_out_];
+    return read_vectors(m_out, m) && read_attitude(q_out, q) && matrix == (q.core_axes == 2) &&
+           PyArray_ISWRITEABLE(m.array) && PyArray_ISWRITEABLE(q.array) && has_shape_of(m, batch) &&
+           has_shape_of(q, batch);
 }
 
 }  // namespace polhode::bindings

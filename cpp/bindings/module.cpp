@@ -11,7 +11,6 @@ namespace py = pybind11;
 
 void register_array_functions(py::module_& module);
 void register_bodies(py::module_& module);
-void register_flops(py::module_& module);
 void register_splitting(py::module_& module);
 void register_steps(py::module_& module);
 void register_motion(py::module_& module);
@@ -47,7 +46,6 @@ PYBIND11_MODULE(_core, module) {
     module.def("thread_count", &polhode::bindings::threads_of_call, py::arg("requested"));
     register_array_functions(module);
     register_bodies(module);
-    register_flops(module);
     register_splitting(module);
     register_steps(module);
     register_motion(module);

@@ -3,8 +3,6 @@
 /// the quantities, principal axes and attitude_from_rate; and the nodes of Gauss's rules.
 
 #include <algorithm>
-#include <iterator>
-#include <stdexcept>
 #include <string>
 
 #include "arrays.hpp"
@@ -20,22 +18,12 @@ namespace {
 /// NumPy keeps the address of the loop, so rows must stay where they are.
 void add_ufunc(py::module_& module, const polhode::dispatch::ArrayFunction& row) {
     // All arguments and results are doubles; NumPy casts all other types.
-    static const char types[] = {NPY_DOUBLE,
-                                 NPY_DOUBLE,
-                                 NPY_DOUBLE,
-                                 NPY_DOUBLE,
-                                 NPY_DOUBLE,
-                                 NPY_DOUBLE,
-                                 NPY_DOUBLE,
-                                 NPY_DOUBLE};
-    if (row.inputs + row.outputs > static_cast<int>(std::size(types))) {
-        throw std::logic_error("too many operands");
-    }
+    static const std::string types(8, NPY_DOUBLE);
     auto* loop = const_cast<polhode::dispatch::UfuncLoop*>(&row.loop);
     PyObject* ufunc =
         PyUFunc_FromFuncAndDataAndSignature(reinterpret_cast<PyUFuncGenericFunction*>(loop),
                                             nullptr,
-                                            types,
+                                            types.data(),
                                             1,
                                             row.inputs,
                                             row.outputs,
@@ -72,11 +60,7 @@ py::list gauss_distances(int nodes) {
 void register_array_functions(py::module_& module) {
     if (_import_umath() < 0) throw py::error_already_set();
     const polhode::dispatch::Level& level = polhode::dispatch::level();
-    for (const polhode::dispatch::ArrayFunctions& rows : {*level.elliptic,
-                                                          *level.attitudes,
-                                                          *level.bodies,
-                                                          *level.rates,
-                                                          level.motion->functions}) {
+    for (const polhode::dispatch::ArrayFunctions& rows : {*level.elliptic, *level.functions}) {
         for (const polhode::dispatch::ArrayFunction& row : rows) add_ufunc(module, row);
     }
     module.def("describe", &describe, py::arg("ufunc"), py::arg("text"));

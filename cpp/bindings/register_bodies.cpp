@@ -49,7 +49,7 @@ Fault fault_of(const double* moments, double triangle) {
     std::sort(sorted, sorted + 3);
     if (sorted[0] < 0) return indefinite;
     const View view{moments, 3, 1, 3};
-    if (dispatch::level().torque_free->validate_inertia(view, 0, 1) & some_invalid) {
+    if (dispatch::level().torque_free->checks.inertia(view, 0, 1) & some_invalid) {
         return invalid_moments;
     }
     return (sorted[2] - sorted[1]) - sorted[0] > triangle * sorted[2] ? unphysical : none;
@@ -79,13 +79,8 @@ py::tuple principal_axes(const Doubles& tensor, double eps, bool physical) {
         const Fault fault = symmetric_half(tensor.data() + 9 * i, S + 9 * i, rounded);
         if (fault != none) return result(false, fault, i);
     }
-    constexpr std::intptr_t number = sizeof(double);
-    char* data[] = {
-        reinterpret_cast<char*>(S), reinterpret_cast<char*>(I), reinterpret_cast<char*>(A)};
-    const std::intptr_t steps[] = {
-        9 * number, 3 * number, 9 * number, 3 * number, number, number, 3 * number, number};
-    const std::intptr_t n = count;
-    (*dispatch::level().bodies)[0].loop(data, &n, steps, nullptr);  // symmetric_eigen
+    double* const outputs[] = {I, A};
+    dispatch::call(*dispatch::function("symmetric_eigen"), count, &S, outputs);
     bool aligned = true;
     for (std::ptrdiff_t i = 0; i < count; ++i) {
         const double* s = S + 9 * i;
@@ -102,9 +97,5 @@ py::tuple principal_axes(const Doubles& tensor, double eps, bool physical) {
 }  // namespace polhode::bindings
 
 void register_bodies(py::module_& module) {
-    module.def("principal_axes",
-               &polhode::bindings::principal_axes,
-               py::arg("tensor"),
-               py::arg("eps"),
-               py::arg("physical"));
+    module.def("principal_axes", &polhode::bindings::principal_axes);
 }

@@ -42,24 +42,19 @@ py::object motion_of(py::handle inertia, py::handle m, py::handle attitude) {
         !broadcast(pointers, 3, batch)) {
         return py::none();
     }
-    py::tuple shape(batch.axes);
-    for (int d = 0; d < batch.axes; ++d) {
-        shape[static_cast<std::size_t>(d)] = static_cast<py::ssize_t>(batch.shape[d]);
-    }
+    const py::tuple shape = shape_of(batch);
     py::object arrays[3];
     for (int k = 0; k < 3; ++k) {
         arrays[k] = copy_of(operands[k]);
         read_array(arrays[k].ptr(), operands[k].core_axes, operands[k]);
     }
-    const std::ptrdiff_t moments = PyArray_SIZE(operands[inertia_].array) / 3;
-    const std::ptrdiff_t momenta = PyArray_SIZE(operands[m_].array) / 3;
     const std::ptrdiff_t core = matrix ? 9 : 4;
-    const std::ptrdiff_t attitudes = PyArray_SIZE(operands[attitude_].array) / core;
-    const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
-    if ((table.validate_inertia({operands[inertia_].data, 3, 1, 3}, 0, moments) |
-         table.validate_attitude({operands[attitude_].data, core, 1, 3}, matrix, 0, attitudes)) !=
-        all_valid) {
-        validate::bodies({table.validate_inertia, table.validate_attitude},
+    const auto size = [&](Role role) { return PyArray_SIZE(operands[role].array); };
+    const Checks& checks = dispatch::level().torque_free->checks;
+    const View moments{operands[inertia_].data, 3, 1, 3}, q{operands[attitude_].data, core, 1, 3};
+    if (checks.inertia(moments, 0, size(inertia_) / 3) != all_valid ||
+        checks.attitude(q, matrix, 0, size(attitude_) / core) != all_valid) {
+        validate::bodies(checks,
                          argument(names[inertia_], operands[inertia_]),
                          argument(names[m_], operands[m_]),
                          argument(names[attitude_], operands[attitude_]));
@@ -69,14 +64,9 @@ py::object motion_of(py::handle inertia, py::handle m, py::handle attitude) {
     const py::object constants = new_array(batch, three, 2);
     Operand out;
     read_array(constants.ptr(), 2, out);
-    constexpr std::intptr_t number = sizeof(double);
-    char* data[] = {reinterpret_cast<char*>(operands[inertia_].data),
-                    reinterpret_cast<char*>(operands[m_].data),
-                    reinterpret_cast<char*>(out.data)};
-    const std::intptr_t steps[] = {
-        one_inertia ? 0 : 3 * number, 3 * number, 9 * number, number, number, 3 * number, number};
-    const std::intptr_t count = momenta;
-    dispatch::level().motion->functions[0].loop(data, &count, steps, nullptr);
+    const double* const inputs[] = {operands[inertia_].data, operands[m_].data};
+    static const dispatch::ArrayFunction* const facts = dispatch::function("motion_facts");
+    dispatch::call(*facts, size(m_) / 3, inputs, &out.data, one_inertia);
     return py::make_tuple(arrays[0], arrays[1], arrays[2], constants, shape);
 }
 
@@ -94,14 +84,14 @@ py::object motion_at(py::handle inertia,
                      int threads) {
     threads = threads_of_call(threads);
     Operand operands[roles];
-    bool matrix = false;
     if (!read_vectors(inertia.ptr(), operands[inertia_]) || !read_vectors(m.ptr(), operands[m_]) ||
-        !read_attitude(attitude.ptr(), operands[attitude_], matrix) ||
+        !read_attitude(attitude.ptr(), operands[attitude_]) ||
         !read_array(constants.ptr(), 2, operands[constants_]) ||
         !(axes.is_none() || read_array(axes.ptr(), 2, operands[axes_])) ||
         !read_number_or_array(t.ptr(), operands[time_])) {
         return py::none();
     }
+    const bool matrix = operands[attitude_].core_axes == 2;
     const Operand* pointers[roles];
     for (int k = 0; k < roles; ++k) pointers[k] = &operands[k];
     BatchShape batch;
@@ -112,13 +102,7 @@ py::object motion_at(py::handle inertia,
         new_results(batch, matrix, operands, m_new, attitude_new);
         results = py::make_tuple(m_new, attitude_new);
     } else {
-        bool out_matrix = false;
-        if (!read_vectors(m_out.ptr(), operands[m_out_]) ||
-            !read_attitude(attitude_out.ptr(), operands[attitude_out_], out_matrix) ||
-            out_matrix != matrix || !PyArray_ISWRITEABLE(operands[m_out_].array) ||
-            !PyArray_ISWRITEABLE(operands[attitude_out_].array) ||
-            !has_shape_of(operands[m_out_], batch) ||
-            !has_shape_of(operands[attitude_out_], batch)) {
+        if (!read_results(m_out.ptr(), attitude_out.ptr(), batch, matrix, operands)) {
             return py::none();
         }
         results = py::make_tuple(m_out, attitude_out);
@@ -156,20 +140,6 @@ py::object motion_at(py::handle inertia,
 }  // namespace polhode::bindings
 
 void register_motion(py::module_& module) {
-    module.def("motion_of",
-               &polhode::bindings::motion_of,
-               py::arg("inertia"),
-               py::arg("m"),
-               py::arg("attitude"));
-    module.def("motion_at",
-               &polhode::bindings::motion_at,
-               py::arg("inertia"),
-               py::arg("m"),
-               py::arg("attitude"),
-               py::arg("constants"),
-               py::arg("axes").none(true),
-               py::arg("t"),
-               py::arg("m_out"),
-               py::arg("attitude_out"),
-               py::arg("threads"));
+    module.def("motion_of", &polhode::bindings::motion_of);
+    module.def("motion_at", &polhode::bindings::motion_at);
 }

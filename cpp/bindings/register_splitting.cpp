@@ -282,23 +282,10 @@ class Integration {
     Watch watch_;
 };
 
-Doubles torque(const py::tuple& term, double t, const Doubles& m, const Doubles& q, bool matrix) {
-    return evaluate(&TorqueModel::torque, term, t, m, q, matrix, 3);
-}
-/// Df[Q hat(v)], see TorqueArguments.
-Doubles torque_derivative(
-    const py::tuple& term, double t, const Doubles& v, const Doubles& q, bool matrix) {
-    return evaluate(&TorqueModel::derivative, term, t, v, q, matrix, 3);
-}
-Doubles potential(const py::tuple& term, double t, const Doubles& q, bool matrix) {
-    return evaluate(&TorqueModel::potential, term, t, Doubles(0), q, matrix, 1).reshape({-1});
-}
-
 py::list torque_models() {
     py::list list;
-    const dispatch::SplittingTable& table = *dispatch::level().splitting;
-    for (int i = 0; i < table.model_count; ++i) {
-        const TorqueInfo& info = *table.models[i].info;
+    for (const TorqueModel& model : dispatch::level().splitting->models) {
+        const TorqueInfo& info = *model.info;
         py::dict row;
         row["name"] = info.name;
         row["parameters"] = info.parameters;
@@ -381,26 +368,10 @@ threads: their number)")
     module.def("direct_stages", &b::direct_stages);
     module.attr("tableau_stages") = py::make_tuple(polhode::OptionValues::most_stages,
                                                    polhode::OptionValues::most_implicit_stages);
-    module.def("torque",
-               &b::torque,
-               py::arg("term"),
-               py::arg("t"),
-               py::arg("m"),
-               py::arg("attitude"),
-               py::arg("matrix"));
-    module.def("torque_derivative",
-               &b::torque_derivative,
-               py::arg("term"),
-               py::arg("t"),
-               py::arg("v"),
-               py::arg("attitude"),
-               py::arg("matrix"));
-    module.def("potential",
-               &b::potential,
-               py::arg("term"),
-               py::arg("t"),
-               py::arg("attitude"),
-               py::arg("matrix"));
+    using polhode::TorqueModel;
+    module.def("torque", &b::evaluate<&TorqueModel::torque, b::Doubles>);
+    module.def("torque_derivative", &b::evaluate<&TorqueModel::derivative, b::Doubles>);
+    module.def("potential", &b::evaluate<&TorqueModel::potential>);
     module.def("torque_models", &b::torque_models);
     module.def("splittings", &b::splittings);
     module.attr("block_bodies") = polhode::SplittingProblem::block_bodies;

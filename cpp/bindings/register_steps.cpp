@@ -2,6 +2,7 @@
 /// Free steps of batches: polhode._core.step and the list of methods.
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <memory>
 #include <new>
@@ -9,7 +10,10 @@
 #include <string>
 #include <vector>
 
+#include <pybind11/stl.h>
+
 #include "arrays.hpp"
+#include "flops.hpp"
 #include "interrupts.hpp"
 #include "levels.hpp"
 #include "polhode/interface/validate.hpp"
@@ -41,10 +45,6 @@ std::ptrdiff_t whole(PyObject* object,
 }
 
 constexpr const char* names[] = {"inertia", "m", "q", "h"};
-
-validate::Kernels checks_of(const dispatch::TorqueFreeTable& table) {
-    return {table.validate_inertia, table.validate_attitude};
-}
 
 /// The results of a step, and the arrays that are kept alive for it.
 class StepArrays {
@@ -89,7 +89,7 @@ class StepArrays {
         throw std::invalid_argument("batch shapes do not broadcast: " + shapes);
     }
     /// Of all bodies, before a step or after one that has found invalid data.
-    void check(const validate::Kernels& kernels) const {
+    void check(const Checks& kernels) const {
         validate::bodies(kernels,
                          argument(names[inertia_], operands[inertia_]),
                          argument(names[m_], operands[m_]),
@@ -116,11 +116,9 @@ class StepArrays {
     /// True if the kernels can write to the arrays of `out`.
     bool takes(py::handle out) {
         if (!PyTuple_Check(out.ptr()) || PyTuple_GET_SIZE(out.ptr()) != 2) return false;
-        Operand &m = operands[m_out_], &q = operands[attitude_out_];
-        return read_vectors(PyTuple_GET_ITEM(out.ptr(), 0), m) &&
-               read_attitude(PyTuple_GET_ITEM(out.ptr(), 1), q) && matrix == (q.core_axes == 2) &&
-               PyArray_ISWRITEABLE(m.array) && PyArray_ISWRITEABLE(q.array) &&
-               has_shape_of(m, batch) && has_shape_of(q, batch) && !may_overlap(m, q);
+        PyObject *m = PyTuple_GET_ITEM(out.ptr(), 0), *q = PyTuple_GET_ITEM(out.ptr(), 1);
+        return read_results(m, q, batch, matrix, operands) &&
+               !may_overlap(operands[m_out_], operands[attitude_out_]);
     }
     /// Arguments that share memory with a result, but do not stand in its place, are copied.
     void copy_overlapping() {
@@ -189,7 +187,7 @@ py::object step(PyObject* const* x) {
     BatchShape& batch = arrays.batch;
     batch.arrange();
     const std::ptrdiff_t count = batch.size();
-    const validate::Kernels checks = checks_of(table);
+    const Checks& checks = table.checks;
     if (count == 0) {
         arrays.check(checks);
         return arrays.results(0);
@@ -296,7 +294,7 @@ PyMethodDef step_function{
 /// Validates the arguments that are given, each None or a tuple of its name and value.  True if
 /// some body is a rod.
 bool validate_bodies(const py::object& inertia, const py::object& m, const py::object& attitude) {
-    const validate::Kernels checks = checks_of(*dispatch::level().torque_free);
+    const Checks& checks = dispatch::level().torque_free->checks;
     std::vector<py::object> owners;
     const auto read = [&](const py::tuple& given, std::size_t place, Kind kind) {
         const auto name = given[0].cast<std::string>();
@@ -369,6 +367,22 @@ py::list methods() {
     return rows;
 }
 
+py::dict flops(const std::string& method,
+               const std::array<double, 3>& inertia,
+               const std::array<double, 3>& m,
+               double h,
+               bool matrix,
+               const py::tuple& options) {
+    const auto count = count_step(method, inertia, m, h, matrix, read_options(options));
+    if (!count) throw py::key_error(method);
+    return py::dict(py::arg("add") = count->add,
+                    py::arg("mul") = count->mul,
+                    py::arg("div") = count->div,
+                    py::arg("sqrt") = count->sqrt,
+                    py::arg("trig") = count->trig,
+                    py::arg("total") = count->total());
+}
+
 }  // namespace
 }  // namespace polhode::bindings
 
@@ -386,6 +400,7 @@ void register_steps(py::module_& module) {
     polhode::bindings::rows = rows.ptr();
     module.attr("rows") = rows;
     module.def("methods", &polhode::bindings::methods);
+    module.def("flops", &polhode::bindings::flops);
     module.def("validate",
                &polhode::bindings::validate_bodies,
                py::arg("inertia") = py::none(),

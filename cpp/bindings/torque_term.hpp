@@ -37,10 +37,9 @@ inline View parameter_columns(const Doubles& array, std::ptrdiff_t bodies) {
 }
 
 inline const TorqueModel& model(int index, std::ptrdiff_t bodies) {
-    const dispatch::SplittingTable& table = *dispatch::level_for(bodies).splitting;
-    if (index < 0 || index >= table.model_count)
-        throw pybind11::index_error("no such torque model");
-    return table.models[index];
+    const auto models = dispatch::level_for(bodies).splitting->models;
+    if (index < 0 || index >= std::ssize(models)) throw pybind11::index_error("no such model");
+    return models[static_cast<std::size_t>(index)];
 }
 
 /// A torque as Python describes it: (model, parameters), or (model, parameters, function, data,
@@ -107,20 +106,18 @@ struct Columns {
     MutableView view() { return {numbers.data(), 1, length, 3 * length}; }
 };
 
-/// Calls a function of a model for these bodies, which has `size` results each.
-/// @param vectors  m, or the angular velocities of a derivative; none for a potential
-inline Doubles evaluate(TorqueFunction TorqueModel::* function,
-                        const pybind11::tuple& description,
-                        double t,
-                        const Doubles& vectors,
-                        const Doubles& attitude,
-                        bool matrix,
-                        int size) {
+/// The torque of each body, its derivative (see TorqueArguments) along a vector, or its potential.
+template <auto function, class... Vectors>
+Doubles evaluate(const pybind11::tuple& description,
+                 double t,
+                 const Doubles& attitude,
+                 bool matrix,
+                 const Vectors&... vectors) {
+    constexpr int size = sizeof...(vectors) == 0 ? 1 : 3;
     const int components = matrix ? 9 : 4;
-    const std::ptrdiff_t bodies = size == 1 ? attitude.size() / components : vectors.size() / 3;
+    const std::ptrdiff_t bodies = attitude.size() / components;
     const Term term(description, bodies);
-    Columns m(vectors, vectors.size() > 0 ? 3 : 0, bodies), q(attitude, components, bodies);
-    Columns out(size, bodies);
+    Columns m(vectors..., 3, bodies), q(attitude, components, bodies), out(size, bodies);
     TorqueArguments a{};
     a.t = t;
     a.m = a.rotation = m.view();
@@ -138,4 +135,5 @@ inline Doubles evaluate(TorqueFunction TorqueModel::* function,
     }
     return result;
 }
+
 }  // namespace polhode::bindings

@@ -71,40 +71,16 @@ int status_of(const Work& work) noexcept {
     }
 }
 
-/// Calls an array function for n elements of contiguous operands.
-void call(const dispatch::ArrayFunction& f,
-          std::intptr_t n,
-          const double* const* inputs,
-          double* const* outputs) {
-    constexpr std::intptr_t unit = sizeof(double);
-    char* args[8];
-    std::intptr_t steps[8 + 2 * 8];  // from element to element, then those of the lengths
-    std::intptr_t* core_step = steps + f.inputs + f.outputs;
-    const char* place = f.signature;
-    for (int k = 0; k < f.inputs + f.outputs; ++k) {
-        const double* data = k < f.inputs ? inputs[k] : outputs[k - f.inputs];
-        args[k] = reinterpret_cast<char*>(const_cast<double*>(data));
-        const char* lengths = std::strchr(place, '(');  // "(3)", "(3,3)", "(4)" or "()"
-        place = std::strchr(lengths, ')');
-        const bool scalar = place == lengths + 1, matrix = place == lengths + 4;
-        steps[k] = unit * (scalar ? 1 : (lengths[1] - '0') * (matrix ? 3 : 1));
-        if (matrix) *core_step++ = 3 * unit;
-        if (!scalar) *core_step++ = unit;
-    }
-    f.loop(args, &n, steps, nullptr);
-}
-
 struct Kernels {
-    validate::Kernels checks;
+    Checks checks;
     interface::MotionKernels motion;
     interface::Driver driver;
 
     explicit Kernels(const dispatch::Level& level)
-        : checks{level.torque_free->validate_inertia, level.torque_free->validate_attitude},
+        : checks(level.torque_free->checks),
           motion{motion_constants, level.motion->evaluate},
           driver{level.splitting->run, nullptr, nullptr} {
-        for (int i = 0; i < level.splitting->model_count; ++i) {
-            const TorqueModel& model = level.splitting->models[i];
+        for (const TorqueModel& model : level.splitting->models) {
             if (std::strcmp(model.info->name, "compiled") == 0) driver.compiled = &model;
             if (std::strcmp(model.info->name, "compiled_of_m") == 0) driver.compiled_of_m = &model;
         }
@@ -114,8 +90,7 @@ struct Kernels {
                                  const double* m,
                                  double* constants) {
         const double* inputs[] = {inertia, m};
-        double* outputs[] = {constants};
-        call(dispatch::level().motion->functions[0], bodies, inputs, outputs);  // motion_facts
+        call(*function("motion_facts"), bodies, inputs, &constants);
     }
 };
 /// The kernels for so many bodies.
@@ -318,21 +293,15 @@ int polhode_integrate(int splitting,
         const auto own = own_schemes().find(splitting);
         require(own != nullptr || polhode_splitting_name(splitting) != nullptr,
                 "no such splitting scheme");
-        std::span<const Stage> stages;
-        if (own != nullptr) {
-            stages = own->stages;
-        } else {
-            const SplittingScheme& scheme = splitting::all[splitting];
-            stages = {scheme.stages, static_cast<std::size_t>(scheme.count)};
-        }
+        const interface::Scheme scheme =
+            own != nullptr ? interface::Scheme(std::span<const Stage>(own->stages))
+                           : interface::Scheme(splitting::all[splitting]);
         const Kernels& kernels = kernels_for(bodies);
         const Chosen chosen(method, bodies);
         interface::integrate(kernels.checks,
                              kernels.driver,
                              chosen.method,
-                             stages,
-                             own == nullptr && splitting::all[splitting].attitude_only,
-                             own == nullptr && splitting::all[splitting].order <= 2,
+                             scheme,
                              {bodies,
                               inertia,
                               inertia_stride,
@@ -359,14 +328,7 @@ int polhode_function(const char* name,
     return status_of([&] {
         require(n >= 0, "n must not be negative");
         require_array(name, "name");
-        const dispatch::Level& level = dispatch::level();
-        const dispatch::ArrayFunction* found = nullptr;
-        for (const dispatch::ArrayFunctions* functions :
-             {level.elliptic, level.attitudes, level.bodies, level.rates}) {
-            for (const dispatch::ArrayFunction& f : *functions) {
-                if (std::strcmp(f.name, name) == 0) found = &f;
-            }
-        }
+        const ArrayFunction* found = function(name);
         if (found == nullptr) throw std::invalid_argument(std::string("no function ") + name);
         if (n == 0) return;
         require_array(inputs, "inputs");

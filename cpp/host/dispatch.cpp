@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 
@@ -15,15 +16,6 @@
 
 namespace polhode::dispatch {
 
-#define POLHODE_DECLARE_LEVEL(name)                  \
-    extern const ArrayFunctions elliptic_##name;     \
-    extern const ArrayFunctions attitudes_##name;    \
-    extern const ArrayFunctions bodies_##name;       \
-    extern const ArrayFunctions rates_##name;        \
-    extern const TorqueFreeTable torque_free_##name; \
-    extern const MotionTable motion_##name;          \
-    extern const SplittingTable splitting_##name;    \
-    extern const DirectTable direct_##name;
 POLHODE_EACH_LEVEL(POLHODE_DECLARE_LEVEL)
 
 namespace {
@@ -31,9 +23,7 @@ namespace {
 #define POLHODE_LEVEL_ROW(level)          \
     {.name = #level,                      \
      .elliptic = &elliptic_##level,       \
-     .attitudes = &attitudes_##level,     \
-     .bodies = &bodies_##level,           \
-     .rates = &rates_##level,             \
+     .functions = &functions_##level,     \
      .torque_free = &torque_free_##level, \
      .motion = &motion_##level,           \
      .splitting = &splitting_##level,     \
@@ -104,6 +94,39 @@ const Level& level_for(std::ptrdiff_t bodies) {
         return level();
     }();
     return bodies == 1 ? one : level();
+}
+
+const ArrayFunction* function(std::string_view name) {
+    for (const ArrayFunctions* functions : {level().elliptic, level().functions}) {
+        for (const ArrayFunction& f : *functions) {
+            if (f.name == name) return &f;
+        }
+    }
+    return nullptr;
+}
+
+void call(const ArrayFunction& f,
+          std::intptr_t n,
+          const double* const* inputs,
+          double* const* outputs,
+          bool one_first) {
+    constexpr std::intptr_t unit = sizeof(double);
+    char* args[8];
+    std::intptr_t steps[8 + 2 * 8];  // from element to element, then those of the lengths
+    std::intptr_t* core_step = steps + f.inputs + f.outputs;
+    const char* place = f.signature;
+    for (int k = 0; k < f.inputs + f.outputs; ++k) {
+        const double* data = k < f.inputs ? inputs[k] : outputs[k - f.inputs];
+        args[k] = reinterpret_cast<char*>(const_cast<double*>(data));
+        const char* lengths = std::strchr(place, '(');  // "(3)", "(3,3)", "(4)" or "()"
+        place = std::strchr(lengths, ')');
+        const bool scalar = place == lengths + 1, matrix = place == lengths + 4;
+        steps[k] = unit * (scalar ? 1 : (lengths[1] - '0') * (matrix ? 3 : 1));
+        if (matrix) *core_step++ = 3 * unit;
+        if (!scalar) *core_step++ = unit;
+    }
+    if (one_first) steps[0] = 0;
+    f.loop(args, &n, steps, nullptr);
 }
 
 std::string supported_levels() {

@@ -12,8 +12,8 @@
 namespace polhode {
 
 std::optional<OperationCount> count_step(const std::string& method,
-                                         const double (&inertia)[3],
-                                         const double (&m)[3],
+                                         const std::array<double, 3>& inertia,
+                                         const std::array<double, 3>& m,
                                          double h,
                                          bool matrix,
                                          const OptionValues& options) {

@@ -3,6 +3,7 @@
 /// @file
 /// FLOP counts: a method run once with the counting number type.
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -14,8 +15,8 @@ namespace polhode {
 /// Operations of one step of momentum and attitude in the axes of the user, without the constants
 /// of the body.  Empty if there is no method with this name.
 std::optional<OperationCount> count_step(const std::string& method,
-                                         const double (&inertia)[3],
-                                         const double (&m)[3],
+                                         const std::array<double, 3>& inertia,
+                                         const std::array<double, 3>& m,
                                          double h,
                                          bool matrix,
                                          const OptionValues& options);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "polhode/batch_arguments.hpp"
 #include "polhode/method_info.hpp"
@@ -31,6 +32,18 @@ struct ArrayFunction {
 };
 using ArrayFunctions = std::span<const ArrayFunction>;
 
+/// The array function with this name; null if there is none.
+const ArrayFunction* function(std::string_view name);
+
+/// Calls an array function for n elements of contiguous operands.
+///
+/// @param one_first  whether the first operand is one element for all
+void call(const ArrayFunction& f,
+          std::intptr_t n,
+          const double* const* inputs,
+          double* const* outputs,
+          bool one_first = false);
+
 /// One row per method, in the order of methods.hpp.
 struct StepRow {
     const MethodInfo* info;
@@ -43,22 +56,16 @@ struct StepRow {
 struct TorqueFreeTable {
     const StepRow* rows;
     int methods;
-    int (*validate_inertia)(const View& inertia, std::ptrdiff_t begin, std::ptrdiff_t end);
-    int (*validate_attitude)(const View& attitude,
-                             bool matrix,
-                             std::ptrdiff_t begin,
-                             std::ptrdiff_t end);
+    Checks checks;
 };
 
 struct MotionTable {
-    ArrayFunctions functions;
     void (*evaluate)(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t end);
 };
 
 struct SplittingTable {
     void (*run)(const SplittingProblem& problem, std::ptrdiff_t begin, std::ptrdiff_t end);
-    const TorqueModel* models;
-    int model_count;
+    std::span<const TorqueModel> models;
 };
 
 /// One row per method; one without stages is no direct integrator.
@@ -69,9 +76,7 @@ struct DirectTable {
 struct Level {
     const char* name;
     const ArrayFunctions* elliptic;
-    const ArrayFunctions* attitudes;
-    const ArrayFunctions* bodies;
-    const ArrayFunctions* rates;
+    const ArrayFunctions* functions;  ///< the others
     const TorqueFreeTable* torque_free;
     const MotionTable* motion;
     const SplittingTable* splitting;
@@ -91,9 +96,20 @@ std::string supported_levels();
 /// The best level of this processor, whether this build has it or not; "" if that is not known.
 const char* processor_level();
 
-}  // namespace polhode::dispatch
-
 // Name of a level's table: POLHODE_TABLE(elliptic) is elliptic_v3 in the objects of level v3.
 #define POLHODE_PASTE_(a, b) a##_##b
 #define POLHODE_PASTE(a, b) POLHODE_PASTE_(a, b)
 #define POLHODE_TABLE(topic) POLHODE_PASTE(topic, POLHODE_LEVEL)
+
+#define POLHODE_DECLARE_LEVEL(level)                                \
+    extern const ArrayFunctions POLHODE_PASTE(elliptic, level);     \
+    extern const ArrayFunctions POLHODE_PASTE(functions, level);    \
+    extern const TorqueFreeTable POLHODE_PASTE(torque_free, level); \
+    extern const MotionTable POLHODE_PASTE(motion, level);          \
+    extern const SplittingTable POLHODE_PASTE(splitting, level);    \
+    extern const DirectTable POLHODE_PASTE(direct, level);
+#if defined(POLHODE_LEVEL)
+POLHODE_DECLARE_LEVEL(POLHODE_LEVEL)
+#endif
+
+}  // namespace polhode::dispatch

@@ -29,26 +29,42 @@ module polhode
       real(c_double), intent(out) :: torque(*)
       type(c_ptr), value :: user_data
     end function
+    function c_number_of_name(name) bind(c)
+      import
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int) :: c_number_of_name
+    end function
+    function c_name_of_number(number) bind(c)
+      import
+      integer(c_int), value :: number
+      type(c_ptr) :: c_name_of_number
+    end function
+    subroutine c_release(number) bind(c)
+      import
+      integer(c_int), value :: number
+    end subroutine
+    function c_text() bind(c)
+      import
+      type(c_ptr) :: c_text
+    end function
   end interface
+
+  procedure(c_number_of_name), bind(c, name="polhode_method") :: polhode_method_c
+  procedure(c_number_of_name), bind(c, name="polhode_splitting") :: polhode_splitting_c
+  procedure(c_name_of_number), bind(c, name="polhode_method_name") :: polhode_method_name_c
+  procedure(c_name_of_number), bind(c, name="polhode_splitting_name") :: polhode_splitting_name_c
+  procedure(c_text), bind(c, name="polhode_error") :: polhode_error_c
+  procedure(c_text), bind(c, name="polhode_version") :: polhode_version_c
+  procedure(c_text), bind(c, name="polhode_level") :: polhode_level_c
+  ! Release the number of a method with options or a tableau, or of your own scheme.
+  procedure(c_release), bind(c, name="polhode_method_free") :: polhode_method_free
+  procedure(c_release), bind(c, name="polhode_splitting_free") :: polhode_splitting_free
 
   interface
     function polhode_abi() bind(c)
       import
       integer(c_int) :: polhode_abi
     end function
-
-    function polhode_method_c(name) bind(c, name="polhode_method")
-      import
-      character(kind=c_char), intent(in) :: name(*)
-      integer(c_int) :: polhode_method_c
-    end function
-
-    function polhode_splitting_c(name) bind(c, name="polhode_splitting")
-      import
-      character(kind=c_char), intent(in) :: name(*)
-      integer(c_int) :: polhode_splitting_c
-    end function
-
     ! Your own scheme of flows a and kicks b in turn.
     function polhode_splitting_of(flows, a, kicks, b) bind(c)
       import
@@ -56,7 +72,6 @@ module polhode
       real(c_double), intent(in) :: a(*), b(*)
       integer(c_int) :: polhode_splitting_of
     end function
-
     ! a as C has it: row after row, transpose(a).
     function polhode_rkmk(stages, a, b) bind(c)
       import
@@ -64,45 +79,6 @@ module polhode
       real(c_double), intent(in) :: a(*), b(*)
       integer(c_int) :: polhode_rkmk
     end function
-
-    ! Release the number of a method with options or a tableau, or of your own scheme.
-    subroutine polhode_method_free(method) bind(c)
-      import
-      integer(c_int), value :: method
-    end subroutine
-
-    subroutine polhode_splitting_free(splitting) bind(c)
-      import
-      integer(c_int), value :: splitting
-    end subroutine
-
-    function polhode_error_c() bind(c, name="polhode_error")
-      import
-      type(c_ptr) :: polhode_error_c
-    end function
-
-    function polhode_version_c() bind(c, name="polhode_version")
-      import
-      type(c_ptr) :: polhode_version_c
-    end function
-
-    function polhode_level_c() bind(c, name="polhode_level")
-      import
-      type(c_ptr) :: polhode_level_c
-    end function
-
-    function polhode_method_name_c(method) bind(c, name="polhode_method_name")
-      import
-      integer(c_int), value :: method
-      type(c_ptr) :: polhode_method_name_c
-    end function
-
-    function polhode_splitting_name_c(splitting) bind(c, name="polhode_splitting_name")
-      import
-      integer(c_int), value :: splitting
-      type(c_ptr) :: polhode_splitting_name_c
-    end function
-
     function polhode_step(method, bodies, inertia, inertia_stride, m, q, attitude, h, h_stride, &
         n_steps, threads, m_out, q_out, lost) bind(c)
       import
@@ -113,7 +89,6 @@ module polhode
       integer(c_int64_t), intent(out) :: lost
       integer(c_int) :: polhode_step
     end function
-
     function polhode_motion_new(bodies, inertia, inertia_stride, m0, q0, attitude, motion) bind(c)
       import
       integer(c_int64_t), value :: bodies, inertia_stride
@@ -122,7 +97,6 @@ module polhode
       type(c_ptr), intent(out) :: motion
       integer(c_int) :: polhode_motion_new
     end function
-
     function polhode_motion_at(motion, times, t, threads, m, q) bind(c)
       import
       type(c_ptr), value :: motion
@@ -132,19 +106,16 @@ module polhode
       real(c_double), intent(inout) :: m(*), q(*)
       integer(c_int) :: polhode_motion_at
     end function
-
     function polhode_motion_period(motion, period) bind(c)
       import
       type(c_ptr), value :: motion
       real(c_double), intent(inout) :: period(*)
       integer(c_int) :: polhode_motion_period
     end function
-
     subroutine polhode_motion_free(motion) bind(c)
       import
       type(c_ptr), value :: motion
     end subroutine
-
     ! m_saved and q_saved are c_null_ptr or c_loc of arrays.
     function polhode_integrate(splitting, method, bodies, inertia, inertia_stride, h, n_steps, t0, &
         torque, user_data, torque_flags, attitude, threads, m, q, save_every, m_saved, q_saved) &
@@ -159,7 +130,6 @@ module polhode
       real(c_double), intent(inout) :: m(*), q(*)
       integer(c_int) :: polhode_integrate
     end function
-
     ! inputs and outputs are arrays of c_loc, one for each argument and result.
     function polhode_function_c(name, n, inputs, outputs) bind(c, name="polhode_function")
       import
@@ -168,7 +138,6 @@ module polhode
       type(c_ptr), intent(in) :: inputs(*), outputs(*)
       integer(c_int) :: polhode_function_c
     end function
-
     function c_strlen(text) bind(c, name="strlen")
       import
       type(c_ptr), value :: text

@@ -43,7 +43,6 @@
 #include "polhode/interface/linked.hpp"
 #define POLHODE_WAY linked
 #endif
-#include "polhode/interface/torque.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 inline namespace POLHODE_WAY {
@@ -146,8 +145,10 @@ class Splitting {
 [[nodiscard]] inline State step(
     const Vector& inertia, const Vector& m, const Attitude& q, double h, Method by = {}) {
     State end;
+    const double *I = inertia.data(), *from = m.data(), *attitude = q.data();
     backend::step_one(
-        by.chosen(), inertia.data(), m.data(), q.data(), h, end.m.data(), end.q.data());
+        by.chosen(),
+        {1, I, 0, from, attitude, POLHODE_QUATERNION, &h, 0, 1, 1, end.m.data(), end.q.data()});
     return end;
 }
 

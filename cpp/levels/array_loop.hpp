@@ -134,35 +134,29 @@ constexpr Signature signature{Kernel::in, Kernel::out};
 constexpr int lanes = lanes_v<batch_real>;
 constexpr std::intptr_t unit = sizeof(double);
 
+/// Copies from an operand to lanes, or back.
+template <bool in>
+POLHODE_INLINE void move(double* lane, char* p, std::size_t size) {
+    std::memcpy(in ? static_cast<void*>(lane) : p, in ? static_cast<void*>(p) : lane, size);
+}
 /// Elements first ... first + count - 1 of n components, fewer than lanes.  Lanes without an
 /// element repeat the first one, so that an element meets the same operations in any place and its
 /// result has the same bits.  Not inlined: all kernels share it.
-[[gnu::noinline]] inline void gather_few(char* const* args,
-                                         const std::intptr_t* steps,
-                                         const std::intptr_t* offset,
-                                         const int* operand,
-                                         int n,
-                                         std::intptr_t first,
-                                         int count,
-                                         double* lane) {
-    for (int k = 0; k < n; ++k, lane += lanes) {
-        const std::intptr_t step = steps[operand[k]];
-        const char* p = args[operand[k]] + offset[k] + first * step;
-        for (int i = 0; i < lanes; ++i) std::memcpy(lane + i, p + (i < count ? i * step : 0), unit);
-    }
-}
-[[gnu::noinline]] inline void scatter_few(char* const* args,
-                                          const std::intptr_t* steps,
-                                          const std::intptr_t* offset,
-                                          const int* operand,
-                                          int n,
-                                          std::intptr_t first,
-                                          int count,
-                                          const double* lane) {
+template <bool in>
+[[gnu::noinline]] void move_few(char* const* args,
+                                const std::intptr_t* steps,
+                                const std::intptr_t* offset,
+                                const int* operand,
+                                int n,
+                                std::intptr_t first,
+                                int count,
+                                double* lane) {
     for (int k = 0; k < n; ++k, lane += lanes) {
         const std::intptr_t step = steps[operand[k]];
         char* p = args[operand[k]] + offset[k] + first * step;
-        for (int i = 0; i < count; ++i) std::memcpy(p + i * step, lane + i, unit);
+        for (int i = 0; i < (in ? lanes : count); ++i) {
+            move<in>(lane + i, p + (i < count ? i * step : 0), unit);
+        }
     }
 }
 
@@ -173,36 +167,21 @@ struct Loop {
     static constexpr int inputs = components(Kernel::in);
     static constexpr int outputs = components(Kernel::out);
 
-    /// Elements first ... first + lanes - 1 of every input.
-    POLHODE_INLINE static void gather(char* const* args,
-                                      const std::intptr_t* steps,
-                                      const Places<inputs>& from,
-                                      std::intptr_t first,
-                                      double* lane) {
+    /// Elements first ... first + lanes - 1 of every operand.
+    template <bool in, int N>
+    POLHODE_INLINE static void move(char* const* args,
+                                    const std::intptr_t* steps,
+                                    const Places<N>& places,
+                                    std::intptr_t first,
+                                    double* lane) {
         POLHODE_UNROLL
-        for (int k = 0; k < inputs; ++k, lane += lanes) {
-            const std::intptr_t step = steps[from.operand[k]];
-            const char* p = args[from.operand[k]] + from.offset[k] + first * step;
+        for (int k = 0; k < N; ++k, lane += lanes) {
+            const std::intptr_t step = steps[places.operand[k]];
+            char* p = args[places.operand[k]] + places.offset[k] + first * step;
             if (step == unit) {
-                std::memcpy(lane, p, lanes * unit);
+                array_loop::move<in>(lane, p, lanes * unit);
             } else {
-                for (int i = 0; i < lanes; ++i) std::memcpy(lane + i, p + i * step, unit);
-            }
-        }
-    }
-    POLHODE_INLINE static void scatter(char* const* args,
-                                       const std::intptr_t* steps,
-                                       const Places<outputs>& to,
-                                       std::intptr_t first,
-                                       const double* lane) {
-        POLHODE_UNROLL
-        for (int k = 0; k < outputs; ++k, lane += lanes) {
-            const std::intptr_t step = steps[to.operand[k]];
-            char* p = args[to.operand[k]] + to.offset[k] + first * step;
-            if (step == unit) {
-                std::memcpy(p, lane, lanes * unit);
-            } else {
-                for (int i = 0; i < lanes; ++i) std::memcpy(p + i * step, lane + i, unit);
+                for (int i = 0; i < lanes; ++i) array_loop::move<in>(lane + i, p + i * step, unit);
             }
         }
     }
@@ -221,9 +200,10 @@ struct Loop {
             const int count = n - first < lanes ? static_cast<int>(n - first) : lanes;
             alignas(64) double buffer[(inputs > outputs ? inputs : outputs) * lanes];
             if (count == lanes) {
-                gather(args, steps, from, first, buffer);
+                move<true>(args, steps, from, first, buffer);
             } else {
-                gather_few(args, steps, from.offset, from.operand, inputs, first, count, buffer);
+                move_few<true>(
+                    args, steps, from.offset, from.operand, inputs, first, count, buffer);
             }
             batch_real x[inputs];
             batch_real y[outputs];
@@ -231,9 +211,9 @@ struct Loop {
             Kernel::apply(static_cast<const batch_real*>(x), static_cast<batch_real*>(y));
             std::memcpy(buffer, y, sizeof y);
             if (count == lanes) {
-                scatter(args, steps, to, first, buffer);
+                move<false>(args, steps, to, first, buffer);
             } else {
-                scatter_few(args, steps, to.offset, to.operand, outputs, first, count, buffer);
+                move_few<false>(args, steps, to.offset, to.operand, outputs, first, count, buffer);
             }
         }
         // Lanes that a kernel computes and discards set floating-point flags without meaning.

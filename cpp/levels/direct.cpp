@@ -14,23 +14,13 @@ template lie::detail::Followed<batch_real> lie::detail::solve_stages(const lie::
 
 namespace {
 
-template <class M>
-constexpr DirectMethod direct_of() {
+constexpr auto rows = Methods::map([]<class M>() -> DirectMethod {
     if constexpr (requires { M::under_torque(); }) return M::under_torque();
     return {};
-}
-
-template <class... Ms>
-struct DirectRows;
-template <class... Ms>
-struct DirectRows<MethodList<Ms...>> {
-    static constexpr DirectMethod rows[] = {direct_of<Ms>()...};
-};
+});
 
 }  // namespace
 POLHODE_NAMESPACE_END
 
-namespace polhode::dispatch {
-extern const DirectTable POLHODE_TABLE(direct);
-const DirectTable POLHODE_TABLE(direct) = {POLHODE_LEVEL::DirectRows<POLHODE_LEVEL::Methods>::rows};
-}  // namespace polhode::dispatch
+const polhode::dispatch::DirectTable polhode::dispatch::POLHODE_TABLE(direct) = {
+    POLHODE_LEVEL::rows.data()};

@@ -36,8 +36,5 @@ constexpr Rows rows;
 }  // namespace
 POLHODE_NAMESPACE_END
 
-namespace polhode::dispatch {
-extern const ArrayFunctions POLHODE_TABLE(elliptic);
-const ArrayFunctions POLHODE_TABLE(elliptic){POLHODE_LEVEL::rows.row,
-                                             static_cast<std::size_t>(POLHODE_LEVEL::rows.count)};
-}  // namespace polhode::dispatch
+const polhode::dispatch::ArrayFunctions polhode::dispatch::POLHODE_TABLE(elliptic){
+    POLHODE_LEVEL::rows.row, static_cast<std::size_t>(POLHODE_LEVEL::rows.count)};

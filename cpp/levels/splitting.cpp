@@ -5,10 +5,5 @@
 #include "polhode/splitting/driver.hpp"
 #include "polhode/torque/models.hpp"
 
-namespace polhode::dispatch {
-extern const SplittingTable POLHODE_TABLE(splitting);
-const SplittingTable POLHODE_TABLE(splitting) = {
-    POLHODE_LEVEL::splitting::run<>,
-    POLHODE_LEVEL::torque::models,
-    static_cast<int>(sizeof POLHODE_LEVEL::torque::models / sizeof(TorqueModel))};
-}  // namespace polhode::dispatch
+const polhode::dispatch::SplittingTable polhode::dispatch::POLHODE_TABLE(splitting) = {
+    POLHODE_LEVEL::splitting::run<>, POLHODE_LEVEL::torque::models};

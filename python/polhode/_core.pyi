@@ -1,4 +1,5 @@
 from __future__ import annotations
+import collections.abc
 import numpy
 import numpy.typing
 import typing
@@ -86,7 +87,8 @@ class Integration:
         state after the first step is along the principal axes
     lost: rounding errors of m, (bodies, 3); None: dropped
     order: of the splitting, 2: a torque that depends on m is kicked by the midpoint rule; None: unknown
-    torque_state: what a given momentum stores from step to step, (bodies, 3)
+    torque_state: numbers that the terms store from step to step, (bodies, numbers); a given momentum
+        that is the only term stores 3
     by_torque: (bodies,) of bool, becomes true where m is finite and the torque is not
     h: (total_steps,) or (); t0; times (total_steps + 1,): of the starts and the end; None: t0 + n h
     total_steps, save_every: of the whole integration
@@ -122,46 +124,46 @@ def direct_stages(
     arg2: tuple[typing.Any, ...],
 ) -> list[typing.Any]: ...
 def flops(
-    method: str,
-    I1: typing.SupportsFloat | typing.SupportsIndex,
-    I2: typing.SupportsFloat | typing.SupportsIndex,
-    I3: typing.SupportsFloat | typing.SupportsIndex,
-    m1: typing.SupportsFloat | typing.SupportsIndex,
-    m2: typing.SupportsFloat | typing.SupportsIndex,
-    m3: typing.SupportsFloat | typing.SupportsIndex,
-    h: typing.SupportsFloat | typing.SupportsIndex,
-    matrix: bool,
-    options: tuple[typing.Any, ...] = (),
+    arg0: str,
+    arg1: typing.Annotated[
+        collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(3)"
+    ],
+    arg2: typing.Annotated[
+        collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(3)"
+    ],
+    arg3: typing.SupportsFloat | typing.SupportsIndex,
+    arg4: bool,
+    arg5: tuple[typing.Any, ...],
 ) -> dict[str, typing.Any]: ...
 def gauss_distances(nodes: typing.SupportsInt | typing.SupportsIndex) -> list[typing.Any]: ...
 def methods() -> list[typing.Any]: ...
 def motion_at(
-    inertia: typing.Any,
-    m: typing.Any,
-    attitude: typing.Any,
-    constants: typing.Any,
-    axes: typing.Any,
-    t: typing.Any,
-    m_out: typing.Any,
-    attitude_out: typing.Any,
-    threads: typing.SupportsInt | typing.SupportsIndex,
+    arg0: typing.Any,
+    arg1: typing.Any,
+    arg2: typing.Any,
+    arg3: typing.Any,
+    arg4: typing.Any,
+    arg5: typing.Any,
+    arg6: typing.Any,
+    arg7: typing.Any,
+    arg8: typing.SupportsInt | typing.SupportsIndex,
 ) -> typing.Any: ...
-def motion_of(inertia: typing.Any, m: typing.Any, attitude: typing.Any) -> typing.Any: ...
+def motion_of(arg0: typing.Any, arg1: typing.Any, arg2: typing.Any) -> typing.Any: ...
 def overlaps_itself(array: numpy.ndarray) -> bool:
     """
     Do elements share memory?  False for every view that slices and transposes make.
     """
 
 def potential(
-    term: tuple[typing.Any, ...],
-    t: typing.SupportsFloat | typing.SupportsIndex,
-    attitude: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    matrix: bool,
+    arg0: tuple[typing.Any, ...],
+    arg1: typing.SupportsFloat | typing.SupportsIndex,
+    arg2: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    arg3: bool,
 ) -> numpy.typing.NDArray[numpy.float64]: ...
 def principal_axes(
-    tensor: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    eps: typing.SupportsFloat | typing.SupportsIndex,
-    physical: bool,
+    arg0: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    arg1: typing.SupportsFloat | typing.SupportsIndex,
+    arg2: bool,
 ) -> tuple[typing.Any, ...]: ...
 def splittings() -> list[typing.Any]: ...
 def step(
@@ -183,18 +185,18 @@ def step(
 
 def thread_count(requested: typing.SupportsInt | typing.SupportsIndex) -> int: ...
 def torque(
-    term: tuple[typing.Any, ...],
-    t: typing.SupportsFloat | typing.SupportsIndex,
-    m: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    attitude: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    matrix: bool,
+    arg0: tuple[typing.Any, ...],
+    arg1: typing.SupportsFloat | typing.SupportsIndex,
+    arg2: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    arg3: bool,
+    arg4: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
 ) -> numpy.typing.NDArray[numpy.float64]: ...
 def torque_derivative(
-    term: tuple[typing.Any, ...],
-    t: typing.SupportsFloat | typing.SupportsIndex,
-    v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    attitude: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    matrix: bool,
+    arg0: tuple[typing.Any, ...],
+    arg1: typing.SupportsFloat | typing.SupportsIndex,
+    arg2: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    arg3: bool,
+    arg4: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
 ) -> numpy.typing.NDArray[numpy.float64]: ...
 def torque_models() -> list[typing.Any]: ...
 def validate(inertia: typing.Any = None, m: typing.Any = None, attitude: typing.Any = None) -> bool:
@@ -240,8 +242,8 @@ so3_rotate_by_matrix: numpy.ufunc
 so3_to_matrix: numpy.ufunc
 so3_to_quaternion: numpy.ufunc
 symmetric_eigen: numpy.ufunc
+tableau_stages: tuple[typing.Any, ...]
 to_body: numpy.ufunc
 to_body_of_matrix: numpy.ufunc
 to_principal: numpy.ufunc
 to_principal_of_matrix: numpy.ufunc
-tableau_stages: tuple[typing.Any, ...]

@@ -225,7 +225,7 @@ MOMENTUM = (0.3, 0.5, 0.8)
 
 def flops(method: str, h: float, matrix: bool = False) -> dict[str, int]:
     """Cost of one step of the body that costs are quoted for."""
-    counts: dict[str, int] = _core.flops(method, *INERTIA, *MOMENTUM, h, matrix)
+    counts: dict[str, int] = _core.flops(method, INERTIA, MOMENTUM, h, matrix, ())
     return counts
 
 

@@ -91,6 +91,12 @@ struct MotionArguments {
 /// What a look over the inertias and attitudes of a batch finds.
 enum Violation : int { all_valid = 0, some_invalid = 1, some_rod = 2 };
 
+/// The checks of a level; they return bits of enum Violation for bodies begin <= i < end.
+struct Checks {
+    int (*inertia)(const View& inertia, std::ptrdiff_t begin, std::ptrdiff_t end);
+    int (*attitude)(const View& attitude, bool matrix, std::ptrdiff_t begin, std::ptrdiff_t end);
+};
+
 /// Steps bodies begin <= i < end; returns the violations on moments and quaternions.
 using StepFunction = int (*)(const StepArguments& arguments,
                              std::ptrdiff_t begin,

@@ -343,6 +343,11 @@ struct MethodList {
     static constexpr void for_each(Visit visit) {
         (visit.template operator()<Methods>(), ...);
     }
+    /// Their results.
+    template <class Visit>
+    static constexpr auto map(Visit visit) {
+        return std::array{visit.template operator()<Methods>()...};
+    }
 };
 
 template <class A, class... Others>

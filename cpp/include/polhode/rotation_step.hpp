@@ -3,6 +3,7 @@
 /// @file
 /// Functions shared by the methods that rotate a body by rotation vectors.
 
+#include "polhode/mat3.hpp"
 #include "polhode/quaternion.hpp"
 #include "polhode/scalar/sincos.hpp"
 
@@ -33,10 +34,18 @@ POLHODE_INLINE Vec3<T> in_body_frame(const Quaternion<T>& q, const Vec3<T>& v) {
     const Vec3<T> w = cross(u2, a);
     return {v.x + fma(q.w, u2.x, w.x), v.y + fma(q.w, u2.y, w.y), v.z + fma(q.w, u2.z, w.z)};
 }
+template <class T>
+POLHODE_INLINE Vec3<T> in_body_frame(const Mat3<T>& Q, const Vec3<T>& v) {
+    return {dot(column(Q, 0), v), dot(column(Q, 1), v), dot(column(Q, 2), v)};
+}
 /// The inverse transformation: q v q^-1.
 template <class T>
 POLHODE_INLINE Vec3<T> rotated(const Quaternion<T>& q, const Vec3<T>& v) {
     return in_body_frame(conjugate(q), v);
+}
+template <class T>
+POLHODE_INLINE Vec3<T> rotated(const Mat3<T>& Q, const Vec3<T>& v) {
+    return {dot(row(Q, 0), v), dot(row(Q, 1), v), dot(row(Q, 2), v)};
 }
 
 /// a + s b.

@@ -64,6 +64,6 @@ def flops(
     if not math.isfinite(hw):
         raise ValueError(f"hw must be finite, not {hw!r}")
     size = math.hypot(*_DIRECTION)
-    m1, m2, m3 = (component / size for component in _DIRECTION)
+    m = [component / size for component in _DIRECTION]
     values, h = option_values(row, options, method), hw * min(_INERTIA)
-    return _core.flops(METHODS[row].name, *_INERTIA, m1, m2, m3, h, attitude == "matrix", values)
+    return _core.flops(METHODS[row].name, _INERTIA, m, h, attitude == "matrix", values)

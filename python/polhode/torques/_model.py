@@ -33,10 +33,9 @@ def from_core(
     operands.append(_arrays.attitude_operand("attitude", attitude))
     shape = _arrays.broadcast({**{o.name: o.batch for o in operands}, "parameters": torque.batch})
     matrix = operands[-1].core != (4,)
-    result = function(
-        torque.core_term(shape, matrix), t, *(_flat(o, shape) for o in operands), matrix
-    )
-    return result.reshape((*shape, *result.shape[1:]))
+    *flat, q = (_flat(o, shape) for o in operands)
+    result = function(torque.core_term(shape, matrix), t, q, matrix, *flat)
+    return result.reshape((*shape, *((3,) if flat else ())))
 
 
 def _flat(operand: _arrays.Operand, shape: tuple[int, ...]) -> Array:

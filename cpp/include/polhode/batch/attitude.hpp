@@ -25,13 +25,9 @@ struct Attitude {
         Attitude a;
         a.matrix = matrix;
         if (matrix) {
-            T c[9];
-            batch::load(v, i, count, c);
-            a.Q = {{{c[0], c[1], c[2]}, {c[3], c[4], c[5]}, {c[6], c[7], c[8]}}};
+            a.Q = load_mat3<T>(v, i, count);
         } else {
-            T c[4];
-            batch::load(v, i, count, c);
-            a.q = {c[0], c[1], c[2], c[3]};
+            a.q = load_quaternion<T>(v, i, count);
         }
         return a;
     }
@@ -50,15 +46,8 @@ struct Attitude {
     }
     POLHODE_INLINE void store(const MutableView& v, std::ptrdiff_t i, int count) const {
         if (matrix) {
-            const T c[9] = {Q.a[0][0],
-                            Q.a[0][1],
-                            Q.a[0][2],
-                            Q.a[1][0],
-                            Q.a[1][1],
-                            Q.a[1][2],
-                            Q.a[2][0],
-                            Q.a[2][1],
-                            Q.a[2][2]};
+            const Vec3<T> x = row(Q, 0), y = row(Q, 1), z = row(Q, 2);
+            const T c[9] = {x.x, x.y, x.z, y.x, y.y, y.z, z.x, z.y, z.z};
             batch::store(v, i, count, c);
         } else {
             const T c[4] = {q.w, q.x, q.y, q.z};
@@ -102,12 +91,10 @@ struct Attitude {
         return abs(excess) <= near_unit;
     }
     POLHODE_INLINE Vec3<T> to_body(const Vec3<T>& v) const {
-        if (!matrix) return in_body_frame(q, v);
-        return {dot(column(Q, 0), v), dot(column(Q, 1), v), dot(column(Q, 2), v)};
+        return matrix ? in_body_frame(Q, v) : in_body_frame(q, v);
     }
     POLHODE_INLINE Vec3<T> to_space(const Vec3<T>& v) const {
-        if (!matrix) return rotated(q, v);
-        return {dot(row(Q, 0), v), dot(row(Q, 1), v), dot(row(Q, 2), v)};
+        return matrix ? rotated(Q, v) : rotated(q, v);
     }
     /// NaN where the mask holds.
     POLHODE_INLINE void set_nan(const mask_t<T>& bad) {

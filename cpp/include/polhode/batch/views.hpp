@@ -7,6 +7,8 @@
 
 #include "polhode/batch/transposition.hpp"
 #include "polhode/batch_arguments.hpp"
+#include "polhode/mat3.hpp"
+#include "polhode/quaternion.hpp"
 #include "polhode/scalar/pack.hpp"
 #include "polhode/vec3.hpp"
 
@@ -155,6 +157,18 @@ POLHODE_INLINE Vec3<T> load_vec3(const View& v, std::ptrdiff_t i, int count) {
     T c[3];
     load(v, i, count, c);
     return {c[0], c[1], c[2]};
+}
+template <class T>
+POLHODE_INLINE Quaternion<T> load_quaternion(const View& v, std::ptrdiff_t i, int count) {
+    T c[4];
+    load(v, i, count, c);
+    return {c[0], c[1], c[2], c[3]};
+}
+template <class T>
+POLHODE_INLINE Mat3<T> load_mat3(const View& v, std::ptrdiff_t i, int count) {
+    T c[9];
+    load(v, i, count, c);
+    return {{{c[0], c[1], c[2]}, {c[3], c[4], c[5]}, {c[6], c[7], c[8]}}};
 }
 template <class T>
 POLHODE_INLINE void store_vec3(const MutableView& v,

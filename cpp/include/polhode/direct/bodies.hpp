@@ -75,9 +75,7 @@ struct Bodies {
         return batch::load_vec3<T>(at(column), i, count);
     }
     POLHODE_INLINE Quaternion<T> quaternion(int column) const {
-        T c[4];
-        batch::load(View(at(column)), i, count, c);
-        return {c[0], c[1], c[2], c[3]};
+        return batch::load_quaternion<T>(at(column), i, count);
     }
     POLHODE_INLINE void keep(int column, const T& x) const {
         const T c[1] = {x};

@@ -16,13 +16,9 @@
 #include <utility>
 #include <vector>
 
-#include "polhode.h"
-#include "polhode/batch_arguments.hpp"
 #include "polhode/interface/arguments.hpp"
 #include "polhode/interface/names.hpp"
-#include "polhode/method_info.hpp"
 #include "polhode/splitting/arguments.hpp"
-#include "polhode/splitting/schemes.hpp"
 #include "polhode/threads.hpp"
 
 POLHODE_NAMESPACE_BEGIN
@@ -210,8 +206,6 @@ class Motion {
     }
 
   private:
-    /// Row k of a body's constants.
-
     std::ptrdiff_t bodies_;
     Attitudes attitudes_;
     std::vector<double> inertia_, m_, q_, constants_;
@@ -251,9 +245,7 @@ inline void transpose(double* matrices, std::ptrdiff_t count) {
 inline void integrate(const validate::Kernels& checks,
                       const Driver& driver,
                       const FreeMethod& method,
-                      std::span<const Stage> stages,
-                      bool attitude_only,
-                      bool midpoint_kicks,
+                      const Scheme& scheme,
                       const Integration& x) {
     const Attitudes attitudes(x.attitude);
     require(x.bodies >= 0, "bodies must not be negative");
@@ -266,14 +258,14 @@ inline void integrate(const validate::Kernels& checks,
             "m_saved and q_saved need each other and a save_every of at least 1");
     const std::int64_t all = std::max<std::int64_t>(x.n_steps, 1);
     const std::int64_t save_every = saves ? std::min(x.save_every, all) : all;  // no overflow
-    for (const Stage& stage : stages) {
+    for (const Stage& stage : scheme.stages) {
         require(stage.modified == 0,
                 "a scheme with a modified potential needs derivatives of the torque");
     }
     require((x.torque_flags & ~(POLHODE_DEPENDS_ON_M | POLHODE_INDEPENDENT)) == 0,
             "torque_flags must be a sum of constants of enum polhode_torque_flags");
     const bool depends_on_m = (x.torque_flags & POLHODE_DEPENDS_ON_M) != 0;
-    require(!(depends_on_m && attitude_only),
+    require(!(depends_on_m && scheme.attitude_only),
             "this scheme needs a torque that does not depend on m");
     std::vector<std::uint8_t> by_torque(static_cast<std::size_t>(x.bodies));
     const std::vector<double> m_start(x.m, x.m + 3 * x.bodies),
@@ -303,9 +295,9 @@ inline void integrate(const validate::Kernels& checks,
         p.terms = &term;
         p.term_count = 1;
     }
-    p.stages = stages.data();
-    p.stage_count = static_cast<int>(stages.size());
-    p.midpoint_kicks = midpoint_kicks;
+    p.stages = scheme.stages.data();
+    p.stage_count = static_cast<int>(scheme.stages.size());
+    p.midpoint_kicks = scheme.midpoint_kicks;
     p.h = &x.h;
     p.t0 = x.t0;
     p.matrix = attitudes.matrix;

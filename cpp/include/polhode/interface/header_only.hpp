@@ -4,11 +4,11 @@
 /// What polhode.hpp calls, from kernels that the program compiles: one instruction-set level, that
 /// of the program.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <tuple>
 #include <vector>
 
 #include "polhode/batch/stepping.hpp"
@@ -40,55 +40,34 @@ inline void motion_constants(std::ptrdiff_t bodies,
 
 /// @tparam T  batch_real, or double for one body: the same bits in half the time
 template <class T>
-inline constexpr TorqueModel compiled[] = {
-    {&torque::compiled::info,
-     torque::compiled::torque<typename batch::one_register<T>::type>,
-     nullptr,
-     nullptr},
-    {&torque::compiled::info_of_m,
-     torque::compiled::torque<typename batch::one_register<T>::type>,
-     nullptr,
-     nullptr}};
-template <class T>
 inline constexpr validate::Kernels checks{batch::validate_inertias<T>,
                                           batch::validate_attitudes<T>};
 template <class T>
 inline constexpr interface::MotionKernels motions{motion_constants, torque_free::motion<T>};
 template <class T>
-inline constexpr interface::Driver driver{splitting::run<T>, &compiled<T>[0], &compiled<T>[1]};
+inline constexpr interface::Driver driver{
+    splitting::run<T>, &torque::compiled::model<T>, &torque::compiled::model_of_m<T>};
 
-/// One step of one body.  False for data that are not valid, or may not be; nothing is written
-/// then.
-using SingleStep = bool (*)(const OptionValues& options,
-                            const double* inertia,
-                            const double* m,
-                            const double* q,
-                            double h,
-                            double* m_out,
-                            double* q_out);
-/// With the operations of batch::step, without its views.
+/// One step of one body, with the operations of batch::step, without its views.  False for data
+/// that are not valid, or may not be; nothing is written then.
+using SingleStep = bool (*)(const OptionValues& options, const interface::Steps& x);
 template <class M>
-bool single_step(const OptionValues& options,
-                 const double* inertia,
-                 const double* m,
-                 const double* q,
-                 double h,
-                 double* m_out,
-                 double* q_out) {
-    const Vec3<double> moments{inertia[0], inertia[1], inertia[2]};
+bool single_step(const OptionValues& options, const interface::Steps& x) {
+    const Vec3<double> moments{x.inertia[0], x.inertia[1], x.inertia[2]};
     int violations = batch::validate_moments(moments);
     batch::Attitude<double> attitude;
     attitude.matrix = false;
-    attitude.q = {q[0], q[1], q[2], q[3]};
+    attitude.q = {x.q[0], x.q[1], x.q[2], x.q[3]};
+    double h = *x.h;
     attitude.make_unit(h, violations);
     if (violations != all_valid) return false;
     const auto kernel = batch::kernel_of<M>(options);
     const batch::BodyOf<batch::KernelOf<M>, double> body(Inertia<double>::of(moments));
-    const FreeStep<double> s = batch::advance(kernel, body, Vec3<double>{m[0], m[1], m[2]}, h);
+    const FreeStep<double> s =
+        batch::advance(kernel, body, Vec3<double>{x.m[0], x.m[1], x.m[2]}, h);
     attitude.rotate(s.dq);
-    m_out[0] = s.m.x, m_out[1] = s.m.y, m_out[2] = s.m.z;
-    q_out[0] = attitude.q.w, q_out[1] = attitude.q.x, q_out[2] = attitude.q.y;
-    q_out[3] = attitude.q.z;
+    batch::store_vec3<double>({x.m_out, 3, 1, 3}, 0, 1, s.m);
+    attitude.store({x.q_out, 4, 1, 3}, 0, 1);
     return true;
 }
 template <class M>
@@ -115,75 +94,48 @@ constexpr interface::FreeMethod method_of(const OptionValues& options) {
     return {&M::info, batch::step<M, T>, batch::history_of<batch::KernelOf<M>>(), options};
 }
 
-/// The place of the method with this name in the list; its length if there is none.
-template <class... Ms>
-constexpr std::size_t place_in(MethodList<Ms...>, std::string_view name) {
-    const std::string_view names[] = {Ms::info.name...};
-    std::size_t i = 0;
-    while (i < sizeof...(Ms) && names[i] != name) ++i;
-    return i;
-}
-template <class List>
-struct Types;
-template <class... Ms>
-struct Types<MethodList<Ms...>> {
-    template <std::size_t Place>
-    using at = std::remove_pointer_t<std::tuple_element_t<Place, std::tuple<Ms*...>>>;
-    static constexpr std::size_t count = sizeof...(Ms);
-};
 /// The method that a text names which the compiler knows; no other is compiled.
 template <class Named>
 Method named() {
-    constexpr std::string_view text = Named::text;
-    constexpr std::string_view name = interface::name_in(text);
-    constexpr std::size_t place = place_in(Methods{}, name);
-    static_assert(place < Types<Methods>::count && name != "rkmk", "there is no such method");
-    using M = typename Types<Methods>::template at<place>;
-    if constexpr (name == text) {
-        static constexpr auto several = method_of<M, batch_real>(M::info.complete({})),
-                              one = method_of<M, double>(M::info.complete({}));
-        return {&several, &one, single_of<M>(one.options)};
-    } else {
-        static const OptionValues options = interface::options_in(text, M::info);
-        static const auto several = method_of<M, batch_real>(options),
-                          one = method_of<M, double>(options);
-        return {&several, &one, single_of<M>(options)};
-    }
+    static constexpr std::string_view text = Named::text, name = interface::name_in(text);
+    constexpr auto names = Methods::map([]<class M>() { return std::string_view(M::info.name); });
+    static_assert(name != "rkmk" && std::ranges::count(names, name) == 1,
+                  "there is no such method");
+    Method method{};
+    Methods::for_each([&]<class M>() {
+        if constexpr (name == M::info.name && name == text) {
+            static constexpr auto several = method_of<M, batch_real>(M::info.complete({})),
+                                  one = method_of<M, double>(M::info.complete({}));
+            method = {&several, &one, single_of<M>(one.options)};
+        } else if constexpr (name == M::info.name) {
+            static const OptionValues options = interface::options_in(text, M::info);
+            static const auto several = method_of<M, batch_real>(options),
+                              one = method_of<M, double>(options);
+            method = {&several, &one, single_of<M>(options)};
+        }
+    });
+    return method;
 }
 
-struct Scheme {
-    explicit Scheme(const char* name) : Scheme(interface::scheme_of(name)) {}
-    explicit Scheme(const SplittingScheme& scheme)
-        : stages{scheme.stages, static_cast<std::size_t>(scheme.count)},
-          attitude_only(scheme.attitude_only),
-          midpoint_kicks(scheme.order <= 2) {}
+struct Scheme : interface::Scheme {
+    explicit Scheme(const char* name) : interface::Scheme(interface::scheme_of(name)) {}
     Scheme(const std::vector<double>& a, const std::vector<double>& b)
-        : own(std::make_shared<const std::vector<Stage>>(interface::own_scheme(a, b))),
-          stages(*own),
-          attitude_only(false),
-          midpoint_kicks(false) {}
-    std::shared_ptr<const std::vector<Stage>> own;
-    std::span<const Stage> stages;
-    bool attitude_only, midpoint_kicks;
+        : Scheme(std::make_shared<const std::vector<Stage>>(interface::own_scheme(a, b))) {}
+
+  private:
+    explicit Scheme(std::shared_ptr<const std::vector<Stage>> stages)
+        : interface::Scheme(std::span<const Stage>(*stages)),
+          own_(std::move(stages)) {}
+    std::shared_ptr<const std::vector<Stage>> own_;
 };
 
 inline std::int64_t step(const Method& method, const interface::Steps& x) {
     return interface::step(
         x.bodies == 1 ? checks<double> : checks<batch_real>, method.for_bodies(x.bodies), x);
 }
-
 /// One step of one body.
-inline void step_one(const Method& method,
-                     const double* inertia,
-                     const double* m,
-                     const double* q,
-                     double h,
-                     double* m_out,
-                     double* q_out) {
-    if (method.single == nullptr ||
-        !method.single(method.one->options, inertia, m, q, h, m_out, q_out)) {
-        step(method, {1, inertia, 0, m, q, POLHODE_QUATERNION, &h, 0, 1, 1, m_out, q_out});
-    }
+inline void step_one(const Method& method, const interface::Steps& x) {
+    if (method.single == nullptr || !method.single(method.one->options, x)) step(method, x);
 }
 
 class Motion {
@@ -205,14 +157,11 @@ class Motion {
 
 /// False if the torque has ended the run.
 inline bool integrate(const Scheme& scheme, const Method& method, const interface::Integration& x) {
-    const bool one = x.bodies == 1;
     try {
-        interface::integrate(one ? checks<double> : checks<batch_real>,
-                             one ? driver<double> : driver<batch_real>,
+        interface::integrate(x.bodies == 1 ? checks<double> : checks<batch_real>,
+                             x.bodies == 1 ? driver<double> : driver<batch_real>,
                              method.for_bodies(x.bodies),
-                             scheme.stages,
-                             scheme.attitude_only,
-                             scheme.midpoint_kicks,
+                             scheme,
                              x);
     } catch (const interface::Stopped&) {
         return false;

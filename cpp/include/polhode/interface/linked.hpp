@@ -10,8 +10,6 @@
 #include <stdexcept>
 #include <vector>
 
-#include "polhode.h"
-#include "polhode/config.hpp"
 #include "polhode/interface/arguments.hpp"
 
 POLHODE_NAMESPACE_BEGIN
@@ -70,16 +68,7 @@ inline std::int64_t step(const Method& method, const interface::Steps& x) {
                        &lost));
     return lost;
 }
-
-inline void step_one(const Method& method,
-                     const double* inertia,
-                     const double* m,
-                     const double* q,
-                     double h,
-                     double* m_out,
-                     double* q_out) {
-    step(method, {1, inertia, 0, m, q, POLHODE_QUATERNION, &h, 0, 1, 1, m_out, q_out});
-}
+inline void step_one(const Method& method, const interface::Steps& x) { step(method, x); }
 
 class Motion {
   public:

@@ -126,6 +126,17 @@ inline std::vector<double> tableau_of(int stages, const double* a, const double*
     return tableau;
 }
 
+/// The stages of a scheme, and what the driver needs to know of it.
+struct Scheme {
+    std::span<const Stage> stages;
+    bool attitude_only = false, midpoint_kicks = false;
+
+    explicit Scheme(std::span<const Stage> own) : stages(own) {}
+    explicit Scheme(const SplittingScheme& scheme)
+        : stages{scheme.stages, static_cast<std::size_t>(scheme.count)},
+          attitude_only(scheme.attitude_only),
+          midpoint_kicks(scheme.order <= 2) {}
+};
 /// The scheme with this name.
 inline const SplittingScheme& scheme_of(std::string_view name) {
     for (const SplittingScheme& scheme : splitting::all) {

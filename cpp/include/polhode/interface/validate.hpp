@@ -20,11 +20,7 @@
 POLHODE_NAMESPACE_BEGIN
 namespace validate {
 
-/// The checks of a level; they return bits of enum Violation for bodies begin ... end - 1.
-struct Kernels {
-    int (*inertia)(const View& inertia, std::ptrdiff_t begin, std::ptrdiff_t end);
-    int (*attitude)(const View& attitude, bool matrix, std::ptrdiff_t begin, std::ptrdiff_t end);
-};
+using Kernels = Checks;
 
 /// An argument of a call: vectors, quaternions or matrices, in a batch of any shape.
 struct Argument {

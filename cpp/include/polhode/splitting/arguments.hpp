@@ -92,7 +92,7 @@ struct SplittingProblem {
     View m_from, attitude_from;  ///< the state before the first of these steps
     bool keeps_state;            ///< false: the state is not written, since a save has it
     MutableView lost;            ///< rounding errors of m (compensation); null: dropped
-    /// Principal axes of the bodies in the body axes (BodyAxes), in which the state before the
+    /// Principal axes of the bodies in the body axes, in which the state before the
     /// first step, the saves and the torque are; after the first step the state is along the
     /// principal axes.  `axes_numbers` per body: a rotation matrix with the axes in its columns,
     /// row by row, and its quaternion.  Null: the body axes are the principal ones.

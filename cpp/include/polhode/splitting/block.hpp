@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "polhode/batch/attitude.hpp"
-#include "polhode/batch/body_axes.hpp"
 #include "polhode/batch/columns.hpp"
 #include "polhode/batch/views.hpp"
 #include "polhode/inertia.hpp"
@@ -175,12 +174,12 @@ class Block {
             a.rotate(conjugate(axes_quaternion(i)));
             store(body_attitude, i, a);
             if (momenta.data == nullptr) return;
-            store(body_m, i, body_axes(i).to_body(vec3(momenta, i)));
+            store(body_m, i, rotated(axes_matrix(i), vec3(momenta, i)));
         });
     }
     /// Vectors of a pack, or of the block, from the body axes to the principal axes.
     POLHODE_INLINE Vec3<T> to_principal_axes(std::ptrdiff_t i, const Vec3<T>& v) const {
-        return body_axes(i).to_principal(v);
+        return in_body_frame(axes_matrix(i), v);
     }
     void to_principal_axes(const MutableView& v) const {
         for_each_pack([&](std::ptrdiff_t i)
@@ -229,15 +228,13 @@ class Block {
         });
         to_principal_axes(m);
     }
-    POLHODE_INLINE BodyAxes<T> body_axes(std::ptrdiff_t i) const {
-        return BodyAxes<T>::load(axes_, i, lanes_v<T>);
+    POLHODE_INLINE Mat3<T> axes_matrix(std::ptrdiff_t i) const {
+        return batch::load_mat3<T>(axes_, i, lanes_v<T>);
     }
     POLHODE_INLINE Quaternion<T> axes_quaternion(std::ptrdiff_t i) const {
         View v = axes_;
         v.data += 9 * v.component;
-        T c[4];
-        batch::load(v, i, lanes_v<T>, c);
-        return {c[0], c[1], c[2], c[3]};
+        return batch::load_quaternion<T>(v, i, lanes_v<T>);
     }
     /// Calls visit(array of the problem from this block on, array of the block, components) for all
     /// arrays that are stored from call to call.

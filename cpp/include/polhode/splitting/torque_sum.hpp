@@ -66,8 +66,8 @@ class TorqueSum {
             }
             if (a.kicks.count > 0) {
                 torque::do_kicks(a, i, f);
-            } else if (any(!is_finite(f.x + f.y + f.z))) {
-                mark_nonfinite(i, m, out);
+            } else {
+                mark_nonfinite(i, f, m, out);
             }
         });
     }
@@ -116,8 +116,7 @@ class TorqueSum {
             });
         }
         block_.for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
-            const Vec3<T> v = block_.vec3(block_.m, i);
-            if (any(!is_finite(v.x + v.y + v.z))) mark_nonfinite(i, rotation, block_.m);
+            mark_nonfinite(i, block_.vec3(block_.m, i), rotation, block_.m);
         });
         return true;
     }
@@ -162,8 +161,7 @@ class TorqueSum {
         while (set < wanted) block_.fill(derivative_of(++set), 3, 0.0);
         add_given(1, t, out);
         block_.for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
-            const Vec3<T> f = block_.vec3(out, i);
-            if (any(!is_finite(f.x + f.y + f.z))) mark_nonfinite(i, block_.m, out);
+            mark_nonfinite(i, block_.vec3(out, i), block_.m, out);
         });
         for (int order = 2; order <= wanted; ++order) add_given(order, t, derivative_of(order));
     }
@@ -237,8 +235,13 @@ class TorqueSum {
         }
     }
     /// Marks the bodies of a pack whose vector the torque changed from `before`, which is finite,
-    /// to `after`, which is not finite.
-    void mark_nonfinite(std::ptrdiff_t i, const View& before, const View& after) const {
+    /// to v in `after`, which is not finite.
+    POLHODE_INLINE void mark_nonfinite(std::ptrdiff_t i,
+                                       const Vec3<T>& v,
+                                       const View& before,
+                                       const View& after) const {
+        if (!any(!is_finite(v.x + v.y + v.z))) [[likely]]
+            return;
         const std::ptrdiff_t end = std::min(i + lanes_v<T>, block_.count);
         torque::mark_nonfinite(problem_.nonfinite_torque + block_.begin, i, end, before, after);
     }

@@ -17,8 +17,9 @@ inline constexpr TorqueInfo info{"compiled", 0, true, false, false, false};
 inline constexpr TorqueInfo info_of_m{"compiled_of_m", 0, true, true, false, false};
 
 /// @tparam T  the number type of the kicks
-template <class T = batch::one_register<batch_real>::type>
+template <class T>
 void torque(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    if (begin >= end) return;
     // The function is not called for bodies that only fill up a pack: it may index other arrays.
     const std::ptrdiff_t last = std::min(a.bodies, end), stride = a.m.component;
     std::unique_ptr<double[]> term;
@@ -40,6 +41,13 @@ void torque(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) 
     }
     if (a.kicks.count > 0) do_kicks<T>(a, begin, end);
 }
+
+template <class T = batch_real>
+inline constexpr TorqueModel model{
+    &info, torque<typename batch::one_register<T>::type>, nullptr, nullptr};
+template <class T = batch_real>
+inline constexpr TorqueModel model_of_m{
+    &info_of_m, torque<typename batch::one_register<T>::type>, nullptr, nullptr};
 
 }  // namespace compiled
 }  // namespace torque

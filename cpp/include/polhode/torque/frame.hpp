@@ -1,48 +1,50 @@
 #pragma once
 
-#include "polhode/batch/attitude.hpp"
+#include <type_traits>
+
+#include "polhode/batch/views.hpp"
+#include "polhode/rotation_step.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace torque {
 
 /// The attitude of one pack of bodies for a torque: from space to body components.
 template <class T, bool Matrix>
-struct Frame;
-
-template <class T>
-struct Frame<T, true> {
-    Mat3<T> Q;
+struct Frame {
+    std::conditional_t<Matrix, Mat3<T>, Quaternion<T>> attitude;
 
     POLHODE_INLINE static Frame load(const View& v, std::ptrdiff_t i, int count) {
-        T c[9];
-        batch::load(v, i, count, c);
-        Frame f;
-        for (int k = 0; k < 9; ++k) f.Q.a[k / 3][k % 3] = c[k];
-        return f;
+        if constexpr (Matrix) return {batch::load_mat3<T>(v, i, count)};
+        if constexpr (!Matrix) return {batch::load_quaternion<T>(v, i, count)};
     }
-    /// Q^T v.
-    POLHODE_INLINE Vec3<T> to_body(const Vec3<T>& v) const {
-        return {dot(column(Q, 0), v), dot(column(Q, 1), v), dot(column(Q, 2), v)};
-    }
+    POLHODE_INLINE Vec3<T> to_body(const Vec3<T>& v) const { return in_body_frame(attitude, v); }
 };
 
+/// The torque of a potential that is quadratic in one direction u of the space frame; u is in the
+/// body frame:
+///
+///     potential u . S u / 2,   torque = u x S u   (body frame)
+///
+/// @param S  symmetric, (xx, yy, zz, yz, xz, xy)
 template <class T>
-struct Frame<T, false> {
-    Quaternion<T> q;
+struct QuadraticForm {
+    T xx, yy, zz, yz, xz, xy;
 
-    POLHODE_INLINE static Frame load(const View& v, std::ptrdiff_t i, int count) {
-        T c[4];
-        batch::load(v, i, count, c);
-        return {{c[0], c[1], c[2], c[3]}};
+    POLHODE_INLINE static QuadraticForm load(const T* p) {
+        return {p[0], p[1], p[2], p[3], p[4], p[5]};
     }
-    /// Q^T v = v + 2 q0 v x qv + 2 (v x qv) x qv, from [CZ08] eq. (10) with -qv for qv.
-    POLHODE_INLINE Vec3<T> to_body(const Vec3<T>& v) const {
-        const Vec3<T> qv = vector_part(q);
-        const Vec3<T> half = cross(v, qv);
-        const Vec3<T> t = half + half;
-        const Vec3<T> tt = cross(t, qv);
-        return {v.x + fma(q.w, t.x, tt.x), v.y + fma(q.w, t.y, tt.y), v.z + fma(q.w, t.z, tt.z)};
+    /// S u.
+    POLHODE_INLINE Vec3<T> times(const Vec3<T>& u) const {
+        return {fma(xx, u.x, fma(xy, u.y, xz * u.z)),
+                fma(xy, u.x, fma(yy, u.y, yz * u.z)),
+                fma(xz, u.x, fma(yz, u.y, zz * u.z))};
     }
+    POLHODE_INLINE Vec3<T> torque(const Vec3<T>& u) const { return cross(u, times(u)); }
+    /// Rate of the torque while u changes at w.
+    POLHODE_INLINE Vec3<T> derivative(const Vec3<T>& u, const Vec3<T>& w) const {
+        return cross(w, times(u)) + cross(u, times(w));
+    }
+    POLHODE_INLINE T potential(const Vec3<T>& u) const { return 0.5 * dot(u, times(u)); }
 };
 
 }  // namespace torque

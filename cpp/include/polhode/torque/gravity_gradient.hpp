@@ -1,7 +1,8 @@
 #pragma once
 
 #include "polhode/scalar/sincos.hpp"
-#include "polhode/torque/quadratic_form.hpp"
+#include "polhode/torque/arguments.hpp"
+#include "polhode/torque/frame.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace torque {
@@ -19,28 +20,28 @@ struct GravityGradient {
     static constexpr int parameters = 13;
     static constexpr TorqueInfo info{"gravity_gradient", parameters, true, false, true, true};
 
-    template <class T, class Frame>
-    POLHODE_INLINE static Vec3<T> direction(const T* p, double t, const Frame& frame) {
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> direction(const T* p, double t, const F& frame) {
         const SinCos<T> a = sincos(t * p[12]);
         return frame.to_body({fma(a.cos, p[6], a.sin * p[9]),
                               fma(a.cos, p[7], a.sin * p[10]),
                               fma(a.cos, p[8], a.sin * p[11])});
     }
-    template <class T, class Frame>
-    POLHODE_INLINE static Vec3<T> torque(const T* p, double t, const Vec3<T>&, const Frame& frame) {
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> torque(const T* p, double t, const Vec3<T>&, const F& frame) {
         return QuadraticForm<T>::load(p).torque(direction(p, t, frame));
     }
     /// While the body turns at v, r' = r x v.
-    template <class T, class Frame>
+    template <class T, class F>
     POLHODE_INLINE static Vec3<T> derivative(const T* p,
                                              double t,
                                              const Vec3<T>& v,
-                                             const Frame& frame) {
+                                             const F& frame) {
         const Vec3<T> r = direction(p, t, frame);
         return QuadraticForm<T>::load(p).derivative(r, cross(r, v));
     }
-    template <class T, class Frame>
-    POLHODE_INLINE static T potential(const T* p, double t, const Frame& frame) {
+    template <class T, class F>
+    POLHODE_INLINE static T potential(const T* p, double t, const F& frame) {
         return QuadraticForm<T>::load(p).potential(direction(p, t, frame));
     }
 };

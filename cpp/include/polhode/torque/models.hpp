@@ -20,7 +20,6 @@
 #include "polhode/torque/gravity_gradient.hpp"
 #include "polhode/torque/heavy_top.hpp"
 #include "polhode/torque/kicks.hpp"
-#include "polhode/torque/lagrange_top.hpp"
 #include "polhode/torque/prescribed.hpp"
 #include "polhode/torque/soft_wall.hpp"
 #include "polhode/torque/vessel.hpp"
@@ -33,67 +32,44 @@ namespace detail {
 /// The code of a torque is short: it works on one register at a time, without spills.
 using torque_real = batch::one_register<batch_real>::type;
 
-// Loops over at least one body: whole packs of arrays stored component by component.  Parameters
-// shared by all bodies are loaded before.
+/// What a model evaluates.
+enum class Part { torque, derivative, potential, kick };
 
-template <class M, bool Matrix, class T>
-void torque_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+/// A loop over at least one body: whole packs of arrays stored component by component.  Parameters
+/// shared by all bodies are loaded before.
+template <class M, Part part, bool Matrix, class T>
+void loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     constexpr int lanes = lanes_v<T>;
     T p[M::parameters];
     batch::load(a.parameters, begin, 1, p);
-    for (std::ptrdiff_t i = begin; i < end; i += lanes) {
-        if (a.parameters.body != 0) batch::load(columns(a.parameters), i, lanes, p);
-        Vec3<T> m{};
-        if constexpr (M::info.depends_on_m) m = batch::load_vec3<T>(columns(a.m), i, lanes);
-        Vec3<T> f = M::torque(p, a.t, m, Frame<T, Matrix>::load(columns(a.attitude), i, lanes));
-        if (a.add) f = batch::load_vec3<T>(columns(a.out), i, lanes) + f;
-        batch::store_vec3(columns(a.out), i, lanes, f);
-        if (a.kicks.count > 0) do_kicks(a, i, f);
-    }
-}
-
-template <class M, bool Matrix, class T>
-void derivative_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    constexpr int lanes = lanes_v<T>;
-    T p[M::parameters];
-    batch::load(a.parameters, begin, 1, p);
-    for (std::ptrdiff_t i = begin; i < end; i += lanes) {
-        if (a.parameters.body != 0) batch::load(columns(a.parameters), i, lanes, p);
-        const Vec3<T> v = batch::load_vec3<T>(columns(a.rotation), i, lanes);
-        const auto frame = Frame<T, Matrix>::load(columns(a.attitude), i, lanes);
-        Vec3<T> f = M::derivative(p, a.t, v, frame);
-        if (a.add) f = batch::load_vec3<T>(columns(a.out), i, lanes) + f;
-        batch::store_vec3(columns(a.out), i, lanes, f);
-    }
-}
-
-template <class M, bool Matrix, class T>
-void potential_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    constexpr int lanes = lanes_v<T>;
-    T p[M::parameters];
-    batch::load(a.parameters, begin, 1, p);
-    for (std::ptrdiff_t i = begin; i < end; i += lanes) {
-        if (a.parameters.body != 0) batch::load(columns(a.parameters), i, lanes, p);
-        const auto frame = Frame<T, Matrix>::load(columns(a.attitude), i, lanes);
-        const T out[1] = {M::potential(p, a.t, frame)};
-        batch::store(columns(a.out), i, lanes, out);
-    }
-}
-
-template <class M, bool Matrix, class T>
-void kick_loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    constexpr int lanes = lanes_v<T>;
-    T p[M::parameters];
-    batch::load(a.parameters, begin, 1, p);
-    auto constants = M::prepare(p, a.duration);
+    const auto prepare = [&]() POLHODE_INLINE_LAMBDA {
+        if constexpr (part == Part::kick) return M::prepare(p, a.duration);
+        if constexpr (part != Part::kick) return 0;
+    };
+    [[maybe_unused]] auto prepared = prepare();
     for (std::ptrdiff_t i = begin; i < end; i += lanes) {
         if (a.parameters.body != 0) {
             batch::load(columns(a.parameters), i, lanes, p);
-            constants = M::prepare(p, a.duration);
+            prepared = prepare();
         }
+        const auto vector = [&](const View& v) POLHODE_INLINE_LAMBDA {
+            return batch::load_vec3<T>(columns(v), i, lanes);
+        };
         const auto frame = Frame<T, Matrix>::load(columns(a.attitude), i, lanes);
-        const Vec3<T> m = batch::load_vec3<T>(columns(a.m), i, lanes);
-        batch::store_vec3(columns(a.out), i, lanes, M::kick(p, a.t, constants, m, frame));
+        if constexpr (part == Part::potential) {
+            const T out[1] = {M::potential(p, a.t, frame)};
+            batch::store(columns(a.out), i, lanes, out);
+            continue;
+        }
+        Vec3<T> f{};
+        if constexpr (part == Part::torque && M::info.depends_on_m) f = vector(a.m);
+        if constexpr (part == Part::torque) f = M::torque(p, a.t, f, frame);
+        if constexpr (part == Part::derivative)
+            f = M::derivative(p, a.t, vector(a.rotation), frame);
+        if constexpr (part == Part::kick) f = M::kick(p, a.t, prepared, vector(a.m), frame);
+        if (part != Part::kick && a.add) f = vector(a.out) + f;
+        batch::store_vec3(columns(a.out), i, lanes, f);
+        if (part == Part::torque && a.kicks.count > 0) do_kicks(a, i, f);
     }
 }
 
@@ -114,14 +90,12 @@ inline TorqueArguments in_interval(TorqueArguments a) {
     return a;
 }
 
-/// Calls loop(a, begin, end) for quaternions or matrices, if there is a body.
-inline void run(TorqueFunction loop_of_quaternions,
-                TorqueFunction loop_of_matrices,
-                const TorqueArguments& a,
-                std::ptrdiff_t begin,
-                std::ptrdiff_t end) {
+/// Part of a model for bodies in columns, whole packs.
+template <class M, Part part, class T = torque_real>
+void evaluate(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     if (begin >= end) return;
-    const TorqueFunction loop = a.matrix ? loop_of_matrices : loop_of_quaternions;
+    const TorqueFunction loop =
+        a.matrix ? detail::loop<M, part, true, T> : detail::loop<M, part, false, T>;
     if (a.extra.table.bounds == nullptr) {
         loop(a, begin, end);
     } else {
@@ -131,51 +105,29 @@ inline void run(TorqueFunction loop_of_quaternions,
 
 }  // namespace detail
 
-template <class M, class T = detail::torque_real>
-void torque(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    using namespace detail;
-    run(torque_loop<M, false, T>, torque_loop<M, true, T>, a, begin, end);
-}
-template <class M, class T = detail::torque_real>
-void derivative(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    using namespace detail;
-    run(derivative_loop<M, false, T>, derivative_loop<M, true, T>, a, begin, end);
-}
-template <class M, class T = detail::torque_real>
-void potential(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    using namespace detail;
-    run(potential_loop<M, false, T>, potential_loop<M, true, T>, a, begin, end);
-}
-
-template <class M, class T = detail::torque_real>
-void kick(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    using namespace detail;
-    run(kick_loop<M, false, T>, kick_loop<M, true, T>, a, begin, end);
-}
-
 template <class M>
 constexpr TorqueModel row() {
-    TorqueModel model{&M::info, torque::torque<M>, nullptr, nullptr};
-    if constexpr (M::info.has_derivative) model.derivative = derivative<M>;
-    if constexpr (M::info.has_potential) model.potential = potential<M>;
-    if constexpr (M::info.depends_on_m) model.kick = kick<M>;
+    using namespace detail;
+    TorqueModel model{&M::info, evaluate<M, Part::torque>, nullptr, nullptr};
+    if constexpr (M::info.has_derivative) model.derivative = evaluate<M, Part::derivative>;
+    if constexpr (M::info.has_potential) model.potential = evaluate<M, Part::potential>;
+    if constexpr (M::info.depends_on_m) model.kick = evaluate<M, Part::kick>;
     return model;
 }
 
-inline constexpr TorqueModel models[] = {
-    row<HeavyTop>(),
-    row<LagrangeTop>(),
-    row<SoftWall>(),
-    row<GravityGradient>(),
-    row<Restoring>(),
-    row<Vessel>(),
-    row<CoupledVessel>(),
-    row<Constant<false>>(),
-    row<Constant<true>>(),
-    row<Prescribed<false>>(),
-    row<Prescribed<true>>(),
-    {&compiled::info, compiled::torque<>, nullptr, nullptr},
-    {&compiled::info_of_m, compiled::torque<>, nullptr, nullptr}};
+inline constexpr TorqueModel models[] = {row<HeavyTop>(),
+                                         row<LagrangeTop>(),
+                                         row<SoftWall>(),
+                                         row<GravityGradient>(),
+                                         row<Restoring>(),
+                                         row<Vessel>(),
+                                         row<CoupledVessel>(),
+                                         row<Constant<false>>(),
+                                         row<Constant<true>>(),
+                                         row<Prescribed<false>>(),
+                                         row<Prescribed<true>>(),
+                                         compiled::model<>,
+                                         compiled::model_of_m<>};
 
 }  // namespace torque
 POLHODE_NAMESPACE_END

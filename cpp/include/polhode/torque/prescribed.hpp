@@ -15,18 +15,15 @@ struct Constant {
     static constexpr TorqueInfo info{
         Space ? "constant_space" : "constant_body", parameters, false, false, false, true};
 
-    template <class T, class Frame>
-    POLHODE_INLINE static Vec3<T> torque(const T* p, double, const Vec3<T>&, const Frame& frame) {
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> torque(const T* p, double, const Vec3<T>&, const F& frame) {
         const Vec3<T> c{p[0], p[1], p[2]};
         if constexpr (Space) return frame.to_body(c);
         return c;
     }
     /// While the body turns at v, (Q^T c)' = Q^T c x v.
-    template <class T, class Frame>
-    POLHODE_INLINE static Vec3<T> derivative(const T* p,
-                                             double,
-                                             const Vec3<T>& v,
-                                             const Frame& frame) {
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> derivative(const T* p, double, const Vec3<T>& v, const F& frame) {
         if constexpr (Space) return cross(frame.to_body({p[0], p[1], p[2]}), v);
         return {T(0.0), T(0.0), T(0.0)};
     }
@@ -47,19 +44,16 @@ struct Prescribed {
         const T x(s);
         return fma(fma(fma(p[9], x, p[6]), x, p[3]), x, p[0]);
     }
-    template <class T, class Frame>
-    POLHODE_INLINE static Vec3<T> torque(const T* p,
-                                         double s,
-                                         const Vec3<T>& m,
-                                         const Frame& frame) {
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> torque(const T* p, double s, const Vec3<T>& m, const F& frame) {
         const T c[3] = {cubic(p, s), cubic(p + 1, s), cubic(p + 2, s)};
         return Constant<Space>::torque(c, s, m, frame);
     }
-    template <class T, class Frame>
+    template <class T, class F>
     POLHODE_INLINE static Vec3<T> derivative(const T* p,
                                              double s,
                                              const Vec3<T>& v,
-                                             const Frame& frame) {
+                                             const F& frame) {
         const T c[3] = {cubic(p, s), cubic(p + 1, s), cubic(p + 2, s)};
         return Constant<Space>::derivative(c, s, v, frame);
     }

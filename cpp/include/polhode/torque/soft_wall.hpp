@@ -29,31 +29,28 @@ struct SoftWall {
             return {r, r2 * fma(p[1], r9, -p[0]), r2 * r * fma(-11.0 * p[1], r9, 2.0 * p[0])};
         }
     };
-    template <class T, class Frame>
-    POLHODE_INLINE static Vec3<T> up(const Frame& frame) {
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> up(const F& frame) {
         return frame.to_body({T(0.0), T(0.0), T(1.0)});
     }
     template <class T>
     POLHODE_INLINE static Vec3<T> axis(const T* p) {
         return {p[3], p[4], p[5]};
     }
-    template <class T, class Frame>
-    POLHODE_INLINE static Vec3<T> torque(const T* p, double, const Vec3<T>&, const Frame& frame) {
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> torque(const T* p, double, const Vec3<T>&, const F& frame) {
         const Vec3<T> u = up<T>(frame);
         return Potential<T>::at(p, dot(u, axis(p))).slope * cross(u, axis(p));
     }
     /// While the body turns at v, u' = u x v.
-    template <class T, class Frame>
-    POLHODE_INLINE static Vec3<T> derivative(const T* p,
-                                             double,
-                                             const Vec3<T>& v,
-                                             const Frame& frame) {
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> derivative(const T* p, double, const Vec3<T>& v, const F& frame) {
         const Vec3<T> u = up<T>(frame), w = cross(u, v), a = axis(p);
         const auto V = Potential<T>::at(p, dot(u, a));
         return (V.curvature * dot(w, a)) * cross(u, a) + V.slope * cross(w, a);
     }
-    template <class T, class Frame>
-    POLHODE_INLINE static T potential(const T* p, double, const Frame& frame) {
+    template <class T, class F>
+    POLHODE_INLINE static T potential(const T* p, double, const F& frame) {
         const T r = Potential<T>::at(p, dot(up<T>(frame), axis(p))).inverse;
         const T r2 = r * r, r4 = r2 * r2, r9 = r4 * r4 * r;
         return r * fma(-0.1 * p[1], r9, p[0]);

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "polhode/scalar/elementary.hpp"
-#include "polhode/torque/quadratic_form.hpp"
+#include "polhode/torque/arguments.hpp"
+#include "polhode/torque/frame.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace torque {
@@ -16,25 +17,22 @@ struct Restoring {
     static constexpr int parameters = 6;
     static constexpr TorqueInfo info{"restoring", parameters, false, false, true, true};
 
-    template <class T, class Frame>
-    POLHODE_INLINE static Vec3<T> up(const Frame& frame) {
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> up(const F& frame) {
         return frame.to_body({T(0.0), T(0.0), T(1.0)});
     }
-    template <class T, class Frame>
-    POLHODE_INLINE static Vec3<T> torque(const T* p, double, const Vec3<T>&, const Frame& frame) {
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> torque(const T* p, double, const Vec3<T>&, const F& frame) {
         return QuadraticForm<T>::load(p).torque(up<T>(frame));
     }
     /// While the body turns at v, u' = u x v.
-    template <class T, class Frame>
-    POLHODE_INLINE static Vec3<T> derivative(const T* p,
-                                             double,
-                                             const Vec3<T>& v,
-                                             const Frame& frame) {
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> derivative(const T* p, double, const Vec3<T>& v, const F& frame) {
         const Vec3<T> u = up<T>(frame);
         return QuadraticForm<T>::load(p).derivative(u, cross(u, v));
     }
-    template <class T, class Frame>
-    POLHODE_INLINE static T potential(const T* p, double, const Frame& frame) {
+    template <class T, class F>
+    POLHODE_INLINE static T potential(const T* p, double, const F& frame) {
         return QuadraticForm<T>::load(p).potential(up<T>(frame));
     }
 };
@@ -91,8 +89,8 @@ struct Damped {
     POLHODE_INLINE static Damping<T> prepare(const T* p, double s) {
         return Damping<T>::of(p + 6, s);
     }
-    template <class T, class Frame>
-    POLHODE_INLINE static T potential(const T* p, double t, const Frame& frame) {
+    template <class T, class F>
+    POLHODE_INLINE static T potential(const T* p, double t, const F& frame) {
         return Restoring::potential(p, t, frame);
     }
 };
@@ -109,20 +107,14 @@ struct Vessel : detail::Damped {
     static constexpr int parameters = 9;
     static constexpr TorqueInfo info{"vessel", parameters, false, true, true, false};
 
-    template <class T, class Frame>
-    POLHODE_INLINE static Vec3<T> torque(const T* p,
-                                         double t,
-                                         const Vec3<T>& m,
-                                         const Frame& frame) {
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> torque(const T* p, double t, const Vec3<T>& m, const F& frame) {
         const Vec3<T> f = Restoring::torque(p, t, m, frame);
         return {fma(-p[6], m.x, f.x), fma(-p[7], m.y, f.y), fma(-p[8], m.z, f.z)};
     }
-    template <class T, class Frame>
-    POLHODE_INLINE static Vec3<T> kick(const T* p,
-                                       double t,
-                                       const detail::Damping<T>& damping,
-                                       const Vec3<T>& m,
-                                       const Frame& frame) {
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> kick(
+        const T* p, double t, const detail::Damping<T>& damping, const Vec3<T>& m, const F& frame) {
         return damping(m, Restoring::torque(p, t, m, frame));
     }
 };
@@ -140,21 +132,15 @@ struct CoupledVessel : detail::Damped {
     POLHODE_INLINE static Vec3<T> times(const T* a, const Vec3<T>& v) {
         return {dot({a[0], a[1], a[2]}, v), dot({a[3], a[4], a[5]}, v), dot({a[6], a[7], a[8]}, v)};
     }
-    template <class T, class Frame>
-    POLHODE_INLINE static Vec3<T> torque(const T* p,
-                                         double t,
-                                         const Vec3<T>& m,
-                                         const Frame& frame) {
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> torque(const T* p, double t, const Vec3<T>& m, const F& frame) {
         const Vec3<T> y = times(p + 18, m);
         const Vec3<T> damping = times(p + 9, {p[6] * y.x, p[7] * y.y, p[8] * y.z});
         return Restoring::torque(p, t, m, frame) - damping;
     }
-    template <class T, class Frame>
-    POLHODE_INLINE static Vec3<T> kick(const T* p,
-                                       double t,
-                                       const detail::Damping<T>& damping,
-                                       const Vec3<T>& m,
-                                       const Frame& frame) {
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> kick(
+        const T* p, double t, const detail::Damping<T>& damping, const Vec3<T>& m, const F& frame) {
         // Computed as a change of m: X X^-1 is 1 only up to rounding, an error that would
         // accumulate over the kicks.
         const Vec3<T> f = Restoring::torque(p, t, m, frame);

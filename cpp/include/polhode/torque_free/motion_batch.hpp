@@ -4,7 +4,6 @@
 /// The free motion of batches of bodies at given times.
 
 #include "polhode/batch/attitude.hpp"
-#include "polhode/batch/body_axes.hpp"
 #include "polhode/batch/views.hpp"
 #include "polhode/batch/violations.hpp"
 #include "polhode/batch_arguments.hpp"
@@ -68,14 +67,14 @@ void motion(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdiff
     T rate;
     Repetition<T> repetition;
     batch::Attitude<T> start;
-    BodyAxes<T> axes;
+    Mat3<T> axes;
     Vec3<T> m, m_principal;
     T nan_if_infinite;
     const auto load = [&](std::ptrdiff_t i, int count) {
         m = m_principal = batch::load_vec3<T>(a.m, i, count);
         if (turned) {
-            axes = BodyAxes<T>::load(a.axes, i, count);
-            m_principal = axes.to_principal(m);
+            axes = batch::load_mat3<T>(a.axes, i, count);
+            m_principal = in_body_frame(axes, m);
         }
         bodies = Bodies::of(batch::load_vec3<T>(a.inertia, i, count), m_principal);
         rate = motion_rate(bodies.body);
@@ -98,8 +97,9 @@ void motion(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdiff
         s.m = bodies.scale * bodies.body.order.from_sorted(s.m);
         s.dq = bodies.body.order.from_sorted(s.dq);
         if (turned) {
-            s.m = m + axes.to_body(s.m - m_principal);
-            s.dq = axes.to_body(s.dq);
+            s.m = m + rotated(axes, s.m - m_principal);
+            const Vec3<T> v = rotated(axes, vector_part(s.dq));
+            s.dq = {s.dq.w, v.x, v.y, v.z};
         }
         if (a.lost != nullptr && any(is_nan(s.m.x))) {
             const T lost[1] = {

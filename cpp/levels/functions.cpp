@@ -1,0 +1,163 @@
+/// @file
+/// The inner loops of polhode.so3, of principal axes, of the quantities and of
+/// polhode.attitude_from_rate, states in body axes that are not principal, and free motion at given
+/// times, compiled once per instruction-set level.
+
+#include "array_loop.hpp"
+#include "polhode/batch/attitude.hpp"
+#include "polhode/bodies/quantities.hpp"
+#include "polhode/bodies/symmetric_eigen.hpp"
+#include "polhode/magnus/scheme.hpp"
+#include "polhode/so3.hpp"
+#include "polhode/torque_free/motion_batch.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace {
+
+using array_loop::Core;
+using array_loop::row;
+constexpr Core scalar = Core::scalar, vector = Core::vector, quaternion = Core::quaternion,
+               matrix = Core::matrix;
+
+struct SymmetricEigen {
+    static constexpr Core in[] = {Core::matrix};
+    static constexpr Core out[] = {Core::vector, Core::matrix};
+    template <class T>
+    POLHODE_INLINE static void apply(const T* x, T* y) {
+        const bodies::PrincipalAxes<T> r = bodies::symmetric_eigen(array_loop::matrix(x));
+        array_loop::store(r.moments, y);
+        array_loop::store(r.axes, y + 3);
+    }
+};
+
+template <bool matrix>
+constexpr Core attitude_core = matrix ? Core::matrix : Core::quaternion;
+template <bool matrix, class T>
+POLHODE_INLINE batch::Attitude<T> attitude_of(const T* x) {
+    batch::Attitude<T> a;
+    a.matrix = matrix;
+    if constexpr (matrix) a.Q = array_loop::matrix(x);
+    if constexpr (!matrix) a.q = array_loop::quaternion(x);
+    return a;
+}
+template <bool matrix, class T>
+POLHODE_INLINE void store_attitude(const batch::Attitude<T>& a, T* y) {
+    if constexpr (matrix) array_loop::store(a.Q, y);
+    if constexpr (!matrix) array_loop::store(a.q, y);
+}
+
+/// q, h and the rate at the Gauss nodes in the order of time -> q after the step.
+template <int Order>
+struct Turn {
+    static constexpr int nodes = Order / 2;
+    struct Operands {
+        Core cores[2 + nodes];
+        constexpr Operands() : cores{Core::quaternion, Core::scalar} {
+            for (int i = 0; i < nodes; ++i) cores[2 + i] = Core::vector;
+        }
+    };
+    static constexpr Operands operands{};
+    static constexpr const Core (&in)[2 + nodes] = operands.cores;
+    static constexpr Core out[] = {Core::quaternion};
+
+    template <class T>
+    POLHODE_INLINE static void apply(const T* x, T* y) {
+        batch::Attitude<T> attitude = attitude_of<false>(x);
+        T h = x[4];
+        int violations = all_valid;  // zero quaternions were rejected before
+        attitude.make_unit(h, violations);
+        attitude.rotate(magnus::turn<Order>(x + 5, h));
+        array_loop::store(attitude.q, y);
+    }
+};
+
+/// Inertia, m -> `motion_constants`.
+struct Facts {
+    static constexpr Core in[] = {Core::vector, Core::vector};
+    static constexpr Core out[] = {Core::matrix};
+    template <class T>
+    POLHODE_INLINE static void apply(const T* x, T* y) {
+        T rows[9];
+        torque_free::motion_constants(array_loop::vector(x), array_loop::vector(x + 3), rows);
+        POLHODE_UNROLL
+        for (int k = 0; k < 9; ++k) y[k] = rows[k];
+    }
+};
+
+/// Axes, m, attitude of a body -> m along the principal axes and their attitude, normalised as in a
+/// step.
+template <bool matrix>
+struct ToPrincipal {
+    static constexpr Core in[] = {Core::matrix, Core::vector, attitude_core<matrix>};
+    static constexpr Core out[] = {Core::vector, attitude_core<matrix>};
+    template <class T>
+    POLHODE_INLINE static void apply(const T* x, T* y) {
+        const Mat3<T> axes = array_loop::matrix(x);
+        array_loop::store(in_body_frame(axes, array_loop::vector(x + 9)), y);
+        batch::Attitude<T> a = attitude_of<matrix>(x + 12);
+        T h(0.0);
+        int violations = all_valid;
+        a.make_unit(h, violations);
+        a.rotate(so3::to_quaternion(axes));
+        store_attitude<matrix>(a, y + 3);
+    }
+};
+/// Axes, m before a step, m and attitude of the principal axes after it -> m and attitude of the
+/// body after it.  The change of m is rotated, not m: the axes are an eps off orthonormal, and this
+/// error does not add up over many steps.
+template <bool matrix>
+struct ToBody {
+    static constexpr Core in[] = {Core::matrix, Core::vector, Core::vector, attitude_core<matrix>};
+    static constexpr Core out[] = {Core::vector, attitude_core<matrix>};
+    template <class T>
+    POLHODE_INLINE static void apply(const T* x, T* y) {
+        const Mat3<T> axes = array_loop::matrix(x);
+        const Vec3<T> before = array_loop::vector(x + 9);
+        const Vec3<T> change = array_loop::vector(x + 12) - in_body_frame(axes, before);
+        array_loop::store(before + rotated(axes, change), y);
+        batch::Attitude<T> a = attitude_of<matrix>(x + 15);
+        a.rotate(conjugate(so3::to_quaternion(axes)));
+        store_attitude<matrix>(a, y + 3);
+    }
+};
+
+constexpr dispatch::ArrayFunction rows[] = {
+    row<matrix, quaternion>("so3_to_matrix", [](const auto& q) { return so3::to_matrix(q); }),
+    row<quaternion, matrix>("so3_to_quaternion",
+                            [](const auto& m) { return so3::to_quaternion(m); }),
+    row<quaternion, quaternion, quaternion>("so3_multiply",
+                                            [](const auto& p, const auto& q) { return p * q; }),
+    row<quaternion, quaternion>("so3_conjugate", [](const auto& q) { return conjugate(q); }),
+    row<vector, quaternion, vector>("so3_rotate",
+                                    [](const auto& q, const auto& v) { return so3::rotate(q, v); }),
+    row<vector, matrix, vector>("so3_rotate_by_matrix",
+                                [](const auto& m, const auto& v) { return so3::rotate(m, v); }),
+    row<quaternion, vector>("so3_exp", [](const auto& v) { return so3::exp(v); }),
+    row<vector, quaternion>("so3_log", [](const auto& q) { return so3::log(q); }),
+    row<vector, quaternion>("so3_log_shortest", [](const auto& q) { return so3::log_shortest(q); }),
+    row<SymmetricEigen>("symmetric_eigen"),
+    row<vector, vector, vector>(
+        "momentum", [](const auto& a, const auto& b) { return bodies::momentum(a, b); }),
+    row<vector, vector, vector>("omega",
+                                [](const auto& a, const auto& b) { return bodies::omega(a, b); }),
+    row<scalar, vector, vector>("energy",
+                                [](const auto& a, const auto& b) { return bodies::energy(a, b); }),
+    row<scalar, vector>("casimir", [](const auto& m) { return bodies::casimir(m); }),
+    row<Turn<2>>("rate_magnus2"),
+    row<Turn<4>>("rate_magnus4"),
+    row<Turn<6>>("rate_magnus6"),
+    row<Turn<8>>("rate_magnus8"),
+    row<Facts>("motion_facts"),
+    row<ToPrincipal<false>>("to_principal"),
+    row<ToPrincipal<true>>("to_principal_of_matrix"),
+    row<ToBody<false>>("to_body"),
+    row<ToBody<true>>("to_body_of_matrix"),
+};
+
+}  // namespace
+POLHODE_NAMESPACE_END
+
+const polhode::dispatch::ArrayFunctions polhode::dispatch::POLHODE_TABLE(functions){
+    POLHODE_LEVEL::rows};
+const polhode::dispatch::MotionTable polhode::dispatch::POLHODE_TABLE(motion){
+    POLHODE_LEVEL::torque_free::motion<POLHODE_LEVEL::batch_real>};
