@@ -38,8 +38,8 @@ def parser() -> argparse.ArgumentParser:
         type=Path,
         default=Path("polhode-bench"),
         metavar="DIR",
-        help="directory of the results (default: polhode-bench); those of --only are written to a "
-        "directory in it with the names of the cases, and leave those of a full run alone",
+        help="directory of the results (default: polhode-bench); with --only a directory in "
+        "it, named after the cases, so that the results of a full run remain",
     )
     made.add_argument(
         "--compare",
@@ -129,7 +129,8 @@ def _measure(options: argparse.Namespace, chosen: dict[str, _registry.Case]) -> 
     results.save(out / "results.json")
     page = out / "report.html"
     page.write_text(_report.report(results, images), encoding="utf-8")
-    print(f"{len(tables)} cases in {sum(t.seconds for t in tables.values()):.0f} s: {page}")
+    seconds = sum(t.seconds for t in tables.values())
+    print(f"{len(tables)} case{'s' * (len(tables) != 1)} in {seconds:.0f} s: {page}")
     return _print_faults(tables)
 
 

@@ -1,7 +1,7 @@
 ! polhode from Fortran: interfaces of the C functions in polhode.h, where they are described.
 !
-! Arrays are (3, bodies), (4, bodies) and (3, 3, bodies): component first, so that the bodies lie one
-! after another.  A matrix Q(i, j) stored as Fortran does is polhode_matrix_columns.  One inertia or
+! Arrays are (3, bodies), (4, bodies) and (3, 3, bodies): component first, so that the bodies lie
+! one after another.  A matrix Q(i, j) stored as Fortran does is polhode_matrix_columns.  One inertia or
 ! one step for all bodies is an array with a stride of 0: [h].
 module polhode
   use, intrinsic :: iso_c_binding, only: c_associated, c_char, c_double, c_funloc, c_funptr, &

@@ -8,9 +8,9 @@
  *
  * Every function that can fail returns a status.  After POLHODE_BAD_ARGUMENT nothing is written;
  * polhode_error() says what was wrong and names the first such body.  NaN or infinity in m, q or h
- * of one body makes that body NaN and no other; moments of inertia must be finite.  Accuracy is
- * that of the Python functions of the same name. All functions may be called from several threads
- * at the same time.
+ * of one body makes that body NaN and no other; moments of inertia must be finite.  The functions
+ * are as accurate as the Python functions of the same name.  All functions may be called from
+ * several threads at the same time.
  */
 #ifndef POLHODE_H
 #define POLHODE_H
@@ -56,16 +56,16 @@ POLHODE_FUNCTION const char* polhode_level(void);
 POLHODE_FUNCTION const char* polhode_error(void);
 
 /* Number of a method, such as "exact" or "dmv8", or of a splitting scheme, such as "strang", by its
- * name; -1 if there is none.  Options follow the name of a method, "symmetric_rotation axes=312
- * energy_correction=buss", those of docs/methods.md; others have their defaults.  The numbers belong
- * to the loaded library: do not store them. */
+ * name; -1 if there is none.  Options of docs/methods.md follow the name of a method, as in
+ * "symmetric_rotation axes=312 energy_correction=buss"; others have their defaults.  The numbers
+ * belong to the loaded library: do not store them. */
 POLHODE_FUNCTION int polhode_method(const char* name);
 POLHODE_FUNCTION int polhode_splitting(const char* name);
-/* Number of your own scheme of flows a and kicks b in turn; a flow is the first where there are as
- * many of both.  Each of the lists adds up to 1.  -1 if it is none. */
+/* Number of your own scheme of flows a and kicks b in turn; with as many flows as kicks it begins
+ * with a flow.  Each list adds up to 1.  -1 if the arguments are invalid. */
 POLHODE_FUNCTION int polhode_splitting_of(int flows, const double* a, int kicks, const double* b);
 /* Number of the Munthe-Kaas Runge-Kutta method with this Butcher tableau: a (stages, stages) row by
- * row, b (stages); see polhode.rkmk in Python.  -1 if it is none. */
+ * row, b (stages); see polhode.rkmk in Python.  -1 if the arguments are invalid. */
 POLHODE_FUNCTION int polhode_rkmk(int stages, const double* a, const double* b);
 /* Releases the number of a method with options or a tableau, or of your own scheme.  Each call that
  * has returned the number needs one.  Without it the library keeps them until it is unloaded. */
@@ -79,9 +79,10 @@ POLHODE_FUNCTION const char* polhode_splitting_name(int splitting);
  *
  * inertia_stride is 3, or 0 where all bodies share the three moments; h_stride is 1 or 0.
  * attitude is one of enum polhode_attitude.  threads: a number, -1 all cores, 0
- * POLHODE_NUM_THREADS (read when the library is loaded) or one.  m_out and q_out may be m and q, and may not overlap
- * them otherwise.  lost, if not NULL, gets the number of bodies whose step has no result (a step of
- * an implicit method that did not converge, or too long for a correct digit): they are NaN.
+ * POLHODE_NUM_THREADS (read when the library is loaded) or one.  m_out and q_out may be m and q;
+ * they may not overlap them otherwise.  lost, if not NULL, gets the number of bodies whose step has
+ * no result (a step of an implicit method that did not converge, or too long for a correct digit):
+ * they are NaN.
  */
 POLHODE_FUNCTION int polhode_step(int method,
                                   int64_t bodies,
@@ -127,13 +128,13 @@ POLHODE_FUNCTION void polhode_motion_free(polhode_motion* motion);
  * may depend on other bodies.  With POLHODE_INDEPENDENT it must not: then a call has a part of the
  * batch, parts are at different times, and several threads call the function at the same time. */
 typedef int (*polhode_torque)(int64_t n,
-                               int64_t first,
-                               int64_t stride,
-                               double t,
-                               const double* m,
-                               const double* q,
-                               double* torque,
-                               void* user_data);
+                              int64_t first,
+                              int64_t stride,
+                              double t,
+                              const double* m,
+                              const double* q,
+                              double* torque,
+                              void* user_data);
 
 enum polhode_torque_flags {
     POLHODE_DEPENDS_ON_M = 1, /* the torque depends on m */
@@ -142,12 +143,12 @@ enum polhode_torque_flags {
 
 /* n_steps steps of a splitting method: free motion by `method`, kicks by `torque` (NULL: none).
  *
- * m and q are the state at time t0 and become that at the end.  torque_flags is 0 or a sum of
- * polhode_torque_flags.  If m_saved is not NULL, m_saved (saves, bodies, 3) and q_saved (saves, bodies, 4 or 9) get the
- * start, every save_every-th step and the end: saves = 1 + ceil(n_steps / save_every).  Schemes
- * with a modified potential need derivatives of the torque, which a function does not give.
- * POLHODE_STOPPED: the torque has ended the run; m and q are unchanged, and what is saved is of no
- * use. */
+ * m and q are the state at time t0 and become the state at the end.  torque_flags is 0 or a sum of
+ * polhode_torque_flags.  If m_saved is not NULL, m_saved (saves, bodies, 3) and q_saved (saves,
+ * bodies, 4 or 9) get the start, every save_every-th step and the end: saves = 1 + ceil(n_steps /
+ * save_every).  Schemes with a modified potential need derivatives of the torque, which a function
+ * does not give.  POLHODE_STOPPED: the torque has ended the run; m and q are unchanged, and m_saved
+ * and q_saved are not valid. */
 POLHODE_FUNCTION int polhode_integrate(int splitting,
                                        int method,
                                        int64_t bodies,
@@ -170,9 +171,10 @@ POLHODE_FUNCTION int polhode_integrate(int splitting,
 /* A function of n elements by its name.  The arrays of pointers hold the inputs, then the outputs,
  * contiguous.  Elliptic functions: "agm", "rf", "rc", "rd", "rj", "jacobi" (u, k2 -> sn, cn, dn,
  * am), "ellip_f" (phi, k2), "ellip_k" (k2), "ellip_pi" (n, phi, k2), "ellip_pi_complete" (n,
- * k2); with _kc2 at the end of the name of those of k2: also of kc2 = 1 - k2.  "symmetric_eigen"
- * (tensors (n, 3, 3) -> moments (n, 3), axes (n, 3, 3), in columns: nearest to the axes of the
- * tensor, among their permutations and signs).  "so3_to_matrix" (q -> Q), "so3_to_quaternion" (Q
+ * k2).  Each function of k2 also exists with _kc2 at the end of its name: its last input is kc2 =
+ * 1 - k2.  "symmetric_eigen" (tensors (n, 3, 3) -> moments (n, 3), axes (n, 3, 3), in columns:
+ * nearest to the axes of the tensor, among their permutations and signs).  "so3_to_matrix" (q ->
+ * Q), "so3_to_quaternion" (Q
  * -> q), "so3_rotate" (q, v -> v in space). */
 POLHODE_FUNCTION int polhode_function(const char* name,
                                       int64_t n,
@@ -180,7 +182,7 @@ POLHODE_FUNCTION int polhode_function(const char* name,
                                       double* const* outputs);
 
 /* The two routines of [CZ08] with their arguments, as Fortran calls them: one exact step by method
- * "frb".  Q is stored column by column.  Arguments that no body has give NaN. */
+ * "frb".  Q is stored column by column.  Invalid arguments give NaN. */
 POLHODE_FUNCTION void frb_step_(double* Piout,
                                 double* Qout,
                                 const double* h,

@@ -17,8 +17,8 @@
 /// Errors: std::invalid_argument before any work, naming the first invalid body.  NaN or infinity
 /// in m, q or h of one body makes that body NaN and no other; moments must be finite.
 ///
-/// Results have the bits of the Python functions at the same level (docs/cpp.md), but those of
-/// RigidBody, which may differ by rounding.
+/// Results have the bits of the Python functions at the same level (docs/cpp.md); results of
+/// RigidBody may differ by rounding.
 
 #include "polhode/language.hpp"
 
@@ -132,8 +132,8 @@ class Method {
 class Splitting {
   public:
     Splitting(const char* name = "strang") : scheme_(name) {}
-    /// Your own, of flows a and kicks b in turn; a flow is the first where there are as many of
-    /// both.  Each of the lists adds up to 1.
+    /// Your own, of flows a and kicks b in turn; with as many flows as kicks it begins with a flow.
+    /// Each list adds up to 1.
     Splitting(const std::vector<double>& a, const std::vector<double>& b) : scheme_(a, b) {}
     const backend::Scheme& chosen() const { return scheme_; }
 
