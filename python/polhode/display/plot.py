@@ -136,7 +136,7 @@ def saved_states(trajectory: Any, body: Body, most: int = MOST_SAVES) -> BodySta
         np.asarray(trajectory.t[saves]),
         np.asarray(trajectory.m[(saves, *at)]),
         np.asarray(trajectory.q[(saves, *at)]),
-        np.broadcast_to(trajectory.inertia, (*shape, 3))[at],
+        np.broadcast_to(trajectory._moments, (*shape, 3))[at],
         np.broadcast_to(axes, (*shape, 3, 3))[at],
         not trajectory.torque,
         at,

@@ -41,11 +41,11 @@ def to_xarray(trajectory: Any) -> xarray.Dataset:
     }
     if trajectory.axes is None:
         moments = {"long_name": "principal moments of inertia", "frame": frame}
-        which, values = _of_bodies(trajectory.inertia, bodies, shape, 1)
+        which, values = _of_bodies(trajectory._moments, bodies, shape, 1)
         variables["inertia"] = ((*which, "axis"), values, moments)
     else:
         tensor = {"long_name": "inertia tensor about the centre of mass", "frame": frame}
-        full = tensor_of(trajectory.inertia, trajectory.axes)
+        full = tensor_of(trajectory._moments, trajectory.axes)
         which, values = _of_bodies(full, bodies, shape, 2)
         variables["tensor"] = ((*which, "axis", "other_axis"), values, tensor)
         coordinates["other_axis"] = AXES

@@ -39,7 +39,8 @@ class Trajectory:
     q : ndarray, shape (T, ..., 4) or (T, ..., 3, 3)
         Attitude, body to space, in the form in which it was given.
     inertia : ndarray, shape (..., 3)
-        Principal moments.
+        Principal moments. Only if the body axes are the principal axes: a trajectory with `axes`
+        does not have it, since m is in other axes.
     torque : tuple of Torque
         The terms of the torque.
     axes : ndarray, shape (..., 3, 3), or None
@@ -60,6 +61,20 @@ class Trajectory:
 
     #: `load`, put here by the module that reads what trajectories are made of.
     _read: ClassVar[Callable[..., Trajectory]]
+
+    #: Principal moments, in the order of `axes`.
+    _moments: ClassVar[Array]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_moments", self.inertia)
+        if self.axes is not None:
+            object.__delattr__(self, "inertia")
+
+    def __getattr__(self, name: str) -> Any:
+        text = f"{type(self).__name__!r} object has no attribute {name!r}"
+        if name == "inertia":
+            text += ": m is not along the principal axes; see body.tensor, or omega() and energy()"
+        raise AttributeError(text, name=name, obj=self)
 
     def __len__(self) -> int:
         return len(self.t)
@@ -150,8 +165,8 @@ class Trajectory:
         """
         m = np.asarray(self.m)
         if self.axes is None:
-            return np.asarray(_core.omega(self.inertia, m))
-        return to_space(self.axes, np.asarray(_core.omega(self.inertia, to_body(self.axes, m))))
+            return np.asarray(_core.omega(self._moments, m))
+        return to_space(self.axes, np.asarray(_core.omega(self._moments, to_body(self.axes, m))))
 
     def casimir(self) -> Array:
         """Half the square of the momentum, |m|^2/2, shape (T, ...)."""
@@ -287,7 +302,7 @@ class Trajectory:
 
     def _kinetic(self, m: Array) -> Array:
         principal = m if self.axes is None else to_body(self.axes, m)
-        return np.asarray(_core.energy(self.inertia, principal))
+        return np.asarray(_core.energy(self._moments, principal))
 
     def _pieces(self) -> Iterator[slice]:
         """The saves, a bounded number of bodies at a time."""
