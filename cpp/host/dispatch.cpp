@@ -132,7 +132,7 @@ void call(const ArrayFunction& f,
 std::string supported_levels() {
     std::string names;
     for (const Level& level : levels) {
-        if (is_supported(level.name)) names += (names.empty() ? "" : " ") + std::string(level.name);
+        if (is_supported(level.name)) names.append(names.empty() ? "" : " ").append(level.name);
     }
     return names;
 }
