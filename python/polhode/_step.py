@@ -32,8 +32,8 @@ def step(
     ----------
     inertia : array_like, shape (..., 3)
         Principal moments of inertia, in the order of the body axes. They need not be sorted. Equal
-        moments are allowed, and one zero moment (a rod; the other two are then equal). The triangle
-        inequality is not required.
+        moments are allowed, one zero moment (a rod; the other two are then equal) and two (a planar
+        rotor). The triangle inequality is not required.
     m : array_like, shape (..., 3)
         Angular momentum, body frame.
     q : array_like, shape (..., 4) or (..., 3, 3)
@@ -78,9 +78,9 @@ def step(
     ------
     ValueError
         If shapes do not broadcast, the inertia is invalid (a moment is negative or not finite, or
-        two are zero), a rod has momentum about its axis, a quaternion is zero, a matrix is not a
-        rotation, or the method is unknown. The message names the first bad index and value. Nothing
-        has been written then.
+        all are zero), m has a part about an axis of zero moment, a quaternion is zero, a matrix is
+        not a rotation, or the method is unknown. The message names the first bad index and value.
+        Nothing has been written then.
     TypeError
         If an argument is not of real numbers, or the method does not have an option.
 

@@ -32,7 +32,7 @@ def momentum(inertia: ArrayLike, omega: ArrayLike) -> Array:
     Raises
     ------
     ValueError
-        If the inertia is invalid (a moment is negative or not finite, or two of three are zero),
+        If the inertia is invalid (a moment is negative or not finite, or all three are zero),
         if a last axis does not have three components or if the shapes do not broadcast. A NaN in
         `omega` raises no error and gives NaN.
 
@@ -54,8 +54,8 @@ def omega(inertia: ArrayLike, m: ArrayLike) -> Array:
     Parameters
     ----------
     inertia : array_like, shape (..., 3)
-        Principal moments in the order of the body axes. One of them may be zero (a rod); a moment
-        within 4 eps of the largest from zero counts as zero.
+        Principal moments in the order of the body axes. One (a rod) or two (a planar rotor) may be
+        zero; a moment below 4 eps times the largest counts as zero.
     m : array_like, shape (..., 3)
         Angular momentum, body frame. Broadcasts against `inertia`.
 
@@ -68,7 +68,7 @@ def omega(inertia: ArrayLike, m: ArrayLike) -> Array:
     Raises
     ------
     ValueError
-        As `momentum`, or if a rod has a momentum of more than 1e-12 ``|m|`` about its own axis.
+        As `momentum`, or if m has more than 1e-12 ``|m|`` about an axis of zero moment.
 
     Examples
     --------

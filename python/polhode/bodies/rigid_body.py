@@ -69,8 +69,8 @@ class RigidBody:
     Raises
     ------
     ValueError
-        If a tensor is not finite, not symmetric, has a negative moment, more than one zero moment
-        or, with `physical`, violates the triangle inequality.
+        If a tensor is not finite, not symmetric, has a negative moment, one zero moment beside two
+        that differ, three zero moments or, with `physical`, violates the triangle inequality.
 
     Notes
     -----
