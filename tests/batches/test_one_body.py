@@ -96,7 +96,7 @@ def test_one_body_is_a_batch_of_one_and_a_part_of_one(method: str) -> None:
         ({"out": [np.empty(3), np.empty(4)]}, TypeError, "out must be a tuple of 2"),
         ({"out": (np.empty(3),)}, TypeError, "out must be a tuple of 2"),
         ({"out": (np.empty(3), np.empty(3))}, ValueError, "out: q must have shape"),
-        ({"nothing": 1}, TypeError, "has no option 'nothing'"),
+        ({"nothing": 1}, TypeError, "no argument 'nothing': method .exact. has no option"),
         ({"h": "long"}, TypeError, "h must be real numbers"),
         ({"m": np.zeros(4)}, ValueError, "m must have shape"),
         ({"q": np.zeros(4)}, ValueError, "a zero quaternion is not"),

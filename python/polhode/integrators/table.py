@@ -183,9 +183,12 @@ def method_index(method: str | MuntheKaas, given: dict[str, Any]) -> int:
         raise unknown_name("method", name, list(_INDEX)) from None
     for option in given:
         if option not in METHODS[row].options:
-            having = [m.name for m in methods() if option in m.options]
-            who = f"methods that have it: {', '.join(having)}" if having else "no method has it"
-            raise TypeError(f"method {name!r} has no option {option!r}; {who}")
+            having = ", ".join(m.name for m in methods() if option in m.options)
+            own = ", ".join(METHODS[row].options) or "no options"
+            hint = f"methods that have it: {having}" if having else f"it has {own}"
+            raise TypeError(
+                f"no argument {option!r}: method {name!r} has no option {option!r}; {hint}"
+            )
     return row
 
 

@@ -90,16 +90,16 @@ class Prescribed(Model):
         self.frame = frame_of(frame)
         if is_piecewise(values):
             if times is not None:
-                raise TypeError("a piecewise polynomial has its own times")
+                raise TypeError("times must be None: values is a piecewise polynomial")
             bounds, origins, table = of_polynomial(Piecewise.of(values))
         elif callable(values):
             if times is not None:
-                raise TypeError("a function of time needs no times")
+                raise TypeError("times must be None: values is a function of time")
             bounds, origins, table = np.zeros(0), np.zeros(1), np.zeros((1, 4, 3))
             self.in_core = False
         else:
             if times is None:
-                raise TypeError("samples need times")
+                raise TypeError("times is missing: values are samples, one for each time")
             self.values, self.times, bounds, origins, table = of_samples(values, times)
         if self.times is not None:
             self.held = True
