@@ -115,18 +115,14 @@ def integrate(
 
     Raises
     ------
-    ValueError
-        If inertia or attitude is invalid, shapes do not broadcast, the method or splitting is
-        unknown, `save_to` has another run (with `resume`), or the scheme cannot be used with the
-        torque: the torque depends on m, has no W, or is not defined at the times of the stages
-        (`Splitting.times`, `torques.Prescribed`). With ``splitting=None``: if the method is not a
-        direct integrator, the torque has fewer derivatives than the method needs, `compensated` is
-        set, or a multistep method gets fewer steps than its history or steps of different length.
-        These errors are raised before any work. Also, when the torque is called, if its result does
-        not have the shape of m.
-    TypeError
-        If an argument has a wrong type, the method does not have an option, or a function asks for
-        an argument that a torque does not have.
+    ValueError, TypeError
+        As `step`. Also if the splitting is unknown, `save_to` has another run (with `resume`), or
+        the scheme cannot be used with the torque: the torque depends on m, has no W, or is not
+        defined at the times of the stages (`Splitting.times`, `torques.Prescribed`). With
+        ``splitting=None``: if the method is not a direct integrator, the torque has fewer
+        derivatives than the method needs, `compensated` is set, or a multistep method gets fewer
+        steps than its history or steps of different length. These errors are raised before any
+        work. Also, when the torque is called, if its result does not have the shape of m.
     FileExistsError
         If `save_to` exists and is not an empty directory, without `resume`.
     BlockingIOError

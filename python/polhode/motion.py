@@ -273,10 +273,7 @@ class TorqueFreeMotion:
 
     @property
     def regime(self) -> Any:
-        """How m moves: an array of `Regime`, one `Regime` for a single body.
-
-        Without meaning where m0 is not finite.
-        """
+        """How m moves: an array of `Regime`, one for one body; unclear if m0 is not finite."""
         numbers = np.broadcast_to(self._constants[..., 2, 1], self._shape).astype(np.intp)
         if not self._shape:
             return Regime(int(numbers))

@@ -275,16 +275,9 @@ As `polhode.elliptic.{_function.__name__}`, in quadruple precision; the argument
 With ``digits=True`` the results are `Numbers` of 32 digits, else arrays. {_error}
 The effect of the last of 32 digits of the input comes in addition. ValueError or TypeError is
 raised if an argument is not real or the shapes do not broadcast.
-""" + (
-        f"""
-Examples
---------
->>> from polhode import quad
-{_example}
 """
-        if _example
-        else ""
-    )
+    if _example:
+        _function.__doc__ += f"\nExamples\n--------\n>>> from polhode import quad\n{_example}\n"
 
 
 def _apply(name: str, *arguments: Numbers) -> list[Numbers]:

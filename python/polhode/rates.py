@@ -57,11 +57,9 @@ def attitude_from_rate(
 
     Raises
     ------
-    ValueError
-        Shapes that do not fit, an order other than these, a zero quaternion, a matrix that is not a
-        rotation; several h with a function, one-dimensional `h` with more than one step.
-    TypeError
-        Arguments that are not real numbers, an order or number of steps that is not an integer.
+    ValueError, TypeError
+        As `step`; also for another order, several h with a function, and one-dimensional `h` with
+        more than one step.
 
     Notes
     -----

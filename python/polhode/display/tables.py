@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,10 +22,7 @@ COMPONENTS = ["w", "x", "y", "z"]
 
 def to_xarray(trajectory: Any) -> xarray.Dataset:
     """See `Trajectory.to_xarray`."""
-    try:
-        import xarray
-    except ImportError as error:
-        raise _missing("to_xarray", "xarray") from error
+    xarray = _package("xarray")
     shape = trajectory.m.shape[1:-1]
     bodies = _bodies(shape)
     matrices = trajectory.q.shape[-1] == 3
@@ -58,10 +56,7 @@ def to_xarray(trajectory: Any) -> xarray.Dataset:
 
 def to_pandas(trajectory: Any) -> pandas.DataFrame:
     """See `Trajectory.to_pandas`."""
-    try:
-        import pandas
-    except ImportError as error:
-        raise _missing("to_pandas", "pandas") from error
+    pandas = _package("pandas")
     shape = trajectory.m.shape[1:-1]
     index: Any = pandas.Index(trajectory.t, name="t")
     if shape:
@@ -88,5 +83,9 @@ def _of_bodies(
     return bodies, np.broadcast_to(values, (*shape, *values.shape[values.ndim - axes :]))
 
 
-def _missing(method: str, package: str) -> ImportError:
-    return ImportError(f'Trajectory.{method} needs {package}: pip install "polhode[tables]"')
+def _package(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        how = f'Trajectory.to_{name} needs {name}: pip install "polhode[tables]"'
+        raise ImportError(how) from error

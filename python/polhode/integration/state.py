@@ -159,8 +159,7 @@ class State:
     def __post_init__(self) -> None:
         #: The start, if the state is the last row of the trajectory, to which the core saves it.
         self.start: tuple[Array, Array] | None = None
-        self._kept: dict[str, Array] | None = None
-        self._kept_at = -1
+        self._kept: tuple[int, dict[str, Array]] = -1, {}
 
     @classmethod
     def begin(cls, settings: Settings, m: Array | None = None, q: Array | None = None) -> State:
@@ -187,19 +186,14 @@ class State:
 
     def keep(self) -> None:
         """Copy the state before steps that an exception may interrupt; `restore` returns to it."""
-        self._kept_at = -1
-        if self._kept is None:
-            self._kept = {name: array.copy() for name, array in self.arrays().items()}
-        else:
-            for name, array in self.arrays().items():
-                self._kept[name][...] = array
-        self._kept_at = self.step
+        kept = {name: array.copy() for name, array in self.arrays().items()}
+        self._kept = self.step, kept
 
     def restore(self) -> None:
         """Return to the state after `step` steps, if it was kept."""
-        if self._kept is not None and self._kept_at == self.step:
-            for name, array in self.arrays().items():
-                array[...] = self._kept[name]
+        step, kept = self._kept
+        for name, array in self.arrays().items() if step == self.step else ():
+            array[...] = kept[name]
 
 
 #: The fields that the core takes, and their names there.

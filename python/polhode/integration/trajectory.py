@@ -100,26 +100,11 @@ class Trajectory:
 
     @staticmethod
     def load(path: str | os.PathLike[str], torque: Any = None) -> Trajectory:
-        """The states that ``integrate(save_to=path)`` has saved so far.
+        """The states that ``integrate(save_to=path)`` has saved so far, possibly 0 of them.
 
-        The run may still be going on, or may have been killed.
-
-        Parameters
-        ----------
-        path : path
-            The directory that was `save_to`.
-        torque : None, model, callable or list of these, optional
-            The torques that were not stored, as in `resume`; only their potential is used.
-
-        Returns
-        -------
-        Trajectory
-            The states so far, possibly 0 of them. The arrays are read-only memmaps.
-
-        Raises
-        ------
-        FileNotFoundError, ValueError
-            As `resume`.
+        The run may still be going on, or may have been killed. The arguments are those of `resume`,
+        which also says the errors; of torques that were not stored only the potential is used. The
+        arrays are read-only memmaps.
         """
         return Trajectory._read(path, torque)
 
@@ -263,22 +248,15 @@ class Trajectory:
         return animate(saved_states(self, body, most=1000), interval, time_unit)
 
     def to_xarray(self) -> xarray.Dataset:
-        """The states as a dataset of xarray.
+        """The states as an `xarray.Dataset`.
 
-        Returns
-        -------
-        xarray.Dataset
-            Variables ``m`` (t, body, axis), ``q`` (t, body, component), or for matrices (t, body,
-            space_axis, axis), and ``inertia`` (axis) or (body, axis); for a trajectory in the axes
-            of a `RigidBody` ``tensor`` (axis, other_axis) in place of ``inertia``. A batch of one
-            axis has the dimension ``body``, one of several axes has ``body_1``, ``body_2`` and so
-            on; a single body has none. ``axis`` is the number of the body axis, ``component`` is w,
-            x, y, z. Attributes say the frames and the torque. Arrays are not copied.
-
-        Raises
-        ------
-        ImportError
-            If xarray is missing: ``pip install "polhode[tables]"``.
+        Variables ``m`` (t, body, axis), ``q`` (t, body, component), or for matrices (t, body,
+        space_axis, axis), and ``inertia`` (axis) or (body, axis); for a trajectory in the axes of a
+        `RigidBody` ``tensor`` (axis, other_axis) in place of ``inertia``. A batch of one axis has
+        the dimension ``body``, one of several axes has ``body_1``, ``body_2`` and so on; a single
+        body has none. ``axis`` is the number of the body axis, ``component`` is w, x, y, z.
+        Attributes say the frames and the torque. Arrays are not copied. Raises ImportError if
+        xarray is missing: ``pip install "polhode[tables]"``.
         """
         from polhode.display.tables import to_xarray
 

@@ -119,12 +119,10 @@ class Compiled(UserDefined):
         return from_core(_core.torque, self, t, attitude, m=m)
 
     def __copy__(self) -> Compiled:
-        same = Compiled.__new__(type(self))
-        same.__dict__.update(self.__dict__)
-        return same
+        return self  # nothing of it is changed after it was made
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
-        return self.__copy__()  # nothing of it is changed after it was made
+        return self
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(
