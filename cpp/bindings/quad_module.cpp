@@ -36,12 +36,6 @@ using Pairs = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
 // --------------------------------------------------------------------------------- crossing over
 
-void check_rows(const Pairs& a, py::ssize_t rows, const char* what) {
-    if (a.ndim() != 2 || a.shape(0) != rows || a.shape(1) != 2) {
-        throw py::value_error(std::string(what) + " must have shape (" + std::to_string(rows) +
-                              ", 2)");
-    }
-}
 template <class... Ts>
 Pairs pairs(Ts... x) {
     Pairs a({py::ssize_t(sizeof...(x)), py::ssize_t(2)});
@@ -278,13 +272,10 @@ py::tuple heavy_top(const Pairs& stages,
                     double h_high,
                     double h_low,
                     int n_steps) {
-    check_rows(inertia, 3, "inertia");
-    check_rows(m, 3, "m");
-    check_rows(q, 4, "q");
-    check_rows(top, 6, "top");
-    if (stages.ndim() != 3 || stages.shape(1) != 3 || stages.shape(2) != 2) {
-        throw py::value_error("stages must have shape (stages, 3, 2)");
-    }
+    const auto has = [](const Pairs& a, py::ssize_t numbers) { return a.size() == 2 * numbers; };
+    const bool fits = has(inertia, 3) && has(m, 3) && has(q, 4) && has(top, 6) &&
+                      stages.ndim() == 3 && stages.shape(1) == 3 && stages.shape(2) == 2;
+    if (!fits) throw py::value_error("shapes do not fit");
     using Top = polhode::torque::HeavyTop;
     using Frame = polhode::torque::Frame<quad, false>;
     using polhode::cross;
@@ -321,12 +312,6 @@ py::tuple heavy_top(const Pairs& stages,
                           pairs(Q.q.w, Q.q.x, Q.q.y, Q.q.z));
 }
 
-py::list methods() {
-    py::list names;
-    polhode::Methods::for_each([&]<class Method>() { names.append(Method::info.name); });
-    return names;
-}
-
 }  // namespace
 
 PYBIND11_MODULE(_quad, module) {
@@ -353,5 +338,4 @@ PYBIND11_MODULE(_quad, module) {
                py::arg("h_high"),
                py::arg("h_low") = 0.0,
                py::arg("n_steps") = 1);
-    module.def("methods", &methods);
 }

@@ -31,7 +31,7 @@ namespace quadrature {
 
 /// A constant as the sum of a double and two remainders: 159 bits or more.
 struct ThreeDoubles {
-    double high, middle, low;
+    double high = 0.0, middle = 0.0, low = 0.0;
 
     template <class T>
     POLHODE_INLINE T as() const {
@@ -107,11 +107,13 @@ def rule(p: int) -> list[tuple[mpmath.mpf, mpmath.mpf]]:
 
 
 def three_doubles(x: mpmath.mpf) -> str:
-    """A braced list of doubles that add up to x."""
+    """A braced list of doubles that add up to x, without the zeros at its end."""
     parts = []
     for _ in range(3):
         parts.append(float(x))
         x -= parts[-1]
+    while parts and parts[-1] == 0:
+        parts.pop()
     return "{" + ", ".join(part.hex() for part in parts) + "}"
 
 
@@ -120,7 +122,6 @@ def main() -> None:
     mpmath.mp.dps = 60
     text = HEAD % LARGEST
     for p in range(1, LARGEST + 1):
-        text += f"    // {p} node{'s' if p > 1 else ''}\n"
         for distance, weight in rule(p):
             one, two = three_doubles(distance), three_doubles(weight)
             line = f"    {{{one}, {two}}},\n"

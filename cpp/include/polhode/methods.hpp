@@ -37,7 +37,7 @@
 #include "polhode/lie/direct.hpp"
 #include "polhode/lie/implicit.hpp"
 #include "polhode/lie/munthe_kaas_direct.hpp"
-#include "polhode/magnus/free_body.hpp"
+#include "polhode/magnus/scheme.hpp"
 #include "polhode/method_info.hpp"
 #include "polhode/moser_veselov/step.hpp"
 #include "polhode/multistep/multistep.hpp"

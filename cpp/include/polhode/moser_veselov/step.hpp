@@ -18,6 +18,7 @@
 #include "polhode/inertia.hpp"
 #include "polhode/mat3.hpp"
 #include "polhode/moser_veselov/preprocessing.hpp"
+#include "polhode/rotation_step.hpp"
 #include "polhode/scalar/constants.hpp"
 
 POLHODE_NAMESPACE_BEGIN
@@ -51,13 +52,8 @@ POLHODE_INLINE Vec3<T> guess_short(const Vec3<T>& a, const Vec3<T>& m, double wi
     const Vec3<T> d2 = euler(k, d1, m);
     const Vec3<T> d11{k.x * (d1.y * d1.z), k.y * (d1.z * d1.x), k.z * (d1.x * d1.y)};
     const Vec3<T> d3 = euler(k, d2, m) + (d11 + d11);
-    const auto mean_of = [](const T& x, const T& x1, const T& x2, const T& x3) {
-        return fma(0.5, x1, fma(0.25, x2, fma(1.0 / 12.0, x3, x)));
-    };
-    const Vec3<T> mean{mean_of(m.x, d1.x, d2.x, d3.x),
-                       mean_of(m.y, d1.y, d2.y, d3.y),
-                       mean_of(m.z, d1.z, d2.z, d3.z)};
-    const Vec3<T> turn{a.x * mean.x, a.y * mean.y, a.z * mean.z};
+    const Vec3<T> mean = axpy(axpy(axpy(m, T(1.0 / 12.0), d3), T(0.25), d2), T(0.5), d1);
+    const Vec3<T> turn = times(a, mean);
     const T t = with_alpha * dot(turn, turn);
     T alpha = fma(t, 31.0 / 40320.0, T(17.0 / 2880.0));
     alpha = fma(alpha, t, 1.0 / 24.0);
@@ -134,9 +130,7 @@ struct Kernel {
             const T hH = 0.5 * fma(a.x, mm.x, fma(a.y, mm.y, a.z * mm.z));
             const Preprocessing<T> r = preprocessing<T>(half_order, a, 0.5 * twice_C, hH);
             const T half_hT = 0.5 * r.hT;
-            b = {fma(b.x, r.S, b.x + half_hT),
-                 fma(b.y, r.S, b.y + half_hT),
-                 fma(b.z, r.S, b.z + half_hT)};
+            b = axpy(Vec3<T>{b.x + half_hT, b.y + half_hT, b.z + half_hT}, r.S, b);
         }
 
         Vec3<T> Y = detail::guess_short(a, m, with_alpha);

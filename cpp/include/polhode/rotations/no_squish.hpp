@@ -21,8 +21,7 @@ struct NoSquish {
 
     static constexpr bool user_axes = true;
 
-    /// One step of a free body, from q = 1; body, m and h have the same meaning as in every step;
-    /// the axes are the user's.
+    /// One step of a free body, along the axes of the user.
     template <class T>
     POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
         const Vec3<T> n = axes.components(m);

@@ -34,8 +34,7 @@ struct SymmetricRotation {
         return {NamedAxes::of(options.value[0]), false};
     }
 
-    /// One step of a free body; body, m and h have the same meaning as in every step; the axes are
-    /// the user's.
+    /// One step of a free body, along the axes of the user.
     template <class T>
     POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
         using polhode::select;

@@ -56,8 +56,7 @@ struct ThreeRotations {
         return {NamedAxes::of(options.value[0]), fourth, options.value[1] != 0};
     }
 
-    /// One step of a free body; body, m and h have the same meaning as in every step; the axes are
-    /// the user's.
+    /// One step of a free body, along the axes of the user.
     template <class T>
     POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
         const T half_h = 0.5 * h;

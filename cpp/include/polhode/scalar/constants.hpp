@@ -39,6 +39,16 @@ POLHODE_INLINE T sum_of(const double (&parts)[4]) {
 }
 }  // namespace detail
 
+/// c0 + c1 x + c2 x^2 + ..., nested.
+template <class T>
+POLHODE_INLINE T horner(T x, double c0, double c1) {
+    return fma(x, T(c1), T(c0));
+}
+template <class T, class... Doubles>
+POLHODE_INLINE T horner(T x, double c0, double c1, double c2, Doubles... more) {
+    return fma(x, horner(x, c1, c2, more...), T(c0));
+}
+
 /// pi/2, rounded to T.
 template <class T>
 POLHODE_INLINE T half_pi() {

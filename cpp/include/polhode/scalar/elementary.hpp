@@ -36,17 +36,12 @@ POLHODE_INLINE T atan2(T y, T x) {
     const T t = numerator / select(denominator == 0.0, T(1.0), denominator);
 
     const T u = t * t;
-    T p = fma(u, T(0x1.0ad36a455cafbp-6), T(-0x1.1b33b923aa954p-5));
-    p = fma(p, u, T(0x1.74ddd408bb4c1p-5));
-    p = fma(p, u, T(-0x1.ac7a938b69c93p-5));
-    p = fma(p, u, T(0x1.e19a13b9fc6dfp-5));
-    p = fma(p, u, T(-0x1.110e880a7a521p-4));
-    p = fma(p, u, T(0x1.3b1392d9e785cp-4));
-    p = fma(p, u, T(-0x1.745d165df3f95p-4));
-    p = fma(p, u, T(0x1.c71c71c304b68p-4));
-    p = fma(p, u, T(-0x1.249249248d7eep-3));
-    p = fma(p, u, T(0x1.9999999999953p-3));
-    p = fma(p, u, T(-0x1.5555555555555p-2));
+    // clang-format off
+    const T p = horner(u, -0x1.5555555555555p-2, 0x1.9999999999953p-3, -0x1.249249248d7eep-3,
+                          0x1.c71c71c304b68p-4, -0x1.745d165df3f95p-4, 0x1.3b1392d9e785cp-4,
+                          -0x1.110e880a7a521p-4, 0x1.e19a13b9fc6dfp-5, -0x1.ac7a938b69c93p-5,
+                          0x1.74ddd408bb4c1p-5, -0x1.1b33b923aa954p-5, 0x1.0ad36a455cafbp-6);
+    // clang-format on
     const T a = fma(t * u, p, t);
 
     // angle = k pi/4 +- a; k pi/4 is exact in its first part for k <= 4.
@@ -69,16 +64,12 @@ POLHODE_INLINE Exponential<T> exponential(T x) {
     x = select(x < -746.0, T(-746.0), x);
     const T n = rint(x * 0x1.71547652b82fep+0);
     const T r = fma(n, T(-0x1.ef35793c76730p-45), fma(n, T(-0x1.62e42fefa3800p-1), x));
-    T p = fma(r, T(0x1.1f731f409db96p-29), T(0x1.af4dea19a3a15p-26));
-    p = fma(p, r, T(0x1.27e4db55521a5p-22));
-    p = fma(p, r, T(0x1.71de02314a9cep-19));
-    p = fma(p, r, T(0x1.a01a01a6de2bdp-16));
-    p = fma(p, r, T(0x1.a01a01abe815dp-13));
-    p = fma(p, r, T(0x1.6c16c16c162c7p-10));
-    p = fma(p, r, T(0x1.11111111100dbp-7));
-    p = fma(p, r, T(0x1.5555555555556p-5));
-    p = fma(p, r, T(0x1.5555555555557p-3));
-    p = fma(p, r, T(0.5));
+    // clang-format off
+    const T p = horner(r, 0.5, 0x1.5555555555557p-3, 0x1.5555555555556p-5, 0x1.11111111100dbp-7,
+                          0x1.6c16c16c162c7p-10, 0x1.a01a01abe815dp-13, 0x1.a01a01a6de2bdp-16,
+                          0x1.71de02314a9cep-19, 0x1.27e4db55521a5p-22, 0x1.af4dea19a3a15p-26,
+                          0x1.1f731f409db96p-29);
+    // clang-format on
     const T e = fma(r * r, p, r);
     // Two powers of two, so that the result may be subnormal.
     const T n_normal = max(n, -1000.0);

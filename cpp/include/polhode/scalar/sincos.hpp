@@ -10,17 +10,12 @@ namespace detail {
 /// polynomials (cpp/generate/make_sincos.py), truncation 4e-18 and 5e-20.
 template <class T>
 POLHODE_INLINE SinCos<T> sincos_polynomials(T y) {
-    T s = fma(y, 0x1.5d8b7cba12e86p-33, -0x1.ae5e4beb6a048p-26);
-    s = fma(s, y, 0x1.71de355589d94p-19);
-    s = fma(s, y, -0x1.a01a019be9667p-13);
-    s = fma(s, y, 0x1.111111110f731p-7);
-    s = fma(s, y, -0x1.5555555555548p-3);
-    T c = fma(y, -0x1.8fb04120a225dp-37, 0x1.1ee9efbd33970p-29);
-    c = fma(c, y, -0x1.27e4f810c65a4p-22);
-    c = fma(c, y, 0x1.a01a019cbd5d5p-16);
-    c = fma(c, y, -0x1.6c16c16c15213p-10);
-    c = fma(c, y, 0x1.555555555554cp-5);
-    c = fma(c, y, T(-0.5));
+    // clang-format off
+    const T s = horner(y, -0x1.5555555555548p-3, 0x1.111111110f731p-7, -0x1.a01a019be9667p-13,
+                          0x1.71de355589d94p-19, -0x1.ae5e4beb6a048p-26, 0x1.5d8b7cba12e86p-33);
+    const T c = horner(y, -0.5, 0x1.555555555554cp-5, -0x1.6c16c16c15213p-10, 0x1.a01a019cbd5d5p-16,
+                          -0x1.27e4f810c65a4p-22, 0x1.1ee9efbd33970p-29, -0x1.8fb04120a225dp-37);
+    // clang-format on
     return {s, c};
 }
 /// sin x and cos x for |x| <= 0.786, with rounding at most 0.8 eps.

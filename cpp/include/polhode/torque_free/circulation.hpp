@@ -229,23 +229,16 @@ struct Circulation {
     Vec3<T> n;  ///< momentum at the end, along these axes
 };
 
-namespace frb_detail {
-/// About which axis does m circulate?  True: about axis 1.  On the separatrix either will do, but a
-/// symmetric body takes the one with c1 > 0.
-template <class T>
-POLHODE_INLINE mask_t<T> circulates_about_1(const PrintedInertia<T>& body, const Vec3<T>& m) {
-    const T side = fma(body.c1 * m.z, m.z, -(body.c2 * m.x * m.x));
-    return (side < 0.0) | ((side == 0.0) & (body.c1 < body.c2));
-}
-}  // namespace frb_detail
-
 /// EgellipX_step: the momentum at the end of the step  [CZ08] Sec. 3.2.
 template <class T>
 POLHODE_INLINE Circulation<T> egellip_step(const PrintedInertia<T>& body,
                                            const Vec3<T>& m,
                                            T h,
                                            mask_t<T> any_phase) {
-    const Labelled<T> s(body, m, frb_detail::circulates_about_1(body, m));
+    // About axis 1 or 3.  On the separatrix either will do, but a symmetric body takes the one with
+    // c1 > 0.
+    const T nearer = fma(body.c1 * m.z, m.z, -(body.c2 * m.x * m.x));
+    const Labelled<T> s(body, m, (nearer < 0.0) | ((nearer == 0.0) & (body.c1 < body.c2)));
     const T a1 = s.a.x, a2 = s.a.y, a3 = s.a.z;
     // c1 d3^2 = 0 where m is constant or turns about the third axis of a symmetric body: k = 0.
     const T c1_d3_2 = s.c1 * s.d3_2;

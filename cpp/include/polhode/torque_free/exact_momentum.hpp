@@ -27,11 +27,7 @@ struct MomentumNodes {
 
 namespace momentum_detail {
 
-/// s = sn(v)/(lambda h/2), cn(v), dn(v).
-template <class T>
-struct Increment {
-    T s, c, d;
-};
+using exact_detail::Increment;  // s = sn(v)/(lambda h/2)
 
 /// sn(v)/v - 1 of N increments; w is the largest of them.
 template <int N, class T>
@@ -52,17 +48,6 @@ struct Base {
         });
     }
 };
-
-/// v -> 2 v, and 1 - cn and 1 - dn of a small increment.
-template <bool Small, class T>
-POLHODE_INLINE Increment<T> doubled(T alpha, T beta, T delta, const Increment<T>& v, T& pc, T& pd) {
-    T inverse_R;
-    const exact_detail::Increment<T> w =
-        exact_detail::doubled<Small, T>(alpha, beta, delta, {v.s, pc, pd, v.c, v.d}, inverse_R);
-    pc = w.pc;
-    pd = w.pd;
-    return {w.s, w.c, w.d};
-}
 
 /// Even and odd part, times D = 1 - P R (s m2)^2, of the momentum about the time at which the
 /// momentum is m: the addition theorem of sn, cn, dn.
@@ -114,6 +99,7 @@ POLHODE_INLINE MomentumNodes<T, Pairs> momentum_nodes(const Inertia<T>& body,
                                                       T h,
                                                       quadrature::GaussLegendre rule) {
     using namespace momentum_detail;
+    using exact_detail::doubled;
     using quadrature::from_distance;
     constexpr int N = 1 + Pairs;  // increments: half the step, then the nodes
     const int first = rule.has_middle() ? 1 : 0;
@@ -154,19 +140,19 @@ POLHODE_INLINE MomentumNodes<T, Pairs> momentum_nodes(const Inertia<T>& body,
     }
     const auto base = Base<N, T>::of(w2, u, r);
     Increment<T> v[N];
-    T pc, pd;  // of half the step
     POLHODE_UNROLL
     for (int j = 0; j < N; ++j) {
         v[j].s = fma(x[j], base.S[j], x[j]);
         const T s2 = v[j].s * v[j].s;
         const T sn2 = alpha * s2;
         const T k2sn2 = beta * s2;
-        if (j == 0) {
-            pc = sn2 * sqrt_complement(sn2);
-            pd = k2sn2 * sqrt_complement(k2sn2);
-            v[j].c = 1.0 - pc;
-            v[j].d = 1.0 - pd;
+        if (j == 0) {  // half the step
+            v[0].pc = sn2 * sqrt_complement(sn2);
+            v[0].pd = k2sn2 * sqrt_complement(k2sn2);
+            v[0].c = 1.0 - v[0].pc;
+            v[0].d = 1.0 - v[0].pd;
         } else {
+            v[j].pc = v[j].pd = 0.0;  // not used
             v[j].c = fma(-sn2, sqrt_complement(sn2), T(1.0));
             v[j].d = fma(-k2sn2, sqrt_complement(k2sn2), T(1.0));
         }
@@ -181,17 +167,16 @@ POLHODE_INLINE MomentumNodes<T, Pairs> momentum_nodes(const Inertia<T>& body,
         for (int i = 1; any(J >= double(i)); ++i) {
             const mask_t<T> active = J >= double(i);
             for (int j = 0; j < N; ++j) {
-                T new_pc = pc, new_pd = pd;
-                const Increment<T> w =
-                    i <= small_doublings ? doubled<true>(alpha, beta, delta, v[j], new_pc, new_pd)
-                                         : doubled<false>(alpha, beta, delta, v[j], new_pc, new_pd);
-                v[j] = {select(active, w.s, v[j].s),
-                        select(active, w.c, v[j].c),
-                        select(active, w.d, v[j].d)};
-                if (j == 0) {
-                    pc = select(active, new_pc, pc);
-                    pd = select(active, new_pd, pd);
-                }
+                T inverse_R;
+                const Increment<T> w = i <= small_doublings
+                                           ? doubled<true, T>(alpha, beta, delta, v[j], inverse_R)
+                                           : doubled<false, T>(alpha, beta, delta, v[j], inverse_R);
+                v[j].s = select(active, w.s, v[j].s);
+                v[j].c = select(active, w.c, v[j].c);
+                v[j].d = select(active, w.d, v[j].d);
+                if (j > 0) continue;
+                v[0].pc = select(active, w.pc, v[0].pc);
+                v[0].pd = select(active, w.pd, v[0].pd);
             }
         }
     }
@@ -202,6 +187,7 @@ POLHODE_INLINE MomentumNodes<T, Pairs> momentum_nodes(const Inertia<T>& body,
         const T inverse_D = 1.0 / add.D(v[0], far, any_far);
         const T s_m2 = v[0].s * m.y;
         const T gamma = add.PR * (s_m2 * s_m2);
+        const T pc = v[0].pc, pd = v[0].pd;
         const T pcd = fma(-pc, pd, pc + pd);
         const Vec3<T> even{m.x * (gamma - pc), m.y * (gamma - pcd), m.z * (gamma - pd)};
         const Vec3<T> odd = add.odd(v[0], v[0].s * inverse_D);

@@ -32,16 +32,6 @@ inline constexpr double step_w_c = 0.15;
 
 namespace step_detail {
 
-/// c0 + c1 x + c2 x^2 + ..., nested.
-template <class T>
-POLHODE_INLINE T horner(T x, double c0, double c1) {
-    return fma(x, c1, c0);
-}
-template <class T, class... Doubles>
-POLHODE_INLINE T horner(T x, double c0, double c1, double c2, Doubles... more) {
-    return fma(x, horner(x, c1, c2, more...), c0);
-}
-
 /// Terms of the series that leave less than 1e-34 for w <= 0.15.
 inline constexpr int series_terms = 24;
 
