@@ -66,6 +66,7 @@ template <class T, class Visit>
 void for_each_function(Visit visit) {
     namespace tf = polhode::torque_free;
     namespace step = tf::step_detail;
+    namespace el = polhode::elliptic;
 #define POLHODE_1(name, value) visit(name, +[](T x) -> T { return value; })
 #define POLHODE_2(name, value) visit(name, +[](T x, T y) -> T { return value; })
 #define POLHODE_3(name, value) visit(name, +[](T x, T y, T z) -> T { return value; })
@@ -99,8 +100,8 @@ void for_each_function(Visit visit) {
     POLHODE_2("multiply", x * y);
     POLHODE_2("divide", x / y);
     POLHODE_2("select_less", select(x < y, x, y));
-    POLHODE_2("landen_f", polhode::elliptic::landen_f(x, y));
-    POLHODE_2("landen_am", polhode::elliptic::landen_am(x, y));
+    POLHODE_2("landen_f", el::landen_f(x, el::landen_sequence(y)));
+    POLHODE_2("landen_am", el::landen_am(x, el::landen_sequence(y)));
     POLHODE_3("fma", fma(x, y, z));
 }
 

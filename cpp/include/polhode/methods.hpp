@@ -50,7 +50,6 @@
 #include "polhode/torque_free/exact.hpp"
 #include "polhode/torque_free/factorization.hpp"
 #include "polhode/torque_free/frb.hpp"
-#include "polhode/torque_free/gauss.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 

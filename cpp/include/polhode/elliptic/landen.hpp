@@ -62,15 +62,5 @@ T landen_am(T u, const AgmSequence<T>& agm) {
     return phi;
 }
 
-/// The same, with a sequence computed by the function.
-template <class T>
-T landen_f(T phi, T kc) {
-    return landen_f(phi, landen_sequence(kc));
-}
-template <class T>
-T landen_am(T u, T kc) {
-    return landen_am(u, landen_sequence(kc));
-}
-
 }  // namespace elliptic
 POLHODE_NAMESPACE_END

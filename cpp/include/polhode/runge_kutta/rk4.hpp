@@ -94,15 +94,6 @@ struct Columns {
     static constexpr int end = work + 1;
 };
 
-template <class T>
-POLHODE_INLINE void load(const direct::Bodies<T>& b, int column, Quaternion<T>& q) {
-    q = b.quaternion(column);
-}
-template <class T>
-POLHODE_INLINE void load(const direct::Bodies<T>& b, int column, Vec3<T>& v) {
-    v = b.vector(column);
-}
-
 /// Stage k = 0 ... 3 under torque.  `end` is called with the turn, the momentum and the work of the
 /// whole step.
 template <class Way, int k, int First, class T, class End>
@@ -128,7 +119,11 @@ POLHODE_INLINE void stage(direct::Bodies<T>& b, const End& end) {
         b.keep(C::momentum, start);
     } else {
         const T weight(k == 3 ? 1.0 : 2.0);
-        load(b, C::slopes, slopes);
+        if constexpr (__is_same(Slope, Vec3<T>)) {
+            slopes = b.vector(C::slopes);
+        } else {
+            slopes = b.quaternion(C::slopes);
+        }
         start = b.vector(C::momentum);
         slopes = slopes + weight * slope;
         impulse = axpy(b.vector(C::impulse), weight, force);

@@ -7,11 +7,6 @@
 /// function is 1 ([Gus10] Sec. 4.4), a fused multiply-add 2 (an addition and a multiplication), a
 /// sincos 2; negation, comparison, select, min, max, abs, flips of sign, roundings and powers of
 /// two read from or written to exponent bits are 0.  Constants are not counted.
-///
-///     counted_scope scope;
-///     kernel(counted(x));
-///     scope.count().total();
-///
 /// Values are those of the double kernel, except that elementary functions come from the C library.
 
 #include <cmath>

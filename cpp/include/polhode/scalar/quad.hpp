@@ -92,16 +92,8 @@ class quad {
     static constexpr unsigned_bits sign_bit = unsigned_bits(1) << 127;
     static constexpr unsigned_bits exponent_bits = unsigned_bits(0x7fff) << mantissa_bits;
 
-    unsigned_bits bits() const {
-        unsigned_bits u;
-        std::memcpy(&u, &value_, sizeof u);
-        return u;
-    }
-    static quad from_bits(unsigned_bits u) {
-        quad r;
-        std::memcpy(&r.value_, &u, sizeof u);
-        return r;
-    }
+    unsigned_bits bits() const { return __builtin_bit_cast(unsigned_bits, value_); }
+    static quad from_bits(unsigned_bits u) { return from(__builtin_bit_cast(binary128, u)); }
 
     binary128 value_;
 };

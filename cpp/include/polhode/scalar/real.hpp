@@ -11,7 +11,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 
 #include "polhode/config.hpp"
 
@@ -78,16 +77,8 @@ struct Exponential {
     T expm1;
 };
 
-POLHODE_INLINE std::uint64_t bits_of(double x) {
-    std::uint64_t u;
-    std::memcpy(&u, &x, sizeof u);
-    return u;
-}
-POLHODE_INLINE double double_of(std::uint64_t u) {
-    double x;
-    std::memcpy(&x, &u, sizeof x);
-    return x;
-}
+POLHODE_INLINE std::uint64_t bits_of(double x) { return __builtin_bit_cast(std::uint64_t, x); }
+POLHODE_INLINE double double_of(std::uint64_t u) { return __builtin_bit_cast(double, u); }
 
 POLHODE_INLINE bool any(bool mask) { return mask; }
 POLHODE_INLINE bool all(bool mask) { return mask; }

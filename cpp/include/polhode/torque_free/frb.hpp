@@ -10,7 +10,7 @@
 ///     EgellipX_step   egellip_step   momentum; AGM, F by ascending, am by descending Landen
 ///     ellint_pi       ellint_pi      third kind over any amplitude, with the complete integral
 ///     ellpi           ellpi          third kind up to pi/2, by Carlson's R_J
-///     eint_gauss      gauss.hpp      third kind by Gauss-Legendre quadrature
+///     eint_gauss      eint_gauss     third kind by Gauss-Legendre quadrature
 ///     frb_step, quat_step            frb_step; a matrix is turned by the same quaternion
 ///
 /// One case: circulation about axis 1 is circulation about axis 3 of the axes (3, -2, 1), and a
@@ -23,6 +23,7 @@
 /// the wrong sign for odd ones (cpp/REFERENCES.md; tests/papers/test_frames.py shows each).
 
 #include "polhode/elliptic/carlson.hpp"
+#include "polhode/quadrature/gauss_legendre.hpp"
 #include "polhode/torque_free/circulation.hpp"
 
 POLHODE_NAMESPACE_BEGIN
@@ -176,15 +177,8 @@ POLHODE_INLINE FreeStep<T> step_by_third_kind(const PrintedInertia<T>& body,
     return {n_body, turned_frame(s, n, G, y_turn.re, y_turn.im)};
 }
 
-/// One exact step of free rotation, m' = m x I^-1 m, q' = q (0, I^-1 m)/2.
-///
-/// @param body  the body
-/// @param m     momentum along the body's sorted axes, largest component within 2^20 of 1; zero
-///              returns the identity
-/// @param h     time step, either sign
-/// @return      momentum and dq along the sorted axes.  dq is the end of the continuous path that
-///              starts at 1, not made positive.  NaN where the phase or the angle reaches 2^50, of
-///              which no digit is right, or where the input is not finite.
+/// One exact step of free rotation: arguments and result as in exact_step, NaN where the phase or
+/// the angle reaches 2^50, of which no digit is right, or where the input is not finite.
 ///
 /// Error: at most 8 eps (1 + angle), angle = |h| |m/I|, plus four times what half an ulp of the
 /// input does, for every body and momentum (tests/accuracy/test_frb.py).
@@ -193,6 +187,57 @@ template <class T>
     return step_by_third_kind(
         body, m, h, [](const Modulus<T>& modulus, const Jacobi<T>& x, const T& scale, const T& ny) {
             return ellint_pi(modulus, x, scale, ny);
+        });
+}
+
+// The semi-exact step of the report: the integral of the third kind by Gauss-Legendre quadrature.
+
+/// eint_gauss: Pi(phi, n, k) - F(phi, k) times `scale`, phi = am w, as half of the Legendre form
+/// [CZ08] eq. (20)
+///
+///     int_{-phi}^{phi} n sin^2 theta d theta / ((1 - n sin^2 theta) sqrt(1 - k2 sin^2 theta))
+///
+/// by `rule`.  There from am u0 to am u1; here a step of the same length in u with its middle at 0,
+/// which the addition theorem moves to where it belongs: the error is the same at every phase, and
+/// nodes at +-theta have one value.  F, which the phase gives exactly, is out of the integrand.
+template <class T>
+POLHODE_INLINE T eint_gauss(
+    quadrature::GaussLegendre rule, const Modulus<T>& modulus, const Jacobi<T>& x, T scale, T ny) {
+    const T nu = ny * scale * scale;  // -n
+    const T odd = copysign(1.0, x.c);
+    const T phi = fma(2.0 * x.half_turns, half_pi<T>(), atan2(odd * x.s, odd * x.c));
+    T sum = 0.0;
+    for (int k = rule.has_middle() ? 1 : 0; k < rule.pairs(); ++k) {  // 0 in the middle
+        const quadrature::GaussPair& pair = rule.pair(k);
+        const SinCos<T> node = sincos(pair.distance.template as<T>() * (phi + phi));
+        const T y = nu * node.sin * node.sin;
+        sum = fma(pair.weight.template as<T>(), y / ((1.0 + y) * modulus.dn(node.cos)), sum);
+    }
+    return -scale * phi * (sum + sum);
+}
+
+/// One semi-exact step of free rotation: m exactly, dq with the angle about m by a Gauss-Legendre
+/// sum.
+///
+/// @param body, m, h  as in frb_step
+/// @param nodes       p = 1 ... 10
+/// @return            as frb_step.  Whatever the quadrature gives, dq takes m to the new momentum,
+///                    which keeps the spatial one; step(-h) undoes step(h).  The error of the angle
+///                    is of order h^(2p+1) a step.  For steps that are "not too large" ([CZ08]
+///                    Sec. 3.4): from a few half periods on it is of order 1.
+///
+/// One kernel for every p: the number of nodes is data.
+template <class T>
+[[gnu::noinline]] FreeStep<T> gauss_step(const PrintedInertia<T>& body,
+                                         const Vec3<T>& m,
+                                         T h,
+                                         int nodes) {
+    return step_by_third_kind(
+        body,
+        m,
+        h,
+        [nodes](const Modulus<T>& modulus, const Jacobi<T>& x, const T& scale, const T& ny) {
+            return eint_gauss({nodes}, modulus, x, scale, ny);
         });
 }
 

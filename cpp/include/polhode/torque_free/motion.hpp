@@ -211,17 +211,15 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
     const T inverse_G = select(G == 0.0, zero, 1.0 / G);
     const T spin = fma(m.x * m.x, body.inverse_I1, fma(m.z * m.z, body.inverse_I3, m2m2 / I2));
     const T huge = 0x1p1000;
-    MotionFacts<T> facts;
-    facts.repetition.half_period = select(returns, tau, zero);
-    facts.repetition.inverse_half_period = select(returns, frequency * (1 / pi), zero);
-    facts.repetition.half_chi = select(returns, half_chi, zero);
-    facts.repetition.reach = select(separatrix,
-                                    motion_detail::separatrix_reach / (rate * (unit_d * A)),
-                                    select(moves, huge, zero));
-    facts.repetition.half_rate =
-        0.5 * select(separatrix, G / I2, select(moves, zero, spin * inverse_G));
-    facts.repetition.circles_axis1 = select(axis1, one, zero);
+    const T reach = motion_detail::separatrix_reach / (rate * (unit_d * A));
     const auto number = [](Regime regime) { return T(static_cast<int>(regime)); };
+    MotionFacts<T> facts;
+    facts.repetition = {select(returns, tau, zero),
+                        select(returns, frequency * (1 / pi), zero),
+                        select(returns, half_chi, zero),
+                        select(separatrix, reach, select(moves, huge, zero)),
+                        0.5 * select(separatrix, G / I2, select(moves, zero, spin * inverse_G)),
+                        select(axis1, one, zero)};
     facts.period = select(repeats, 2.0 * tau, infinity<T>());
     facts.regime = select(axis1, number(Regime::axis1), number(Regime::axis3));
     facts.regime = select(separatrix, number(Regime::separatrix), facts.regime);
