@@ -15,7 +15,7 @@ from pathlib import Path
 SOURCE = Path(__file__).with_name("preprocessing_coefficients.txt")
 TARGET = Path(__file__).parents[1] / "include/polhode/moser_veselov/preprocessing_table.hpp"
 LARGEST = 9  # half of the highest order
-FIRST = 4  # s3 ... t7 are written out in preprocessing.hpp
+FIRST = 4  # s3 ... t7 are written out in step.hpp
 
 Exponents = tuple[int, int, int]
 

@@ -275,19 +275,13 @@ struct Repeat {
 };
 
 template <Scheme S>
-struct Stages {
-    static constexpr DirectStage list[] = {
-        {direct::stage<Begin<S>>, 0.0, 1},
-        {direct::stage<Repeat<S>>, wants_torque_at_middle(S) ? 0.5 : 1.0, 1}};
-};
-template <>
-struct Stages<Scheme::euler_forward> {
-    static constexpr DirectStage list[] = {{direct::stage<Begin<Scheme::euler_forward>>, 0.0, 1}};
-};
-
+inline constexpr DirectStage stages[] = {
+    {direct::stage<Begin<S>>, 0.0, 1},
+    {direct::stage<Repeat<S>>, wants_torque_at_middle(S) ? 0.5 : 1.0, 1}};
 template <Scheme S>
 constexpr DirectMethod under_torque() {
-    return {columns, 1, 1, direct::alike<Stages<S>::list>};
+    constexpr int count = S == Scheme::euler_forward ? 1 : 2;
+    return {columns, 1, 1, direct::alike<stages<S>, count>};
 }
 
 }  // namespace lie
