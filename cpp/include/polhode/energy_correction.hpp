@@ -57,13 +57,10 @@ POLHODE_INLINE Vec3<T> along_trajectory(const Vec3<T>& l, const Vec3<T>& v, cons
     T lambda(0.0), low(-0x1p1000), high(0x1p1000), last(0x1p1000);
     mask_t<T> done = is_nan(e + (l.x + l.y + l.z));
     for (int k = 0; k < 100 && any(!done); ++k) {
-        const Vec3<T> x = times(l, exponents(lambda));
-        const Vec3<T> p = times(x, x);
-        const T whole = (p.x + p.y) + p.z;
-        const T mean = dot(p, v) / whole;
+        const Vec3<T> x = times(l, exponents(lambda)), p = times(x, x);
+        const T whole = (p.x + p.y) + p.z, mean = dot(p, v) / whole;
         const Vec3<T> d{v.x - mean, v.y - mean, v.z - mean};
-        const T variance = dot(p, times(d, d)) / whole;
-        const T excess = mean - e;
+        const T variance = dot(p, times(d, d)) / whole, excess = mean - e;
         const mask_t<T> reached = abs(excess) <= epsilon_v<T> * e;
         low = select((!done) & (excess > 0.0), lambda, low);
         high = select((!done) & (excess < 0.0), lambda, high);
@@ -102,10 +99,8 @@ POLHODE_INLINE Vec3<T> along_ellipsoid(const Vec3<T>& l,
     const Vec3<T> p = times(l, l);
     const T twice_energy = dot(p, v);
     const Vec3<T> J{1.0 / v.x, 1.0 / v.y, 1.0 / v.z};
-    const T Q2 = ((p.x + p.y) + p.z) / twice_energy;
-    const T Q3 = dot(p, J) / twice_energy;
-    const T Q4 = dot(p, times(J, J)) / twice_energy;
-    const T b = 1.0 / e - Q2;
+    const T Q2 = ((p.x + p.y) + p.z) / twice_energy, Q3 = dot(p, J) / twice_energy;
+    const T Q4 = dot(p, times(J, J)) / twice_energy, b = 1.0 / e - Q2;
     const T factor = b / (Q3 * Q3 - Q2 * Q4);
     const Vec3<T> grown{1.0 + factor * (J.x * (Q3 - J.x * Q2)),
                         1.0 + factor * (J.y * (Q3 - J.y * Q2)),
@@ -130,10 +125,8 @@ template <class T>
     const Vec3<T> l = body.own_momentum(power_of_two_reciprocal(scale) * s.m);
     const T largest = max(max(body.inverse.x, body.inverse.y), body.inverse.z);
     const T unit = 1.0 / largest;
-    const Vec3<T> v = unit * body.inverse;
-    const Vec3<T> p = times(l, l);
-    const T whole = (p.x + p.y) + p.z;
-    const T mean = dot(p, v) / whole;
+    const Vec3<T> v = unit * body.inverse, p = times(l, l);
+    const T whole = (p.x + p.y) + p.z, mean = dot(p, v) / whole;
     const Vec3<T> d{v.x - mean, v.y - mean, v.z - mean};
     const T variance = dot(p, times(d, d)) / whole;
     // The extremes, over the axes with momentum.
@@ -169,8 +162,7 @@ template <class T>
     t = shrink * t;
     // The least rotation from t to l: (|l|^2 + t . l, t x l), normalised.
     const Vec3<T> c = cross(t, l);
-    const T w = whole + dot(t, l);
-    const T inverse_norm = 1.0 / sqrt(fma(w, w, dot(c, c)));
+    const T w = whole + dot(t, l), inverse_norm = 1.0 / sqrt(fma(w, w, dot(c, c)));
     const Quaternion<T> turn{
         inverse_norm * w, inverse_norm * c.x, inverse_norm * c.y, inverse_norm * c.z};
     s.m = select(turns, scale * t, s.m);

@@ -110,9 +110,7 @@ POLHODE_INLINE Vec3<T> rotate(const Quaternion<T>& q, const Vec3<T>& v) {
     const T factor = safe_factor(polhode::max_abs(v));
     const Vec3<T> b = factor * v;
     const T s = 2.0 / dot(p, p);
-    const Vec3<T> pv = vector_part(p);
-    const Vec3<T> u = s * cross(pv, b);
-    const Vec3<T> w = cross(pv, u);
+    const Vec3<T> pv = vector_part(p), u = s * cross(pv, b), w = cross(pv, u);
     const Vec3<T> r{b.x + fma(p.w, u.x, w.x), b.y + fma(p.w, u.y, w.y), b.z + fma(p.w, u.z, w.z)};
     return (1.0 / factor) * r;
 }
@@ -151,14 +149,11 @@ POLHODE_INLINE Quaternion<T> exp(const Vec3<T>& v) {
 /// angle, for q near 1, has full relative accuracy.
 template <class T>
 POLHODE_INLINE Vec3<T> log(const Quaternion<T>& q) {
-    const T largest = max_abs(q);
-    const T whole = safe_factor(largest);
-    const T w = whole * q.w;
+    const T largest = max_abs(q), whole = safe_factor(largest), w = whole * q.w;
     const Vec3<T> v = whole * vector_part(q);
     const T factor = safe_factor(polhode::max_abs(v));
     const Vec3<T> b = factor * v;
-    const T size = norm(b);
-    const T angle = 2.0 * atan2(size / factor, w);
+    const T size = norm(b), angle = 2.0 * atan2(size / factor, w);
     const Vec3<T> r = (angle / size) * b;
     const T on_axis = select(w == 0.0, nan<T>(), angle);
     return select(size == 0.0, Vec3<T>{on_axis, T(0.0), T(0.0)}, r);

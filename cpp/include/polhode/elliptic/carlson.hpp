@@ -176,8 +176,7 @@ FirstAndThird<T> rf_rj_scaled(
         const T product = 2.0 * rp * (s.v[3] + s.lambda());  // d (1 + e)
         const T secants = sqrt(y2 * product * d);            // d times both secants
         const T inverse = 1.0 / (secants + (d - delta * t));
-        T t_next = 8.0 * fma(t, d, T(1.0)) * inverse;
-        T y2_next = 2.0 * secants * inverse;
+        T t_next = 8.0 * fma(t, d, T(1.0)) * inverse, y2_next = 2.0 * secants * inverse;
         // Arguments so far apart that products overflow or underflow: this integral separately.
         const mask_t<T> apart = s.active & (d < 0x1p-250);
         if (any(apart)) {
@@ -304,8 +303,7 @@ FirstAndThird<T> rf_rj(T x, T y, T z, T p, bool with_rf) {
     // error of q.
     const T inverse = 1.0 / select(exchange & !beyond, scaled_p - a, T(1.0));
     const T part = (a - c) * inverse;
-    T d = (a - b) * part;
-    T q = p;
+    T d = (a - b) * part, q = p;
     Angle<T> start{large, T(0.0), T(1.0), T(0.0)};
     if (any(large)) {
         d = select(large, max(d, 0x1p-120 * a), d);

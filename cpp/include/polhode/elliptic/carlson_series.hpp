@@ -58,11 +58,9 @@ POLHODE_INLINE T series_terms(T E2) {
 /// R_F of three nearly equal arguments; the remainder is 0.01 t^12, t the largest |X|.
 template <class T>
 POLHODE_INLINE T first_kind_series(T x, T y, T z) {
-    const T mean = (x + y + z) * ratio<T>(1, 3);
-    const T inverse = 1.0 / mean;
+    const T mean = (x + y + z) * ratio<T>(1, 3), inverse = 1.0 / mean;
     const T X = (mean - x) * inverse, Y = (mean - y) * inverse, Z = -(X + Y);
-    const T XY = X * Y;
-    const T E2 = fma(-Z, Z, XY), E3 = XY * Z;
+    const T XY = X * Y, E2 = fma(-Z, Z, XY), E3 = XY * Z;
     const T of_e3 = fma(E3,
                         fma(E3, series_terms<1, 3, 0, 0>(E2), series_terms<1, 2, 0, 0>(E2)),
                         series_terms<1, 1, 0, 0>(E2));
@@ -77,12 +75,10 @@ template <class T>
 POLHODE_INLINE T third_kind_series(T x, T y, T z, T mean) {
     const T inverse = 1.0 / mean;
     const T X = (mean - x) * inverse, Y = (mean - y) * inverse, Z = (mean - z) * inverse;
-    const T P = -0.5 * (X + Y + Z), P2 = P * P;
-    const T XYZ = X * Y * Z;
+    const T P = -0.5 * (X + Y + Z), P2 = P * P, XYZ = X * Y * Z;
     const T E2 = fma(X, Y, fma(Z, X + Y, -3.0 * P2));
     const T E3 = fma(P, fma(2.0, E2, 4.0 * P2), XYZ);
-    const T E4 = fma(2.0, XYZ, P * fma(3.0, P2, E2)) * P;
-    const T E5 = XYZ * P2;
+    const T E4 = fma(2.0, XYZ, P * fma(3.0, P2, E2)) * P, E5 = XYZ * P2;
     const T of_e5 = fma(E5,
                         series_terms<3, 0, 0, 2>(E2),
                         fma(E4, series_terms<3, 0, 1, 1>(E2), series_terms<3, 0, 0, 1>(E2)));
@@ -94,8 +90,7 @@ POLHODE_INLINE T third_kind_series(T x, T y, T z, T mean) {
                           series_terms<3, 2, 1, 0>(E2),
                           fma(E5, series_terms<3, 2, 0, 1>(E2), series_terms<3, 2, 0, 0>(E2)));
     const T of_e3 = fma(E3, fma(E3, series_terms<3, 3, 0, 0>(E2), of_e3_2), of_e3_1);
-    const T of_e2 = series_terms<3, 0, 0, 0, 1>(E2);
-    const T r = inverse * sqrt(inverse);
+    const T of_e2 = series_terms<3, 0, 0, 0, 1>(E2), r = inverse * sqrt(inverse);
     return fma(r, fma(E2, of_e2, fma(E3, of_e3, fma(E4, of_e4, E5 * of_e5))), r);
 }
 template <class T>

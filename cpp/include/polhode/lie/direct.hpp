@@ -139,8 +139,7 @@ template <class T>
     if (all(done_before) || is_stopped(stop)) return true;
     const T h = b.h();
     const Vec3<T> m = b.vector(momentum_column), start = b.vector(start_column);
-    const Vec3<T> tried = b.vector(tried_column), F = b.torque();
-    const Vec3<T> defect = F - tried;
+    const Vec3<T> tried = b.vector(tried_column), F = b.torque(), defect = F - tried;
     const mask_t<T> fresh = b.number(fresh_column) == 1.0;
     const T path = b.number(path_column), part = b.number(part_column);
     const mask_t<T> follows = path >= 0.0;
@@ -201,8 +200,7 @@ template <class T>
 
     // If a root is found, the next part follows.  If not, first the path is followed, then the
     // derivative at its last root is computed, then the part is shortened.
-    const mask_t<T> begins = fails & !follows;
-    const mask_t<T> wants = fails & follows & !differenced;
+    const mask_t<T> begins = fails & !follows, wants = fails & follows & !differenced;
     const mask_t<T> halves = fails & follows & !wants;
     const T new_path = select(settled & follows, path + part, select(begins, T(0.0), path));
     const mask_t<T> arrived = settled & ((!follows) | (new_path >= 1.0));

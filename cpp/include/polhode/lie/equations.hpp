@@ -176,8 +176,7 @@ struct Exponential {
                                          Vec3<T>& v,
                                          Vec3<T> (&M)[3]) {
         const auto D = DexpInverse<T>::of(t);
-        const Vec3<T> zv = cross(z, v);
-        const Vec3<T> zzv = cross(z, zv);
+        const Vec3<T> zv = cross(z, v), zzv = cross(z, zv);
         // Column by column; the change of D: d x v/2 + e (d x (z x v) + z x (d x v)) + 2 de/dy
         // (z.d) z x (z x v).
         Vec3<T> columns[3];

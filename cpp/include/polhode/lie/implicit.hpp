@@ -109,8 +109,7 @@ POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
         const T size = largest_component(problem.k) * largest_component(m + problem.slope);
         Vec3<T> x;
         root = detail::solve<T>(problem, size, stop, x);
-        const Vec3<T> wx = times(inverse, x);
-        const Vec3<T> rate = detail::euler(inverse, x);
+        const Vec3<T> wx = times(inverse, x), rate = detail::euler(inverse, x);
         if (scheme == Scheme::trap) {
             r.end.m = m + s * (slope + rate);
             r.end.dq = quaternion_exp(s * w0) * quaternion_exp(s * wx);
@@ -134,8 +133,7 @@ POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
         const Vec3<T> kick0 = trapm || blended ? s * f0 : zero;
         Vec3<T> change0 = kick0;  // p = m + change0
         if (trapm) change0 = kick0 + detail::Turn<T>::of(turn0).change(turn0, m + kick0);
-        const Vec3<T> p = m + change0;
-        const Vec3<T> kick = s * f;
+        const Vec3<T> p = m + change0, kick = s * f;
         const detail::Exponential<T> problem{s * inverse,
                                              p,
                                              swc1 ? h * f : zero,

@@ -116,8 +116,7 @@ struct Repeat {
         using polhode::select;
         const Tableau t = Tableau::of(b.a.options.data);
         const int j = b.a.stage - 1, s = t.stages;
-        const T h = b.h();
-        const T times = b.number(count_column);
+        const T h = b.h(), times = b.number(count_column);
         const mask_t<T> done_before = times < 0.0;
         if (all(done_before)) return true;
         const Vec3<T> m = b.vector(momentum_column);

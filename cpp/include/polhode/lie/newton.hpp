@@ -88,8 +88,7 @@ POLHODE_INLINE Root<T> newton(const Problem& problem,
     for (int i = 0; i < most_iterations; ++i) {
         const Linearised<T> f = problem.at(x);
         const auto J = Cofactors<T>::of(f.row[0], f.row[1], f.row[2]);
-        const Vec3<T> d = J.solve(1.0 / J.determinant, f.F);
-        const Vec3<T> next = x - d;
+        const Vec3<T> d = J.solve(1.0 / J.determinant, f.F), next = x - d;
         x = select<T>(state.busy, next, x);
         state.judge(J.determinant, dot(d, d), dot(next, next));
         if (!any(state.busy)) break;

@@ -120,8 +120,7 @@ POLHODE_INLINE Quaternion<T> turn(const T* omega, T h) {
     Vec3<T> even[pairs > 0 ? pairs : 1], slope[pairs > 0 ? pairs : 1];
     POLHODE_UNROLL
     for (int j = 0; j < pairs; ++j) {
-        const Vec3<T> before = at(pairs - 1 - j);
-        const Vec3<T> after = at(pairs + first + j);
+        const Vec3<T> before = at(pairs - 1 - j), after = at(pairs + first + j);
         const T half_x = from_distance<T>(rule.pair(j + first), [](auto x) { return 0.5 / x; });
         even[j] = T(0.5) * (after + before);
         slope[j] = half_x * (after - before);

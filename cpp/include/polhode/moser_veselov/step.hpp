@@ -93,8 +93,7 @@ template <class T>
 template <class T>
 POLHODE_INLINE Preprocessing<T> preprocessing(int p, const Vec3<T>& a, const T& C, const T& H) {
     const auto of = [](double n, double d) { return ratio<T>(n, d); };
-    const T e1 = a.x + a.y + a.z;
-    const T e2 = fma(a.x, a.y, (a.x + a.y) * a.z);
+    const T e1 = a.x + a.y + a.z, e2 = fma(a.x, a.y, (a.x + a.y) * a.z);
     const T e3 = a.x * a.y * a.z;
     // s3, t3
     T S = fma(of(-1, 3) * e1, H, of(1, 6) * (e2 * C));

@@ -24,8 +24,7 @@ struct NoSquish {
     /// One step of a free body, along the axes of the user.
     template <class T>
     POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
-        const Vec3<T> n = axes.components(m);
-        const Vec3<T> inverse = axes.numbers(body.inverse);
+        const Vec3<T> n = axes.components(m), inverse = axes.numbers(body.inverse);
         const T half_h = 0.5 * h, quarter_h = 0.25 * h;
         const Vec3<T> k{quarter_h * inverse.x, quarter_h * inverse.y, half_h * inverse.z};
         Quaternion<T> q{T(1.0), T(0.0), T(0.0), T(0.0)};

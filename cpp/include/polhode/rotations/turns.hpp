@@ -89,8 +89,7 @@ POLHODE_INLINE SinCos<T> half_turn(T half_angle, bool cayley) {
 /// steps: cos theta = 1 - 2 s^2, sin theta = 2 s c.
 template <class T>
 POLHODE_INLINE void turn_momentum(T& m_a, T& m_b, const SinCos<T>& half) {
-    const T twice = half.sin + half.sin;
-    const T a = fma(half.cos, m_b, -(half.sin * m_a));
+    const T twice = half.sin + half.sin, a = fma(half.cos, m_b, -(half.sin * m_a));
     const T b = fma(half.cos, m_a, half.sin * m_b);
     m_a = fma(twice, a, m_a);
     m_b = fma(-twice, b, m_b);

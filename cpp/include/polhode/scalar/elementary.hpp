@@ -72,8 +72,7 @@ POLHODE_INLINE Exponential<T> exponential(T x) {
     // clang-format on
     const T e = fma(r * r, p, r);
     // Two powers of two, so that the result may be subnormal.
-    const T n_normal = max(n, -1000.0);
-    const T power = power_of_two(n_normal);
+    const T n_normal = max(n, -1000.0), power = power_of_two(n_normal);
     return {(1.0 + e) * power * power_of_two(n - n_normal), fma(power, e, power - 1.0)};
 }
 

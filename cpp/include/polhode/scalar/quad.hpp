@@ -219,14 +219,12 @@ inline quad atan(quad x) {
     if (ax > 1.0) {
         return flip_sign(half_pi<quad>() - atan(1.0 / ax), x);
     }
-    const quad a = std::atan(double(x));
-    const quad t = tan(a);
+    const quad a = std::atan(double(x)), t = tan(a);
     const quad correction = (x - t) / (1.0 + x * t);
     return a + (correction - correction * correction * correction / 3.0);
 }
 inline quad atan2(quad y, quad x) {
-    const quad ay = abs(y);
-    const quad ax = abs(x);
+    const quad ay = abs(y), ax = abs(x);
     const bool steep = ay > ax;
     const quad small = steep ? ax : ay;
     const quad large = steep ? ay : ax;

@@ -47,10 +47,8 @@ struct FrameLabel {
     T ny;               ///< c2 d3^2 along the new axes
 
     POLHODE_INLINE FrameLabel(const PrintedInertia<T>& body, const Vec3<T>& m) {
-        const T m2m2 = m.y * m.y;
-        const T d1_2 = fma(m.x, m.x, body.c1 * m2m2);
-        const T d3_2 = fma(m.z, m.z, body.c2 * m2m2);
-        const T y1 = body.c1 * d1_2;
+        const T m2m2 = m.y * m.y, d1_2 = fma(m.x, m.x, body.c1 * m2m2);
+        const T d3_2 = fma(m.z, m.z, body.c2 * m2m2), y1 = body.c1 * d1_2;
         const T y3 = body.c2 * d3_2;
         swapped = takes_second_axes(body, d1_2, d3_2, y1, y3, T(1.0));
         ny = select(swapped, y1, y3);
@@ -164,8 +162,7 @@ struct Modulus {
             const T s2 = s * s;
             // Roundings of cn near 1 would double with each step; there cn^2 is 1 - sn^2.
             const T c2 = select(s2 < 0.5, 1.0 - s2, c * c);
-            const T better_c = fma(c * (c2 - c * c), 1.5 - c2, c);
-            const T c_n = agm.c(n);
+            const T better_c = fma(c * (c2 - c * c), 1.5 - c2, c), c_n = agm.c(n);
             const mask_t<T> reached = agm.reaches(n);
             const T inverse = 1.0 / fma(c_n, s2, agm.a[n]);
             c = select(reached, agm.a[n] * inverse * (better_c * d), c);

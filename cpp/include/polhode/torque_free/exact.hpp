@@ -49,21 +49,14 @@ struct Motion : FrameAxes<T> {
     POLHODE_INLINE static Motion of(const Inertia<T>& body, const Vec3<T>& m, const T& h) {
         Motion s;
         // p, r, k times h would leave the range of numbers where the moments are near its ends.
-        const T h1 = h * body.inverse_I1;
-        const T h3 = h * body.inverse_I3;
-        const T P = body.p * h3;
-        const T R = body.r * h1;
-        const T K = body.k * h1;
-        const T m2m2 = m.y * m.y;
-        const T D1 = fma(K * m.x, m.x, P * m2m2);
-        const T D3 = fma(K * m.z, m.z, R * m2m2);
-        const T y1 = P * D1;
-        const T y3 = R * D3;
+        const T h1 = h * body.inverse_I1, h3 = h * body.inverse_I3, P = body.p * h3;
+        const T R = body.r * h1, K = body.k * h1, m2m2 = m.y * m.y;
+        const T D1 = fma(K * m.x, m.x, P * m2m2), D3 = fma(K * m.z, m.z, R * m2m2);
+        const T y1 = P * D1, y3 = R * D3;
         const mask_t<T> swapped = takes_second_axes(body, D1, D3, y1, y3, K);
         static_cast<FrameAxes<T>&>(s) = FrameAxes<T>::of(swapped, m);
         s.ny = select(s.swapped, y1, y3);
-        const T ad = P * D3;
-        const T bd = R * D1;
+        const T ad = P * D3, bd = R * D1;
         s.alpha = select(s.swapped, bd, ad);
         s.beta = select(s.swapped, ad, bd);
         s.p = flip_where(s.swapped, select(s.swapped, R, P));
@@ -151,21 +144,14 @@ struct Base {
 template <bool Small, class T>
 POLHODE_INLINE Increment<T> doubled(
     const T& alpha, const T& beta, const T& delta, const Increment<T>& v, T& inverse_R) {
-    const T s2 = v.s * v.s;
-    const T x = alpha * s2;
-    const T cd = v.c * v.d;
-    const T c2 = v.c * v.c;
-    const T d2 = v.d * v.d;
-    const T R = fma(x, d2, c2);
+    const T s2 = v.s * v.s, x = alpha * s2, cd = v.c * v.d;
+    const T c2 = v.c * v.c, d2 = v.d * v.d, R = fma(x, d2, c2);
     Increment<T> w;
     if constexpr (Small) {
-        const T kx = beta * s2;
-        const T one_cd = 1.0 + cd;
-        const T tt = 1.0 / (one_cd * R);
+        const T kx = beta * s2, one_cd = 1.0 + cd, tt = 1.0 / (one_cd * R);
         inverse_R = tt * one_cd;
         // cd/R - 1 without cancellation.
-        const T xkx = x * kx;
-        const T rho = fma(xkx, one_cd, xkx - (x + kx)) * tt;
+        const T xkx = x * kx, rho = fma(xkx, one_cd, xkx - (x + kx)) * tt;
         const T two_s = v.s + v.s;
         w.s = fma(two_s, rho, two_s);
         w.pc = (x + x) * (d2 * inverse_R);
@@ -174,8 +160,7 @@ POLHODE_INLINE Increment<T> doubled(
         w.d = 1.0 - w.pd;
     } else {
         inverse_R = 1.0 / R;
-        const T cd2 = cd * cd;
-        const T ds = delta * s2;
+        const T cd2 = cd * cd, ds = delta * s2;
         w.s = (v.s + v.s) * (cd * inverse_R);
         // On the separatrix cn and dn fall exponentially; below this R would underflow.
         w.c = at_least((cd2 - ds) * inverse_R, 1e-150);
@@ -197,8 +182,7 @@ POLHODE_INLINE void double_increment(const Motion<T>& motion,
                                      const mask_t<T>& last,
                                      Increment<T>& v,
                                      Doubled<T>& phase) {
-    const T s2 = v.s * v.s;
-    const T cd = v.c * v.d;
+    const T s2 = v.s * v.s, cd = v.c * v.d;
     T inverse_R;
     Increment<T> w = doubled<Small>(motion.alpha, motion.beta, delta, v, inverse_R);
     if constexpr (!Small) {
@@ -263,8 +247,7 @@ POLHODE_INLINE Quaternion<T> unit_rotation(const FrameAxes<T>& axes,
                                            const T& Q,
                                            const T& X,
                                            const Complex<T>& y) {
-    const T P = A * B;
-    const T w0 = fma(y.re, P + Q, y.im * X);
+    const T P = A * B, w0 = fma(y.re, P + Q, y.im * X);
     const T w1 = fma(y.re, fma(A, change.y, -(m.y * change.z)), y.im * fma(A, mu.x, B * m.x));
     const T w2 = fma(-y.re, fma(A, change.x, -(m.x * change.z)), y.im * fma(A, mu.y, B * m.y));
     const T w3 = fma(y.im, P - Q, y.re * X);
@@ -293,11 +276,8 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& motion,
     const T w2 = max(motion.alpha, motion.beta) + motion.ny;
     const mask_t<T> doubles = w2 > step_w_c * step_w_c;
     const bool any_doubles = any(doubles);
-    T J = 0.0;
-    T scale = 1.0;
-    T u = motion.alpha + motion.beta;
-    T r = motion.alpha * motion.beta;
-    T ny = motion.ny;
+    T J = 0.0, scale = 1.0, u = motion.alpha + motion.beta;
+    T r = motion.alpha * motion.beta, ny = motion.ny;
     if (any_doubles) {
         // Smallest J with w/2^J <= w_c: from the exponent of (w/w_c)^2, in [4^(J-1), 4^J).
         J = rint(fma(exponent(w2 * (1.0 / (step_w_c * step_w_c))), T(0.5), T(0.75)));
@@ -326,9 +306,7 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& motion,
     if (any_doubles) v.s = scale * v.s;
     const SinCos<T> half_psi = sincos((0.5 * motion.G) * fma(motion.k, W1, motion.h_I1));
     {
-        const T s2 = v.s * v.s;
-        const T x = motion.alpha * s2;
-        const T kx = motion.beta * s2;
+        const T s2 = v.s * v.s, x = motion.alpha * s2, kx = motion.beta * s2;
         v.pc = x * sqrt_complement(x);
         v.pd = kx * sqrt_complement(kx);
         v.c = 1.0 - v.pc;
@@ -343,8 +321,7 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& motion,
         difference = delta(motion);
         double_increment<true, true>(motion, Gk, difference, doubles, J == 1.0, v, phase);
         for (int i = 2; any(J >= double(i)); ++i) {
-            const mask_t<T> active = J >= double(i);
-            const mask_t<T> last = J == double(i);
+            const mask_t<T> active = J >= double(i), last = J == double(i);
             if (i <= small_doublings) {
                 double_increment<true>(motion, Gk, difference, active, last, v, phase);
             } else {
@@ -355,14 +332,9 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& motion,
 
     // Momentum: addition theorem of sn, cn, dn, as increments.  (The product form has the same
     // relative error in every step, and energy, |m| and attitude drift linearly.)
-    const T s = v.s;
-    const T s_m2 = s * m2;
-    const T ps_m2 = motion.p * s_m2;
-    const T rs_m2 = motion.r * s_m2;
-    const T ks = motion.k * s;
-    const T ks_m1 = ks * m1;
-    const T gamma = ps_m2 * rs_m2;
-    const T pcd = fma(-v.pc, v.pd, v.pc + v.pd);
+    const T s = v.s, s_m2 = s * m2, ps_m2 = motion.p * s_m2;
+    const T rs_m2 = motion.r * s_m2, ks = motion.k * s, ks_m1 = ks * m1;
+    const T gamma = ps_m2 * rs_m2, pcd = fma(-v.pc, v.pd, v.pc + v.pd);
     const T inverse = 1.0 / (1.0 - gamma);
     Vec3<T> change{fma(m1, gamma - v.pc, -(ps_m2 * (m3 * v.d))) * inverse,
                    fma(m2, gamma - pcd, ks_m1 * m3) * inverse,
@@ -382,14 +354,10 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& motion,
 
     // Attitude.  At rest G = 1 gives the identity.
     const T G = select(motion.G == 0.0, T(1.0), motion.G);
-    const T A = G + m3;
-    const T B = G + mu.z;
-    const T Q = fma(m1, mu.x, m2 * mu.y);
-    const T X = fma(m2, change.x, -(m1 * change.y));
-    const T tau = (motion.r * s) * mu.y;
+    const T A = G + m3, B = G + mu.z, Q = fma(m1, mu.x, m2 * mu.y);
+    const T X = fma(m2, change.x, -(m1 * change.y)), tau = (motion.r * s) * mu.y;
     // The right limit for m on axis 3, invisible elsewhere.
-    const T e = 1e-30 * (G * G) * A;
-    const T A_m3 = A * m3;
+    const T e = 1e-30 * (G * G) * A, A_m3 = A * m3;
     Complex<T> g{fma(A, Q, fma(tau, fma(A_m3, mu.x, m2 * X), e * v.c)),
                  fma(A, X, fma(-tau, fma(A_m3, mu.y, m2 * Q), -(e * (ks * m3))))};
     if (any_doubles) g = g * phase.F.conjugate() * (phase.H * phase.H);

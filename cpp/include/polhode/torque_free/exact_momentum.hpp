@@ -105,10 +105,8 @@ POLHODE_INLINE MomentumNodes<T, Pairs> momentum_nodes(const Inertia<T>& body,
     const int first = rule.has_middle() ? 1 : 0;
     // P, R, K, alpha, beta of exact.hpp over half the step.
     const T half1 = (0.5 * h) * body.inverse_I1;
-    const T P = body.p * ((0.5 * h) * body.inverse_I3);
-    const T R = body.r * half1;
-    const T K = body.k * half1;
-    const T m2m2 = m.y * m.y;
+    const T P = body.p * ((0.5 * h) * body.inverse_I3), R = body.r * half1;
+    const T K = body.k * half1, m2m2 = m.y * m.y;
     const T alpha = P * fma(K * m.z, m.z, R * m2m2);
     const T beta = R * fma(K * m.x, m.x, P * m2m2);
 
@@ -116,8 +114,7 @@ POLHODE_INLINE MomentumNodes<T, Pairs> momentum_nodes(const Inertia<T>& body,
     const T w2 = max(alpha, beta);
     const mask_t<T> doubles = w2 > step_w_c * step_w_c;
     const bool any_doubles = any(doubles);
-    T J = 0.0;
-    T scale = 1.0;
+    T J = 0.0, scale = 1.0;
     T x[N], u[N], r[N];
     u[0] = alpha + beta;
     r[0] = alpha * beta;
@@ -144,8 +141,7 @@ POLHODE_INLINE MomentumNodes<T, Pairs> momentum_nodes(const Inertia<T>& body,
     for (int j = 0; j < N; ++j) {
         v[j].s = fma(x[j], base.S[j], x[j]);
         const T s2 = v[j].s * v[j].s;
-        const T sn2 = alpha * s2;
-        const T k2sn2 = beta * s2;
+        const T sn2 = alpha * s2, k2sn2 = beta * s2;
         if (j == 0) {  // half the step
             v[0].pc = sn2 * sqrt_complement(sn2);
             v[0].pd = k2sn2 * sqrt_complement(k2sn2);

@@ -53,8 +53,7 @@ POLHODE_INLINE FreeStep<T> factorization_step(
 
     T half_psi = 0.0;
     if constexpr (rule.has_middle()) {
-        const T weight = rule.pair(0).weight.template as<T>();
-        const T m3 = axes.third(middle);
+        const T weight = rule.pair(0).weight.template as<T>(), m3 = axes.third(middle);
         half_psi = (0.5 * weight) * (fma(g, m3, energy_2) / (G + m3));
     }
     POLHODE_UNROLL
@@ -85,11 +84,9 @@ POLHODE_INLINE FreeStep<T> factorization_step(
     // first factor commutes with y: what is left of it in p^-1 y p is its norm, which dividing by
     // the norm of the product takes out.
     const T frame = c0 * c0 + c3 * c3;
-    const Vec3<T> a = axes.from_sorted(m);
-    const Vec3<T> change = axes.from_sorted(nodes.change);
+    const Vec3<T> a = axes.from_sorted(m), change = axes.from_sorted(nodes.change);
     const Vec3<T> mu = a + change;
-    const T Q = fma(a.x, mu.x, a.y * mu.y);
-    const T X = fma(a.y, change.x, -(a.x * change.y));
+    const T Q = fma(a.x, mu.x, a.y * mu.y), X = fma(a.y, change.x, -(a.x * change.y));
     const Complex<T> y{frame * half.cos, frame * half.sin};
     return {m + nodes.change, unit_rotation(axes, a, change, mu, G + a.z, G + mu.z, Q, X, y)};
 }

@@ -63,8 +63,7 @@ POLHODE_INLINE Quaternion<T> turned_frame(
 /// times `scale`, with which n s^2 = -ny (scale s)^2.
 template <class T>
 T ellpi(T s, T c2, T d2, T scale, T ny) {
-    const T sigma = scale * s;
-    const T y = ny * sigma * sigma;
+    const T sigma = scale * s, y = ny * sigma * sigma;
     const T d2_safe = select(c2 + d2 == 0.0, T(1.0), d2);
     return ratio<T>(-1, 3) * y * sigma *
            elliptic::detail::rf_rj_positive(c2, d2_safe, T(1.0), 1.0 + y, false).rj;
@@ -116,8 +115,7 @@ POLHODE_INLINE FreeStep<T> step_by_third_kind(const PrintedInertia<T>& body,
     const T G = norm(m) + 0.0 * h;  // NaN where h is not finite, even at rest
 
     const Labelled<T> s(body, m, frame.swapped);
-    const T ny = frame.ny;
-    const T K = (0.5 * s.kappa) * h;
+    const T ny = frame.ny, K = (0.5 * s.kappa) * h;
     const Vec3<T> n = s.from_sorted(n_body);
     const T a1 = s.a.x, a2 = s.a.y, a3 = s.a.z;
 
@@ -131,8 +129,7 @@ POLHODE_INLINE FreeStep<T> step_by_third_kind(const PrintedInertia<T>& body,
     const mask_t<T> still = w == 0.0;
     const T scale = select(still, T(0.0), K / select(still, T(1.0), w));
     const T sigma = select(still, K, scale * x.s);
-    const T sigma2 = sigma * sigma;
-    const T y = ny * sigma2;
+    const T sigma2 = sigma * sigma, y = ny * sigma2;
     T third = third_kind(motion.modulus, x, scale, ny);
     // On the separatrix the integral grows linearly from there on.
     if (any(separatrix)) third = fma((w_near - w) * scale, y / (1.0 + y), third);
@@ -141,8 +138,7 @@ POLHODE_INLINE FreeStep<T> step_by_third_kind(const PrintedInertia<T>& body,
     // cn and dn of the frame's label, then sn/lambda and cn of the whole step by doubling.
     const mask_t<T> same = (s.swapped & motion.label.swapped) | !(s.swapped | motion.label.swapped);
     const T c = select(same, x.c, x.d), d = select(same, x.d, x.c);
-    const T cd = c * d;
-    const T inverse_R = 1.0 / fma(s.c1 * s.d3_2 * sigma2 * d, d, c * c);
+    const T cd = c * d, inverse_R = 1.0 / fma(s.c1 * s.d3_2 * sigma2 * d, d, c * c);
     const T sigma_h = (sigma + sigma) * (cd * inverse_R);
     const T side = fma(s.c1 * a3, a3, -(s.c2 * (a1 * a1)));
     const T c_h = fma(cd, cd, -(side * sigma2)) * inverse_R;

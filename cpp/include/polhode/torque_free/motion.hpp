@@ -83,11 +83,8 @@ template <class T>
 POLHODE_INLINE CompleteIntegrals<T> complete_integrals(T A, T B, T p, T a, T b) {
     mask_t<T> active = A == A;  // NaN: no iteration
     while (any(active)) {
-        const T AB = A * B;
-        const T inverse_p = 1.0 / p;
-        const T q = AB * inverse_p;
-        const T next_a = 0.5 * fma(b, inverse_p, a);
-        const T next_b = 0.5 * fma(a, q, b);
+        const T AB = A * B, inverse_p = 1.0 / p, q = AB * inverse_p;
+        const T next_a = 0.5 * fma(b, inverse_p, a), next_b = 0.5 * fma(a, q, b);
         const mask_t<T> more = active & (abs(A - B) > 0x1p-26 * A);
         a = select(active, next_a, a);
         b = select(active, next_b, b);
@@ -134,10 +131,8 @@ POLHODE_INLINE T motion_rate(const Inertia<T>& body) {
 /// 0, b = sqrt(K P) D1/|m| (DLMF 19.7.9).
 template <class T>
 POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>& m) {
-    const T zero = 0.0;
-    const T I2 = body.I2;
-    const mask_t<T> unequal12 = body.I1 != I2;
-    const mask_t<T> unequal13 = body.I1 != body.I3;
+    const T zero = 0.0, I2 = body.I2;
+    const mask_t<T> unequal12 = body.I1 != I2, unequal13 = body.I1 != body.I3;
     const mask_t<T> unequal23 = I2 != body.I3;
     // D with the powers of two of the moments and of m1, m3 taken out, as far as D depends on them:
     // neither may underflow.
@@ -146,29 +141,23 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
     const T m3 = select(unequal23, m.z, zero);
     const T larger = max(abs(m1), abs(m3));
     const T unit_m = min(max(power_of_two_below(larger), 0x1p-1000), 0x1p1000);
-    const T inverse_m = power_of_two_reciprocal(unit_m);
-    const T x1 = inverse_m * m1;
+    const T inverse_m = power_of_two_reciprocal(unit_m), x1 = inverse_m * m1;
     const T x3 = inverse_m * m3;
     const T side1 = ((unit * body.I3) * (unit * (I2 - body.I1))) * (x1 * x1);
     const T side3 = ((unit * body.I1) * (unit * (body.I3 - I2))) * (x3 * x3);
     const T D = side1 - side3;
 
-    const mask_t<T> has1 = m.x != 0.0;
-    const mask_t<T> has2 = m.y != 0.0;
-    const mask_t<T> has3 = m.z != 0.0;
+    const mask_t<T> has1 = m.x != 0.0, has2 = m.y != 0.0, has3 = m.z != 0.0;
     const mask_t<T> has_moments = body.I1 != 0.0;  // not a rod
     const mask_t<T> moves = has_moments & ((unequal12 & has1 & has2) | (unequal13 & has1 & has3) |
                                            (unequal23 & has2 & has3));
     const mask_t<T> separatrix = moves & (abs(D) <= 2 * epsilon_v<T> * (side1 + side3));
-    const mask_t<T> repeats = moves & !separatrix;
-    const mask_t<T> axis1 = D > 0.0;
+    const mask_t<T> repeats = moves & !separatrix, axis1 = D > 0.0;
 
-    const T m2m2 = m.y * m.y;
-    const T rate = motion_rate(body);
+    const T m2m2 = m.y * m.y, rate = motion_rate(body);
     const T h1 = power_of_two_reciprocal(rate) * body.inverse_I1;
     const T P = body.p * (power_of_two_reciprocal(rate) * body.inverse_I3);
-    const T R = body.r * h1;
-    const T K = body.k * h1;
+    const T R = body.r * h1, K = body.k * h1;
     // The integrals in a unit near the larger term of D1 or D3: about the axis of a symmetric body
     // that is the momentum along the axis, of any size.
     const T c = select(axis1, P, R);
@@ -176,14 +165,11 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
     const T across = select(c == 0.0, zero, m.y);
     const T unit_d =
         min(max(power_of_two_below(max(abs(along), abs(across))), 0x1p-1000), 0x1p1000);
-    const T inverse_d = power_of_two_reciprocal(unit_d);
-    const T a1 = inverse_d * along;
-    const T a2 = inverse_d * across;
-    const T d = fma(K * a1, a1, c * (a2 * a2));
+    const T inverse_d = power_of_two_reciprocal(unit_d), a1 = inverse_d * along;
+    const T a2 = inverse_d * across, d = fma(K * a1, a1, c * (a2 * a2));
     const T A = sqrt(select(axis1, R, P) * d);
     const T B = (inverse_d * unit_m) * sqrt(K * (h1 * abs(D) / ((unit * I2) * (unit * body.I3))));
-    const T one = 1.0;
-    const T G = norm(m);
+    const T one = 1.0, G = norm(m);
     T p = sqrt(K * d);
     T a = select(axis1, zero, K);
     T b = P * p;
@@ -201,8 +187,7 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
                                                              select(repeats, b, one));
 
     constexpr double pi = 0x1.921fb54442d18p+1;
-    const T frequency = rate * (unit_d * integrals.agm);
-    const T tau = pi / frequency;
+    const T frequency = rate * (unit_d * integrals.agm), tau = pi / frequency;
     const T half_chi = G * fma(0.5 * tau, body.inverse_I3, inverse_d * integrals.third);
     const mask_t<T> returns = repeats & (tau < 0x1p1000);  // in a finite time
 
@@ -286,8 +271,7 @@ POLHODE_INLINE FreeStep<T> motion_at(const exact_detail::Motion<T>& exact,
     Quaternion<T> dq = select<T>(odd, by_s, p);
     dq = select<T>(has_bit_1(n) & !less_pi, T(-1.0) * dq, dq);
     step.dq = select<T>(beyond, dq, step.dq);
-    const mask_t<T> odd1 = odd & axis1;
-    const mask_t<T> odd3 = odd & !axis1;
+    const mask_t<T> odd1 = odd & axis1, odd3 = odd & !axis1;
     step.m = {select(odd3, -step.m.x, step.m.x),
               select(odd, -step.m.y, step.m.y),
               select(odd1, -step.m.z, step.m.z)};
