@@ -19,9 +19,9 @@ inline pybind11::object closed(const pybind11::array& array) {
         pybind11::memoryview(array).attr("toreadonly")());
 }
 
-/// function(order, t, m, attitude) of the whole batch returns the torque in the body frame (order
+/// object(order, t, m, attitude) of the whole batch returns the torque in the body frame (order
 /// 1), or the W of a modified potential (order -1), or derivative `order` of a given momentum in
-/// the space frame.  Its attribute `direct` may be a function that is called instead for order 1,
+/// the space frame.  If its attribute `function` is not None, that is called instead for order 1,
 /// with the arguments of the places `asked` in (t, m, attitude).  If its result is not an aligned
 /// array of doubles with the shape of m, the method `fitted` converts or rejects it.
 class PythonTorque {
@@ -29,23 +29,23 @@ class PythonTorque {
     /// @param m, attitude  arrays of the shape of the state
     /// @param step         number of the current step, for the note of an exception
     /// @param alone        whether it is the only term
-    PythonTorque(const pybind11::object& function,
+    PythonTorque(const pybind11::object& object,
                  const pybind11::array& m,
                  const pybind11::array& attitude,
                  const std::ptrdiff_t& step,
                  bool alone)
-        : function_(function),
-          direct_(function.attr("direct")),
-          asked_(function.attr("asked").cast<std::vector<int>>()),
+        : object_(object),
+          function_(object.attr("function")),
+          asked_(object.attr("asked").cast<std::vector<int>>()),
           m_(shape_of(m)),
           attitude_(shape_of(attitude)),
           closed_m_(closed(m_)),
           closed_attitude_(closed(attitude_)),
           step_(step),
-          info_{"python", 0, true, function.attr("depends_on_m").cast<bool>(), false, false},
+          info_{"python", 0, true, object.attr("depends_on_m").cast<bool>(), false, false},
           model_{&info_, call, nullptr, nullptr} {
-        if (function.attr("has_modified").cast<bool>()) model_.modified = call;
-        if (function.attr("is_given").cast<bool>()) model_.given = call;
+        if (object.attr("has_modified").cast<bool>()) model_.modified = call;
+        if (object.attr("is_given").cast<bool>()) model_.given = call;
         if (model_.given != nullptr && alone) model_.states = 3;
     }
     TorqueTerm term() { return {&model_, {}, {.user_data = this}}; }
@@ -60,7 +60,7 @@ class PythonTorque {
     }
     /// @param end  the bodies, and others that repeat the last
     void evaluate(const TorqueArguments& a, std::ptrdiff_t end) {
-        const bool directly = a.order == 1 && !direct_.is_none();
+        const bool directly = a.order == 1 && !function_.is_none();
         const auto needs = [&](int place) {
             return !directly || std::ranges::find(asked_, place) != asked_.end();
         };
@@ -98,18 +98,18 @@ class PythonTorque {
         try {
             const auto t = py::reinterpret_steal<py::object>(PyFloat_FromDouble(a.t));
             py::object returned;
-            if (a.order == 1 && !direct_.is_none()) {
+            if (a.order == 1 && !function_.is_none()) {
                 PyObject* const given[] = {t.ptr(), closed_m_.ptr(), closed_attitude_.ptr()};
                 PyObject* arguments[std::size(given)];
                 std::ranges::transform(asked_, arguments, [&](int place) { return given[place]; });
-                returned = vectorcall(direct_, arguments, asked_.size());
+                returned = vectorcall(function_, arguments, asked_.size());
                 if (fits(returned)) return returned;
-                returned = function_.attr("fitted")(returned);
+                returned = object_.attr("fitted")(returned);
             } else {
                 const py::int_ order(a.order);
                 PyObject* const arguments[] = {
                     order.ptr(), t.ptr(), closed_m_.ptr(), closed_attitude_.ptr()};
-                returned = vectorcall(function_, arguments, 4);
+                returned = vectorcall(object_, arguments, 4);
             }
             if (!fits(returned)) {
                 returned = Doubles::ensure(returned);
@@ -138,7 +138,7 @@ class PythonTorque {
                PyArray_SAMESHAPE(rows.array, reinterpret_cast<PyArrayObject*>(m_.ptr()));
     }
 
-    pybind11::object function_, direct_;
+    pybind11::object object_, function_;
     std::vector<int> asked_;  ///< places in (t, m, attitude), each once
     Doubles m_, attitude_;    ///< the arguments of the function, which gets them read-only
     pybind11::object closed_m_, closed_attitude_;

@@ -95,7 +95,7 @@ class Integration {
         if (value<bool>("direct")) {
             p.direct = &direct_method(method, bodies());
             p.options = direct_options(method, given_["options"]);
-            p.work = columns_of(*p.direct, array("own"), bodies());
+            p.work = columns_of(*p.direct, array("work"), bodies());
         } else {
             p.options = row.info->complete(read_options(given_["options"]));
         }
@@ -108,7 +108,7 @@ class Integration {
         auto nonfinite = given_["by_torque"].cast<py::array_t<bool>>();
         if (nonfinite.size() != bodies()) throw py::value_error("arrays of the wrong size");
         p.nonfinite_torque = nonfinite.mutable_data();
-        if (has("lost")) p.lost = mutable_rows(array("lost"), 3, bodies());
+        if (has("compensation")) p.compensation = mutable_rows(array("compensation"), 3, bodies());
         p.h = h.data();
         p.h_stride = h.ndim() == 0 ? 0 : 1;
         p.t0 = value<double>("t0");
@@ -336,7 +336,7 @@ void register_splitting(py::module_& module) {
 Arguments, all by name; arrays are doubles in C order, bodies along one axis or more:
 
 method, options: row of methods() and its values: of the free flow or the direct integrator
-direct: whether it integrates the torque directly; own: its columns (bodies, columns), else None
+direct: whether it integrates the torque directly; work: its columns (bodies, columns), else None
 stages: of the splitting, (stages, 3): 0 a flow or 1 a kick, coefficient, c of a modified potential
 terms: of the torque: models as tuples, others as functions (order, t, m, attitude) -> (bodies, 3)
     with depends_on_m, has_modified, is_given
@@ -345,7 +345,7 @@ matrix: whether attitudes are (bodies, 3, 3)
 axes: principal axes in the columns, in the body axes, (3, 3) or (bodies, 3, 3); None: the
     same axes. The state before the first step, saves and torques are in the body axes, the
     state after the first step is along the principal axes
-lost: rounding errors of m, (bodies, 3); None: dropped
+compensation: rounding errors of m, (bodies, 3); None: dropped
 order: of the splitting, 2: a torque that depends on m is kicked by the midpoint rule; None: unknown
 torque_state: numbers that the terms store from step to step, (bodies, numbers); a given momentum
     that is the only term stores 3

@@ -26,7 +26,7 @@ class Python:
     depends_on_m, has_modified, is_given, asked = True, False, False, (0, 1, 2)
 
     def __init__(self, f: Any) -> None:
-        self.direct = f
+        self.function = f
 
 
 def run(term: Any, m: Array, q: Array, axes: Array | None, **options: Any) -> tuple[Array, Array]:
@@ -38,13 +38,13 @@ def run(term: Any, m: Array, q: Array, axes: Array | None, **options: Any) -> tu
     work = np.zeros((len(m), direct_facts(row)["columns"])) if direct else None
     slices = options.pop("slices", [n_steps])
     core = _core.Integration(
-        method=row, options=(), direct=direct, own=work,
+        method=row, options=(), direct=direct, work=work,
         stages=np.zeros((0, 3)) if direct else scheme.table(), order=scheme.order, terms=[term],
         inertia=INERTIA, m=m,
         attitude=q, matrix=q.ndim == 3, by_torque=np.zeros(len(m), np.bool_), h=np.array(0.1),
         t0=0.0, times=None, total_steps=n_steps, save_every=4, m_saved=saved[0],
         attitude_saved=saved[1], start=None, threads=1, axes=axes,
-        lost=np.zeros_like(m) if options.pop("compensated", False) else None,
+        compensation=np.zeros_like(m) if options.pop("compensated", False) else None,
     )  # fmt: skip
     core.run(0, 0)
     for steps in slices:

@@ -20,18 +20,18 @@ class PythonTorque:
     """A torque that is evaluated in Python, as a function that the core calls.
 
     ``called(order, t, m, attitude)`` is the torque in the body frame (order 1), the W of a modified
-    potential (order -1), or derivative `order` of a given momentum in the space frame. The core
-    calls the function of a `Function`, `direct`, without this object, with the arguments of the
-    numbers `asked` in (t, m, attitude). It calls `fitted` if the result is not an array of doubles
-    of the right shape.
+    potential (order -1), or derivative `order` of a given momentum in the space frame. For a
+    `Function` the core calls its `function` without this object, with the arguments of the numbers
+    `asked` in (t, m, attitude). It calls `fitted` if the result is not an array of doubles of the
+    right shape.
     """
 
     def __init__(self, settings: Settings, state: State, term: Torque) -> None:
         self.term, self.shape = term, state.m.shape
-        self.direct: Callable[..., ArrayLike] | None = None
+        self.function: Callable[..., ArrayLike] | None = None
         self.asked: tuple[int, ...] = ()
         if type(term) is Function:
-            self.direct, self.asked = term.function, term.asked
+            self.function, self.asked = term.function, term.asked
         self.depends_on_m = term.depends_on_m
         self.has_modified = term.has_modified
         self.is_given = term.gives_momentum and settings.direct
@@ -45,7 +45,7 @@ class PythonTorque:
         return self.term.modified(t, attitude, m.shape)
 
     def fitted(self, value: ArrayLike | None) -> Array:
-        """The result of `direct`, as doubles of the right shape."""
+        """The result of `function`, as doubles of the right shape."""
         return exactly("torque", value, self.shape)
 
 

@@ -147,9 +147,9 @@ class State:
     m: Array = _field("m")
     q: Array = _field("attitude")
     #: Columns of a direct integrator, (bodies, columns).
-    work: Array | None = _field("own", default=None)
+    work: Array | None = _field("work", default=None)
     #: Rounding errors of m, with `compensated`.
-    compensation: Array | None = _field("lost", default=None)
+    compensation: Array | None = _field("compensation", default=None)
     #: Numbers per body that a torque stores from step to step: of a given momentum its difference
     #: from m, a constant in the space frame.
     torque_state: Array | None = _field("torque_state", default=None)

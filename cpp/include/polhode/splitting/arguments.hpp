@@ -91,7 +91,7 @@ struct SplittingProblem {
     MutableView m, attitude;     ///< the state: written at the end
     View m_from, attitude_from;  ///< the state before the first of these steps
     bool keeps_state;            ///< false: the state is not written, since a save has it
-    MutableView lost;            ///< rounding errors of m (compensation); null: dropped
+    MutableView compensation;    ///< rounding errors of m; null: dropped
     /// Principal axes of the bodies in the body axes, in which the state before the
     /// first step, the saves and the torque are; after the first step the state is along the
     /// principal axes.  `axes_numbers` per body: a rotation matrix with the axes in its columns,

@@ -43,7 +43,7 @@ class Block {
     const std::ptrdiff_t begin, count;  ///< bodies
     const std::ptrdiff_t padded;        ///< `count`, rounded up to whole packs
     MutableView m, attitude;            ///< along the principal axes
-    MutableView lost{}, own{}, torque_state{};
+    MutableView compensation{}, work{}, torque_state{};
     MutableView body_m{}, body_attitude{};  ///< the same in the body axes, where these are given
     const Inertia<T>* bodies = nullptr;     ///< null: to be computed
 
@@ -55,8 +55,8 @@ class Block {
           length_(scratch.length),
           next_(scratch.numbers.get()) {
         m = columns(3), attitude = columns(components());
-        if (p.lost.data != nullptr) lost = columns(3);
-        if (p.direct != nullptr) own = columns(p.direct->columns);
+        if (p.compensation.data != nullptr) compensation = columns(3);
+        if (p.direct != nullptr) work = columns(p.direct->columns);
         if (p.torque_states > 0) torque_state = columns(p.torque_states);
         for_each_array(p.m_from, p.attitude_from, [this](View from, MutableView to, int size) {
             load(from, to, size);
@@ -85,7 +85,7 @@ class Block {
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;
 
-    bool compensated() const { return lost.data != nullptr; }
+    bool compensated() const { return compensation.data != nullptr; }
     bool has_axes() const { return axes_.data != nullptr; }
     int components() const { return problem.matrix ? 9 : 4; }
 
@@ -123,15 +123,15 @@ class Block {
         if (problem.inertia.body == 0) return bodies[0].inverse;
         return bodies != nullptr ? bodies[i / lanes_v<T>].inverse : inertia(i).inverse;
     }
-    /// work(begin, end) of all bodies of the block.
-    template <class Work>
-    void share(const Work& work) const {
+    /// function(begin, end) of all bodies of the block.
+    template <class Function>
+    void share(const Function& function) const {
         const WholeBatch* const whole = problem.whole;
-        if (whole == nullptr) return work(0, padded);
+        if (whole == nullptr) return function(0, padded);
         const auto part = [](const void* x, std::ptrdiff_t from, std::ptrdiff_t to) {
-            (*static_cast<const Work*>(x))(from, to);
+            (*static_cast<const Function*>(x))(from, to);
         };
-        whole->share(whole->self, padded, part, &work);
+        whole->share(whole->self, padded, part, &function);
     }
 
     /// The same normalisation as at the start of every flow, since kicks come before the first one.
@@ -154,17 +154,17 @@ class Block {
         const T s(factor);
         for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
             if (compensated()) {
-                store_sum(i, vec3(m, i), axpy(vec3(lost, i), s, x(i)));
+                store_sum(i, vec3(m, i), axpy(vec3(compensation, i), s, x(i)));
             } else {
                 store(m, i, axpy(vec3(m, i), s, x(i)));
             }
         });
     }
-    /// m and `lost` from a sum of the two.
+    /// m and `compensation` from a sum of the two.
     POLHODE_INLINE void store_sum(std::ptrdiff_t i, const Vec3<T>& a, const Vec3<T>& b) const {
         const Vec3<T> both = a + b;
         store(m, i, both);
-        store(lost, i, b - (both - a));
+        store(compensation, i, b - (both - a));
     }
 
     /// Sets `body_attitude`, and `body_m` from momenta along the principal axes, if given.
@@ -249,8 +249,8 @@ class Block {
         };
         part(m_outside, m, 3);
         part(attitude_outside, attitude, components());
-        part(problem.lost, lost, 3);
-        if (problem.direct != nullptr) part(problem.work, own, problem.direct->columns);
+        part(problem.compensation, compensation, 3);
+        if (problem.direct != nullptr) part(problem.work, work, problem.direct->columns);
         part(problem.torque_state, torque_state, problem.torque_states);
     }
 

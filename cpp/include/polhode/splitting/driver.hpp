@@ -34,7 +34,7 @@ class Steps {
             derivatives_ = block_.columns(3 * DirectMethod::most_derivatives);
             prepare(direct_);
             direct_.torque = derivatives_;
-            direct_.work = block_.own;
+            direct_.work = block_.work;
         } else {
             prepare(flow_);
             flow_.m_out = block_.m;
