@@ -165,9 +165,9 @@ class Integration {
         } else if (!p.whole->calls_back()) {
             const auto all = [&](std::ptrdiff_t, std::ptrdiff_t) { run(p, 0, bodies()); };
             watch_.share(1, 1, 1, n_steps * bodies(), all);
-        } else {
+        } else if (bodies() > 0) {
             end_ = Clock::now() + std::chrono::duration<double>(seconds);
-            run(p, 0, bodies());
+            run(p, 0, bodies());  // goes_on counts the steps
             return;
         }
         done_ += n_steps;
