@@ -123,9 +123,9 @@ struct Scheme : interface::Scheme {
         : Scheme(std::make_shared<const std::vector<Stage>>(interface::own_scheme(a, b))) {}
 
   private:
-    explicit Scheme(std::shared_ptr<const std::vector<Stage>> stages)
-        : interface::Scheme(std::span<const Stage>(*stages)),
-          own_(std::move(stages)) {}
+    explicit Scheme(std::shared_ptr<const std::vector<Stage>> made)
+        : interface::Scheme(std::span<const Stage>(*made)),
+          own_(std::move(made)) {}
     std::shared_ptr<const std::vector<Stage>> own_;
 };
 
