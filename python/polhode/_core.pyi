@@ -82,8 +82,8 @@ class Integration:
         with depends_on_m, has_modified, is_given
     inertia (bodies, 3) or (3,); m (bodies, 3), attitude (bodies, 4): the state, changed in place
     matrix: whether attitudes are (bodies, 3, 3)
-    axes: principal axes in the columns, in the axes of the user, (3, 3) or (bodies, 3, 3); None: the
-        same axes. The state before the first step, saves and torques are in the axes of the user, the
+    axes: principal axes in the columns, in the body axes, (3, 3) or (bodies, 3, 3); None: the
+        same axes. The state before the first step, saves and torques are in the body axes, the
         state after the first step is along the principal axes
     lost: rounding errors of m, (bodies, 3); None: dropped
     order: of the splitting, 2: a torque that depends on m is kicked by the midpoint rule; None: unknown
