@@ -5,6 +5,7 @@
 #include "polhode.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -14,6 +15,10 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#if !defined(_WIN32)
+#include <pthread.h>
+#endif
 
 #include "levels.hpp"
 #include "own_methods.hpp"
@@ -27,6 +32,7 @@ using namespace polhode::dispatch;
 using interface::require;
 using interface::require_array;
 
+#if defined(_WIN32)
 thread_local std::string message;
 
 /// Keeps the text of an error, or none where there is no memory for it.
@@ -37,6 +43,39 @@ void keep(const char* text) noexcept {
         message.clear();
     }
 }
+const char* kept() noexcept { return message.c_str(); }
+#else
+/// The text of the last error of each thread.  Not thread_local: at the first use in a thread, that
+/// ends the process if it has no memory.
+class Messages {
+  public:
+    Messages() : made_(pthread_key_create(&key_, std::free) == 0) {}
+    ~Messages() {
+        if (made_) pthread_key_delete(key_);
+    }
+    Messages(const Messages&) = delete;
+    Messages& operator=(const Messages&) = delete;
+
+    char* get() const { return made_ ? static_cast<char*>(pthread_getspecific(key_)) : nullptr; }
+    void set(const char* text) const {
+        if (!made_) return;
+        char *const before = get(), *const copy = strdup(text);
+        std::free(pthread_setspecific(key_, copy) == 0 ? before : copy);
+    }
+
+  private:
+    pthread_key_t key_{};
+    bool made_;
+};
+const Messages messages;
+
+/// Keeps the text of an error, or none where there is no memory for it.
+void keep(const char* text) noexcept { messages.set(text); }
+const char* kept() noexcept {
+    const char* const text = messages.get();
+    return text == nullptr ? "" : text;
+}
+#endif
 
 /// Calls work(), which returns nothing, and makes a status of what it throws.
 template <class Work>
@@ -117,7 +156,7 @@ const char* polhode_level() {
     return name;
 }
 
-const char* polhode_error() { return message.c_str(); }
+const char* polhode_error() { return kept(); }
 
 int polhode_method(const char* name) {
     int number = -1;

@@ -302,10 +302,16 @@ def check_attitude(q: ArrayLike, name: str = "q") -> None:
     _core.validate(attitude=(name, q))
 
 
+def times_transposed(A: Array, B: Array) -> Array:
+    """A @ B.T of matrices (..., 3, 3), without BLAS: it ends the process if it has no memory."""
+    return np.asarray(_core.so3_rotate_by_matrix(B[..., None, :, :], A))
+
+
 def orthogonal(Q: Array) -> Array:
     """Rotation matrices, projected where they are off by more than rounding, as a step does."""
     with np.errstate(invalid="ignore", over="ignore"):
-        off = np.swapaxes(Q, -1, -2) @ Q - np.eye(3)
+        columns = np.swapaxes(Q, -1, -2)
+        off = times_transposed(columns, columns) - np.eye(3)
     near = np.abs(off).max(axis=(-2, -1), keepdims=True) <= ORTHOGONAL_ROUNDED
     if near.all():
         return Q
@@ -316,7 +322,9 @@ def orthogonal(Q: Array) -> Array:
 def polar(Q: Array) -> Array:
     """The orthogonal matrices nearest to matrices within 1e-5 of them."""
     for _ in range(2):  # 1e-5 -> 1e-10 -> rounding
-        Q = Q - 0.5 * (Q @ (np.swapaxes(Q, -2, -1) @ Q - np.eye(3)))
+        columns = np.swapaxes(Q, -2, -1)
+        off = times_transposed(columns, columns) - np.eye(3)  # symmetric
+        Q = Q - 0.5 * times_transposed(Q, off)
     return Q
 
 

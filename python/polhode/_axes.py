@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polhode import _core
-from polhode._arrays import Array
+from polhode._arrays import Array, times_transposed
 
 
 def to_body(attitude: NDArray[np.float64], v: Array) -> Array:
@@ -27,4 +27,4 @@ def attitude_to_body(axes: Array, attitude: Array) -> Array:
     if attitude.shape[-1] == 4:
         back = _core.so3_conjugate(_core.so3_to_quaternion(axes))
         return np.asarray(_core.so3_multiply(attitude, back))
-    return np.asarray(attitude @ np.swapaxes(axes, -2, -1))
+    return times_transposed(attitude, axes)

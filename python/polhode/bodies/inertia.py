@@ -104,7 +104,7 @@ def check_moments(name: str, moments: Array, physical: bool, triangle: float) ->
 
 def tensor_of(moments: Array, axes: Array) -> Array:
     """The symmetric tensors (..., 3, 3) of moments and axes."""
-    tensor = (axes * moments[..., None, :]) @ np.swapaxes(axes, -2, -1)
+    tensor = _arrays.times_transposed(axes * moments[..., None, :], axes)
     return np.asarray(0.5 * tensor + 0.5 * np.swapaxes(tensor, -2, -1))
 
 
@@ -156,11 +156,13 @@ def orthonormal(name: str, axes: AttitudeLike) -> Array:
         _arrays.refuse(name, array, ~np.isfinite(array).all(axis=-1), 1, "not finite")
         return np.asarray(_core.so3_to_matrix(array))
     limit = _arrays.tolerance(_arrays.ORTHOGONAL, given)
-    gram = np.swapaxes(array, -2, -1) @ array
+    columns = np.swapaxes(array, -2, -1)
+    gram = _arrays.times_transposed(columns, columns)
     off = ~(np.abs(gram - np.eye(3)) <= limit).all(axis=(-2, -1))
     _arrays.refuse(name, array, off, 2, f"not orthonormal to {limit:.1g}")
     projected = _arrays.polar(array)
-    projected[..., :, 2] *= np.where(np.linalg.det(projected) < 0.0, -1.0, 1.0)[..., None]
+    x, y, z = np.moveaxis(projected, -1, 0)
+    z *= np.where((np.cross(x, y) * z).sum(axis=-1, keepdims=True) < 0.0, -1.0, 1.0)
     return projected
 
 

@@ -206,8 +206,9 @@ class ModelOfInertia(Model):
 
 def turned_tensor(axes: ArrayLike, tensor: Array) -> Array:
     """axes.T @ tensor @ axes, exactly symmetric."""
-    A = np.asarray(axes, np.float64)
-    components = np.swapaxes(A, -2, -1) @ tensor @ A
+    columns = np.swapaxes(np.asarray(axes, np.float64), -2, -1)
+    product = _arrays.times_transposed(columns, tensor)  # which is symmetric
+    components = _arrays.times_transposed(product, columns)
     return 0.5 * (components + np.swapaxes(components, -2, -1))
 
 
