@@ -232,6 +232,9 @@ def test_functions_that_ask_for_something_else_are_refused(function: Any, messag
             run(torque)
     with pytest.raises(TypeError, match="asks for 'omega'; the arguments of a torque are t, m"):
         ph.torques.Function(drag, arguments=("t", "omega"))
+    for names in ("tm", 5, [["t"]]):
+        with pytest.raises(TypeError, match=r"arguments"):
+            ph.torques.Function(drag, arguments=names)
 
 
 def test_no_call_but_those_of_the_kicks() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import io
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ import pytest
 from compare import same
 
 import polhode as ph
+from polhode.cli import commands
 
 INERTIA, M, Q, H = [1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0], 0.1
 NAMES = ("inertia", "m", "q", "h")
@@ -167,15 +171,40 @@ def numba_step(*arguments: Any) -> Any:
     return step(*map(np.array, arguments[:3]), arguments[3])
 
 
-@pytest.mark.parametrize("door", [*DOORS, "C", "numba"])
+def command_line(inertia: Any, m: Any, q: Any, h: Any) -> Any:
+    """A step by a problem file; its message without the name of the file."""
+    lines = {"inertia": inertia, "m0": m, "q0": q, "t_end": h}
+    with tempfile.TemporaryDirectory() as folder:
+        file, out = Path(folder) / "p.toml", Path(folder) / "out.npz"
+        file.write_text("".join(f"{name} = {value}\n" for name, value in lines.items()))
+        text = io.StringIO()
+        with contextlib.redirect_stderr(text), contextlib.redirect_stdout(io.StringIO()):
+            status = commands.main(["example2", str(file), "--out", str(out)])
+        if status:
+            raise ValueError(text.getvalue().removeprefix(f"polhode: {file}: "))
+        with np.load(out) as saved:
+            return saved["m"][-1], saved["q"][-1]
+
+
+def test_the_command_line_takes_what_the_others_take() -> None:
+    m, q = command_line(INERTIA, M, Q, H)
+    expected = ph.step(INERTIA, M, Q, H, method="frb")
+    same(m, expected[0])
+    same(q, expected[1])
+
+
+@pytest.mark.parametrize("door", [*DOORS, "C", "numba", "command line"])
 def test_invalid_values_have_one_message(door: str) -> None:
-    function = {**DOORS, "C": c_step, "numba": numba_step}[door]
+    others = {"C": c_step, "numba": numba_step, "command line": command_line}
+    function = {**DOORS, **others}[door]
     for place, value, message in INVALID:
         if door == "numba" and message != "zero quaternion":
             continue  # compiled once: the checks are those of C
         with pytest.raises(ValueError, match=message) as refused:
             function(*changed(place, value))
-        if door != "body" or place > 0:
+        if message == "must be finite" and door == "command line":  # for all fields, m0 too
+            assert str(refused.value) == f"{NAMES[place]} must be finite\n"
+        elif door != "body" or place > 0:
             place_in_call = str(refused.value).split(" = ")[0]
             assert place_in_call.removesuffix("0").removesuffix("[0]") == NAMES[place]
 

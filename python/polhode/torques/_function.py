@@ -186,7 +186,9 @@ def _places(f: Callable[..., Any], names: Sequence[str] | None) -> tuple[int, ..
             if each.name in ARGUMENTS
             or (each.default is each.empty and each.kind is not each.VAR_KEYWORD)
         ]
-    unknown = [name for name in names if name not in ARGUMENTS]
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        raise TypeError(f"arguments must be a list or tuple of names, not {names!r}")
+    unknown = [name for name in names if not isinstance(name, str) or name not in ARGUMENTS]
     if unknown:
         raise TypeError(
             f"{who} asks for {unknown[0]!r}; {known}: rename the parameter, or give "
