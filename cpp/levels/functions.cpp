@@ -100,6 +100,10 @@ struct ToPrincipal {
         a.make_unit(h, violations);
         a.rotate(so3::to_quaternion(axes));
         store_attitude<matrix>(a, y + 3);
+        if constexpr (!matrix) {  // the step refuses a zero quaternion, which unit length made NaN
+            const T size = abs(x[12]) + abs(x[13]) + abs(x[14]) + abs(x[15]);
+            for (int k = 3; k < 7; ++k) y[k] = select(size == T(0.0), T(0.0), y[k]);
+        }
     }
 };
 /// Axes, m before a step, m and attitude of the principal axes after it -> m and attitude of the

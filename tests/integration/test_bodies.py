@@ -633,3 +633,15 @@ def test_callback_and_a_broken_torque_see_the_users_axes() -> None:
     with pytest.raises(RuntimeError, match="broken") as raised:
         body.integrate(m0, IDENTITY, 0.01, 100, torque=broken)
     np.testing.assert_array_equal(raised.value.trajectory.m[0], m0)
+
+
+def test_a_zero_quaternion_is_refused_in_any_axes() -> None:
+    body = ph.RigidBody([[2.0, 0.1, 0.0], [0.1, 2.5, 0.2], [0.0, 0.2, 3.0]])
+    m, q = np.ones((2, 3)), np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])
+    for call in (
+        lambda: body.step(m, q, 0.1),
+        lambda: body.motion(m, q),
+        lambda: body.integrate(m, q, 0.1, 1),
+    ):
+        with pytest.raises(ValueError, match=r"q0?\[1\] = \[0.0, .*: a zero quaternion"):
+            call()
