@@ -387,6 +387,21 @@ def test_the_same_call_goes_on_bit_for_bit(tmp_path: Path, changes: dict[str, An
     same(again.energy(), whole.energy())
 
 
+def test_a_run_in_other_axes_is_another_run(tmp_path: Path) -> None:
+    """Of the same moments, by `integrate` and by `RigidBody.integrate`."""
+    body = ph.RigidBody(runs.TENSOR)
+    state: Any = ([1.0, 2.0, 3.0], [1.0, 0.0, 0.0, 0.0], 0.1, 3)
+    for k, (write, call, now) in enumerate(
+        [
+            (body.integrate, lambda *x, **y: ph.integrate(body.moments, *x, **y), "None"),
+            (lambda *x, **y: ph.integrate(body.moments, *x, **y), body.integrate, r"\[\["),
+        ]
+    ):
+        write(*state, save_to=tmp_path / str(k))
+        with pytest.raises(ValueError, match=rf"axes is {now}.*, but the run in .* has"):
+            call(*state, save_to=tmp_path / str(k), resume=True)
+
+
 def test_the_same_call_in_own_axes_with_a_function(tmp_path: Path) -> None:
     def call(**changes: Any) -> ph.Trajectory:
         arguments: dict[str, Any] = {"m0": M0, "q0": Q0, "h": 0.1, "n_steps": 20, "torque": pull}

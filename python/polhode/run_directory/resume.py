@@ -140,6 +140,9 @@ def _compare(name: str, now: Any, before: Any, where: str) -> None:
     if name == "torque":  # the terms are compared when they are read
         count = f"{len(now)} terms, but {where} has {len(before)}"
         require(len(now) == len(before), f"torque has {count}")
+    elif name == "axes" and (now is None) != (before is None):
+        frames = [value if value is None else value.tolist() for value in (now, before)]
+        raise ValueError(f"axes is {frames[0]}, but {where} has {frames[1]}")
     elif isinstance(now, np.ndarray):
         shapes = f"{now.shape}, but in {where} it is of shape {before.shape}"
         require(now.shape == before.shape, f"{name} is of shape {shapes}")
