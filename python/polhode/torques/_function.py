@@ -166,7 +166,7 @@ class Function(UserDefined):
         return f"Function({self.function!r}, depends_on_m={self.depends_on_m})"
 
 
-def _places(f: Callable[..., Any], names: Sequence[str] | None) -> tuple[int, ...]:
+def _places(f: Callable[..., Any], names: Sequence[Any] | None) -> tuple[int, ...]:
     """The places in (t, m, attitude) of the arguments that a torque function asks for."""
     who = f"the torque function {getattr(f, '__name__', f)!s}"
     known = f"the arguments of a torque are {', '.join(ARGUMENTS)}"
