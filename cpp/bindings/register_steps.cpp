@@ -310,11 +310,11 @@ bool validate_bodies(const py::object& inertia, const py::object& m, const py::o
         if (rod && !m.is_none()) {
             const validate::Argument momenta = read(m, 1, Kind::vectors);
             // A MemoryError now, and not after a check of all bodies.
-            std::size_t bytes = sizeof(double[3]);
+            std::vector<py::ssize_t> results{3};
             for (const std::ptrdiff_t length : validate::common_shape(moments, momenta)) {
-                bytes *= static_cast<std::size_t>(length);
+                results.push_back(length);
             }
-            const std::unique_ptr<char[]> results(new char[bytes]);
+            const py::array_t<double> room(results);
             validate::rods(moments, momenta, read(m, py::len(m) - 1, Kind::vectors));
         }
     }

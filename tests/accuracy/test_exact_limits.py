@@ -125,6 +125,7 @@ def test_slender_body_across_its_axis(method: str, least: float) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:a step of method .* was too long:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:no digit is correct:RuntimeWarning")
 @pytest.mark.parametrize("method", METHODS)
 def test_no_digit_left_is_nan(method: str) -> None:
     inertia = np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1000.0]])
@@ -136,6 +137,7 @@ def test_no_digit_left_is_nan(method: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:a step of method .* was too long:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:no digit is correct:RuntimeWarning")
 @pytest.mark.parametrize("method", METHODS)
 def test_a_long_way_from_the_middle_axis_is_nan(method: str) -> None:
     """As documented.  The closed form has to go half a period at most; 300 is less."""

@@ -25,16 +25,16 @@ STATES = ((0.8, 0.3, 0.4), (-0.3, 0.5, 0.8), (0.2, -0.7, 0.6))
 Array = NDArray[np.float64]
 
 
-def table() -> dict[int, list[tuple[mp.mpf, mp.mpf]]]:
+def table() -> dict[int, list[tuple[mp.mpf, ...]]]:
     """Distance from 1/2 and weight of the pairs of each rule, as the header has them."""
-    rules: dict[int, list[tuple[mp.mpf, mp.mpf]]] = {}
-    pattern = r"\{\{([^}]*)\},\s*\{([^}]*)\}\}"
-    for part in re.split(r"// (?=\d+ nodes?\n)", HEADER.read_text(encoding="utf-8"))[1:]:
-        rules[int(part.split()[0])] = [
-            tuple(mp.fsum(float.fromhex(x) for x in three.split(",")) for three in pair)
-            for pair in re.findall(pattern, part)
-        ]
-    return rules
+    pairs = [
+        tuple(mp.fsum(float.fromhex(x) for x in three.split(",") if x) for three in pair)
+        for pair in re.findall(
+            r"\{\{([^{}]*)\},\s*\{([^{}]*)\}\}", HEADER.read_text(encoding="utf-8")
+        )
+    ]
+    # One rule after another; rules 1 ... p - 1 have floor(p^2/4) pairs.
+    return {p: pairs[p * p // 4 : (p + 1) ** 2 // 4] for p in NODES}
 
 
 @pytest.mark.parametrize("p", NODES)

@@ -787,7 +787,7 @@ def test_bad_values(make: Callable[[], Any], message: str) -> None:
     ("make", "message"),
     [
         (lambda: torques.Prescribed([[1, 2, 3]]), "times is missing"),
-        (lambda: torques.Prescribed(lambda t: [1, 2, 3], [0.0]), "no times"),
+        (lambda: torques.Prescribed(lambda t: [1, 2, 3], [0.0]), "times must be None"),
         (lambda: torques.GravityGradient(1.0, inertia=INERTIA, tensor=np.eye(3)), "not both"),
         (lambda: torques.SpatialMomentum([1, 2, 3]), "function of time"),
         (lambda: torques.Constant("abc"), "value"),

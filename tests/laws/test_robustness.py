@@ -374,7 +374,7 @@ def test_the_end_is_quiet_where_nobody_reads(tmp_path: Path, arguments: list[str
         ("inertia = [" + 8_000 * "1" + ", 1, 1]", "digits"),
         (".".join(100_000 * "k") + " = 1", "longer than 16384 bytes"),
         ("h = 0.1\n" + 100_000 * "# no end\n", "longer than 16384 bytes"),
-        (".".join(8_000 * "k") + " = 1", "no such field"),
+        (".".join(8_000 * "k") + " = 1", "no field 'k'"),
     ],
     ids=["arrays", "tables", "digits", "dotted", "long", "dotted as far as may be"],
 )

@@ -42,7 +42,9 @@ def read(path: Path, driver: str) -> dict[str, Any]:
     """
     try:
         return _arguments(_table(path), driver)
-    except (TypeError, ValueError, RecursionError) as error:
+    except RecursionError:
+        raise ProblemError(f"{path}: nested too deeply") from None
+    except (TypeError, ValueError) as error:
         text = " ".join(str(error).split())
         text = text if text.isprintable() else ascii(text)
         text = text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
