@@ -183,6 +183,8 @@ def _state(inertia: ArrayLike, m: ArrayLike) -> tuple[Operand, Operand]:
     moments, momenta = Operand("inertia", inertia, 3), Operand("m", m, 3)
     rods = _arrays.check_inertia(moments.array)
     shape = _arrays.broadcast({"inertia": moments.batch, "m": momenta.batch})
+    if rods:
+        np.empty((*shape, 3))  # a MemoryError now, and not after a check of all bodies
     try:
         for at in _arrays.chunks(shape) if rods else ():  # a piece at a time is converted
             _arrays.check_rod_momentum(moments.piece(shape, at), momenta.piece(shape, at))
