@@ -142,7 +142,7 @@ class Integration {
     void run(std::ptrdiff_t first_step, std::ptrdiff_t n_steps, double seconds) {
         SplittingProblem& p = problem_;
         if (n_steps < 0 || first_step < 0 || first_step + n_steps > p.total_steps) {
-            throw py::value_error("steps that there are not");
+            throw py::value_error("step range out of bounds");
         }
         p.first_step = done_ = first_step;
         p.n_steps = n_steps;

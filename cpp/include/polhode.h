@@ -174,8 +174,7 @@ POLHODE_FUNCTION int polhode_integrate(int splitting,
  * k2).  Each function of k2 also exists with _kc2 at the end of its name: its last input is kc2 =
  * 1 - k2.  "symmetric_eigen" (tensors (n, 3, 3) -> moments (n, 3), axes (n, 3, 3), in columns:
  * nearest to the axes of the tensor, among their permutations and signs).  "so3_to_matrix" (q ->
- * Q), "so3_to_quaternion" (Q
- * -> q), "so3_rotate" (q, v -> v in space). */
+ * Q), "so3_to_quaternion" (Q -> q), "so3_rotate" (q, v -> v in space). */
 POLHODE_FUNCTION int polhode_function(const char* name,
                                       int64_t n,
                                       const double* const* inputs,

@@ -76,7 +76,7 @@ class Integration:
     Arguments, all by name; arrays are doubles in C order, bodies along one axis or more:
 
     method, options: row of methods() and its values: of the free flow or the direct integrator
-    direct: whether it integrates the torque directly; own: its columns (bodies, columns), else None
+    direct: whether it integrates the torque directly; work: its columns (bodies, columns), else None
     stages: of the splitting, (stages, 3): 0 a flow or 1 a kick, coefficient, c of a modified potential
     terms: of the torque: models as tuples, others as functions (order, t, m, attitude) -> (bodies, 3)
         with depends_on_m, has_modified, is_given
@@ -85,7 +85,7 @@ class Integration:
     axes: principal axes in the columns, in the body axes, (3, 3) or (bodies, 3, 3); None: the
         same axes. The state before the first step, saves and torques are in the body axes, the
         state after the first step is along the principal axes
-    lost: rounding errors of m, (bodies, 3); None: dropped
+    compensation: rounding errors of m, (bodies, 3); None: dropped
     order: of the splitting, 2: a torque that depends on m is kicked by the midpoint rule; None: unknown
     torque_state: numbers that the terms store from step to step, (bodies, numbers); a given momentum
         that is the only term stores 3

@@ -35,8 +35,8 @@ def attitude_from_rate(
         shape (n_steps, order/2, ..., 3), in the order of time. The nodes of a step that begins at t
         are ``t + h * (1 + numpy.polynomial.legendre.leggauss(order // 2)[0]) / 2``.
     q0 : array_like, shape (..., 4) or (..., 3, 3)
-        Attitude at `t0`, body to space: unit quaternions, scalar first, or rotation matrices. It is
-        normalised (made orthogonal) if necessary.
+        Attitude at `t0`, body to space: unit quaternions, scalar first, or rotation matrices.
+        Normalized as in `step`, which also says how a SciPy `Rotation` or a 4x4 pose is taken.
     h : array_like, shape (...)
         Time step, the same for all steps: one number, or one per body if `omega` is an array, of
         either sign. All broadcast together. With more than one step, shape (n,) raises an error,

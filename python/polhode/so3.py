@@ -4,7 +4,8 @@ Quaternions are scalar first, ``(w, x, y, z)``, with the Hamilton product; attit
 components to space components. A turn by 90 degrees about axis 3 is ``(sqrt(1/2), 0, 0,
 sqrt(1/2))`` and sends (1, 2, 3) to (-2, 1, 3). `q` and `-q` are the same rotation; if a function
 returns a quaternion, its docstring says which of the two. Scalar-last quaternions, SciPy's default,
-are converted by ``numpy.roll(q, 1, axis=-1)``.
+are converted by ``numpy.roll(q, 1, axis=-1)``. A 4x4 pose would be read as four
+quaternions: give ``pose[..., :3, :3]``.
 
 Every function takes whole arrays: the last axis (the last two of a matrix) holds the components,
 the others broadcast. Input of any real dtype, results float64. ``out=`` takes a writeable float64

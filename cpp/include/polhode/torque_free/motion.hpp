@@ -14,7 +14,7 @@
 /// Where chi is slightly above pi, y^n = y'^n u^n with y' the turn by chi - pi and u the half turn
 /// about m0: u^2 s^2 = 1, and for odd n one u and one s remain.
 ///
-/// The cost does not depend on the time: a step of a quarter period and two turns.
+/// The cost does not grow with the time: a step of at most a quarter period and two turns.
 
 #include "polhode/scalar/constants.hpp"
 #include "polhode/torque_free/exact.hpp"
