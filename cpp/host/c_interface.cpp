@@ -49,7 +49,7 @@ const char* kept() noexcept { return message.c_str(); }
 /// ends the process if it has no memory.
 class Messages {
   public:
-    Messages() : made_(pthread_key_create(&key_, std::free) == 0) {}
+    Messages() noexcept : made_(pthread_key_create(&key_, std::free) == 0) {}
     ~Messages() {
         if (made_) pthread_key_delete(key_);
     }
@@ -277,7 +277,7 @@ int polhode_motion_new(int64_t bodies,
                        int attitude,
                        polhode_motion** motion) {
     return status_of([&] {
-        require_array(motion, "motion");
+        require_array(static_cast<const void*>(motion), "motion");
         const Kernels& kernels = kernels_for(bodies);
         *motion = new polhode_motion(
             kernels.checks, kernels.motion, bodies, inertia, inertia_stride, m0, q0, attitude);
@@ -329,7 +329,8 @@ int polhode_integrate(int splitting,
                       double* m_saved,
                       double* q_saved) {
     return status_of([&] {
-        const auto own = own_schemes().find(splitting);
+        const auto found = own_schemes().find(splitting);
+        const OwnScheme* const own = found.get();
         require(own != nullptr || polhode_splitting_name(splitting) != nullptr,
                 "no such splitting scheme");
         const interface::Scheme scheme =
@@ -370,8 +371,8 @@ int polhode_function(const char* name,
         const ArrayFunction* found = function(name);
         if (found == nullptr) throw std::invalid_argument(std::string("no function ") + name);
         if (n == 0) return;
-        require_array(inputs, "inputs");
-        require_array(outputs, "outputs");
+        require_array(static_cast<const void*>(inputs), "inputs");
+        require_array(static_cast<const void*>(outputs), "outputs");
         for (int k = 0; k < found->inputs; ++k) require_array(inputs[k], "an array in inputs");
         for (int k = 0; k < found->outputs; ++k) require_array(outputs[k], "an array in outputs");
         call(*found, n, inputs, outputs);

@@ -57,8 +57,10 @@ const Level& choose() {
     for (const Level& level : levels) {
         if (wanted.empty() ? is_supported(level.name) : wanted == level.name) {
             if (is_supported(level.name)) return level;
-            throw std::runtime_error("POLHODE_ISA=" + wanted +
-                                     ": this processor lacks instruction-set level " + wanted);
+            throw std::runtime_error(std::string("POLHODE_ISA=")
+                                         .append(wanted)
+                                         .append(": this processor lacks instruction-set level ")
+                                         .append(wanted));
         }
         names += (names.empty() ? "" : ", ") + std::string(level.name);
     }

@@ -104,16 +104,18 @@ struct Chosen {
 
     Chosen(int number, std::ptrdiff_t bodies) : method{}, own(own_methods().find(number)) {
         const TorqueFreeTable& table = *level_for(bodies).torque_free;
-        const int i = own != nullptr ? own->row : number;
-        interface::require(i >= 0 && i < table.methods &&
-                               (own != nullptr || std::strcmp(table.rows[i].info->name, made) != 0),
-                           "no such method");
+        const OwnMethod* const mine = own.get();
+        const int i = mine != nullptr ? mine->row : number;
+        interface::require(
+            i >= 0 && i < table.methods &&
+                (mine != nullptr || std::strcmp(table.rows[i].info->name, made) != 0),
+            "no such method");
         const StepRow& row = table.rows[i];
         method = {row.info,
                   row.step,
                   row.history,
-                  own != nullptr ? own->options : row.info->complete({})};
-        if (own != nullptr && !own->tableau.empty()) method.options.data = own->tableau.data();
+                  mine != nullptr ? mine->options : row.info->complete({})};
+        if (mine != nullptr && !mine->tableau.empty()) method.options.data = mine->tableau.data();
     }
 };
 

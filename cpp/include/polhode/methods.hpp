@@ -31,6 +31,7 @@
 
 #include <array>
 #include <cstddef>
+#include <string_view>
 
 #include "polhode/batch_arguments.hpp"
 #include "polhode/direct/arguments.hpp"
@@ -228,7 +229,7 @@ struct Krysl {
     static constexpr bool is_euler = row.order == 1;
     /// Those that keep the momentum in space and not the energy can be corrected.
     static constexpr Option correction =
-        row.keeps == keeps_momentum ? energy_correction_option : Option{};
+        std::string_view(row.keeps) == keeps_momentum ? energy_correction_option : Option{};
     static constexpr MethodInfo info{
         row.name,
         row.order,

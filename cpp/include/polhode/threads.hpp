@@ -50,8 +50,8 @@ inline int usable_cores() {
 inline int threads_in(std::string_view text) {
     if (text.empty()) return 1;
     int value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    const char *const begin = text.data(), *const end = begin + text.size();
+    const auto [stop, error] = std::from_chars(begin, end, value);
     if (error != std::errc{} || stop != end || value == 0 || value < -1 || value > most_threads) {
         throw std::invalid_argument("POLHODE_NUM_THREADS must be -1 or 1 ... " +
                                     std::to_string(most_threads) + ", not " + std::string(text));

@@ -72,6 +72,7 @@ int validate_attitudes(const View& attitude,
 
 /// Adds up the lanes of the first `count` bodies, which are 0 or 1.
 template <class T>
+// NOLINTNEXTLINE(readability-non-const-parameter): the atomic addition writes it.
 POLHODE_INLINE void add_lanes(std::ptrdiff_t* sum, int count, const T (&ones)[1]) {
     double lanes[lanes_v<T>];
     store({lanes, 1, 0, 0}, 0, count, ones);

@@ -78,7 +78,7 @@ inline View body_at(const Argument& a, const Index& index) {
     for (std::size_t d = 0; d < index.size(); ++d) {
         where += (d == 0 ? "[" : ", ") + std::to_string(index[d]);
     }
-    if (!index.empty()) where += "]";
+    if (!index.empty()) where += ']';
     throw std::invalid_argument(where + " = " + shown(body_at(a, index), a.rows, a.columns) + ": " +
                                 why);
 }

@@ -54,7 +54,7 @@ template <class T>
     const std::uint8_t* length = table::terms.length.data();
     // s_{2k+1} or t_{2k+1}: homogeneous of degree k in C and H, by Horner's rule in H.
     const auto next_function = [&](int k) {
-        const auto coefficient = [k](int n) {
+        const auto coefficient = [=](int n) {
             if constexpr (wider_than_double<T>) {
                 return ratio<T>(table::numerator[n],
                                 table::denominator[k - table::first_half_order]);

@@ -29,8 +29,8 @@ struct Scratch {
         constexpr int most =
             3 * 9 + 2 * 9 + 1 + SplittingProblem::axes_numbers + 3 * DirectMethod::most_derivatives;
         const int own = problem.direct != nullptr ? problem.direct->columns : 0;
-        const auto columns = static_cast<std::size_t>(most + own + problem.torque_states);
-        numbers.reset(new double[columns * static_cast<std::size_t>(length)]);
+        const int columns = most + own + problem.torque_states;
+        numbers.reset(new double[static_cast<std::size_t>(columns * length)]);
         bodies.reset(new Inertia<T>[static_cast<std::size_t>(length / lanes_v<T>)]);
     }
 };

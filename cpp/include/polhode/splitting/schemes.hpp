@@ -21,7 +21,9 @@
 ///
 /// A new scheme is one table and one row of `all`.
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "polhode/config.hpp"
 #include "polhode/splitting/arguments.hpp"
@@ -329,12 +331,7 @@ constexpr bool is_consistent(const SplittingScheme& scheme) {
     }
     return flows < 0x1p-50 && -flows < 0x1p-50 && kicks < 0x1p-50 && -kicks < 0x1p-50;
 }
-static_assert([] {
-    for (const SplittingScheme& scheme : all) {
-        if (!is_consistent(scheme)) return false;
-    }
-    return true;
-}());
+static_assert(std::all_of(std::begin(all), std::end(all), is_consistent));
 
 }  // namespace splitting
 POLHODE_NAMESPACE_END
