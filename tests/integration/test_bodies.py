@@ -645,3 +645,47 @@ def test_a_zero_quaternion_is_refused_in_any_axes() -> None:
     ):
         with pytest.raises(ValueError, match=r"q0?\[1\] = \[0.0, .*: a zero quaternion"):
             call()
+
+
+START = ([0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0])
+SKEW = [[2.0, 0.1, 0.0], [0.1, 3.0, 0.2], [0.0, 0.2, 4.0]]
+
+
+@pytest.mark.parametrize("name", ["step", "motion", "integrate"])
+def test_a_matrix_that_is_not_a_rotation_is_refused_in_any_axes(name: str) -> None:
+    """Before it is projected."""
+    steps: tuple[Any, ...] = {"step": (0.1,), "motion": (), "integrate": (0.1, 1)}[name]
+    Q = np.diag([1.001, 1.0, 1.0])
+    with pytest.raises(ValueError, match="not a rotation"):
+        getattr(ph.RigidBody(SKEW), name)(START[0], Q, *steps)
+
+
+def test_two_kicks_one_after_another_in_any_axes() -> None:
+    """The second kick finds the torque of the first, which has joined the step before."""
+    how: dict[str, Any] = {"torque": ph.torques.HeavyTop([0.2, -0.1, 0.4])}
+    stages = (("kick", 0.3, 0.0), ("kick", 0.2, 0.0), ("flow", 1.0, 0.0), ("kick", 0.5, 0.0))
+    twice = ph.Splitting("two kicks", 2, "", (), False, {}, "", False, stages)
+    body = ph.RigidBody(SKEW)
+    got = body.integrate(*START, 0.1, 20, splitting=twice, **how)
+    want = body.integrate(*START, 0.1, 20, splitting="strang", **how)
+    close(got.m, want.m, atol=1e-14)
+
+
+@pytest.mark.parametrize("method", ["exact", "trapm"])
+def test_moments_of_each_body_under_a_torque_of_the_whole_batch(method: str) -> None:
+    """Bodies beside whole packs: the same bits alone and among others."""
+    inertia = np.linspace(1.0, 2.0, 33).reshape(11, 3)
+    m0 = np.linspace(0.2, 0.9, 33).reshape(11, 3)
+    how: dict[str, Any] = {"method": method, "torque": lambda m: -0.1 * m}
+    how["splitting"] = "strang" if method == "exact" else None
+    batch = ph.integrate(inertia, m0, START[1], 0.1, 5, **how)
+    for i in (0, 8, 10):
+        one = ph.integrate(inertia[i], m0[i], START[1], 0.1, 5, **how)
+        same(one.m, batch.m[:, i])
+
+
+def test_a_position_in_single_precision_near_the_plane() -> None:
+    """What the constructor takes, the integration takes."""
+    p, n = np.array([1.0, 0.0, 1e-7], np.float32), np.array([0.0, 0.0, 1.0], np.float32)
+    torque = ph.torques.GravityGradient(1e-3, position=p, normal=n)
+    ph.integrate([1.0, 2.0, 2.5], *START, 0.1, 2, torque=torque)

@@ -525,6 +525,11 @@ def test_what_is_null_or_no_row_is_refused() -> None:
     assert LIBRARY.polhode_function(None, INT64(0), None, None) == 1
     assert LIBRARY.polhode_function(b"agm", INT64(0), None, None) == 0
     assert LIBRARY.polhode_function(b"agm", INT64(1), None, None) == 1
+    # No bodies: the arrays may be null, shared moments too.
+    assert not LIBRARY.polhode_step(
+        number, INT64(0), None, INT64(0), None, None, QUATERNION, one,
+        INT64(0), INT64(1), 1, None, None, None,
+    )  # fmt: skip
     # Saves further apart than the steps, by as much as a number can be.
     start = integrate("strang", inertia[0], m, q, QUATERNION, 5, TORQUE(), 5)
     saved = np.full((2, 2, 3), np.nan), np.full((2, 2, 4), np.nan)

@@ -312,6 +312,8 @@ class RigidBody:
         matrix = attitude.core == (3, 3)
         to_principal = _core.to_principal_of_matrix if matrix else _core.to_principal
         _arrays.broadcast({"bodies": self.shape, "m": momenta.batch, "q": attitude.batch})
+        if matrix:  # before it is projected
+            _arrays.check_attitude(q, "q")
         principal = to_principal(self._axes, m, q)
         try:
             m_end, q_end = step(self._moments, principal[0], principal[1], h, **options)

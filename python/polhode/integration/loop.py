@@ -86,6 +86,7 @@ def run(
     if not settings.in_core:
         size = settings.n_steps if files is None else 1
     begun = state.rows > 0
+    finite = np.isfinite(state.m).all(-1) if begun else True  # others were lost in an earlier call
     try:
         with _bar(progress, settings.n_steps, state.step) as bar:
             if not begun:
@@ -126,7 +127,7 @@ def run(
     if (implicit or nonfinite_torque.any()) and np.isfinite(settings.h).all():
         lost = ~np.isfinite(trajectory.m[-1]).all(-1) & np.isfinite(trajectory.m[0]).all(-1)
         start = trajectory.q[0]
-        lost &= np.isfinite(start).all(tuple(range(lost.ndim, start.ndim)))
+        lost &= np.isfinite(start).all(tuple(range(lost.ndim, start.ndim))) & finite
         by_torque = int(np.count_nonzero(lost & nonfinite_torque))
         others = int(np.count_nonzero(lost)) - by_torque
         warn_of_lost(settings.method, implicit * others, by_torque)

@@ -165,9 +165,12 @@ class RunFiles:
 
     def count(self, rows: int) -> None:
         """Add rows that are filled, and no longer change, to the checksums."""
-        for k, saved in ((3, self.m), (4, self.q)):
-            self._sums[k] = _sum_rows(saved, self.rows, rows, self._sums[k])
-        self.rows = rows
+        sums = [
+            _sum_rows(saved, self.rows, rows, self._sums[k])
+            for k, saved in ((3, self.m), (4, self.q))
+        ]
+        # Together: after Ctrl-C, sums and rows belong to each other.
+        self._sums[3:5], self.rows = sums, rows
 
     def write_state(self, state: Callable[[], Arrays]) -> None:
         """Record the counted rows, and this state, from which the run continues."""

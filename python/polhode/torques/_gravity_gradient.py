@@ -94,6 +94,11 @@ class GravityGradient(ModelOfInertia):
             off = np.abs(np.sum(along * up, axis=-1)) > limit
             why = f"not normal to `normal` (to {limit:.0e}): give velocity=, or the orbit's normal"
             _arrays.refuse("position", *_of_satellites(self.position, off), 1, why)
+            if (np.abs(np.sum(along * up, axis=-1)) > 1e-8).any():
+                # Of a shorter type: `with_inertia` makes the torque again from doubles.
+                part = np.sum(self.position * up, axis=-1, keepdims=True) * up
+                self.position = self.position - part
+                along = _direction("position", self.position)
         along = along - np.sum(along * up, axis=-1, keepdims=True) * up
         along = along / np.linalg.norm(along, axis=-1, keepdims=True)
         rate = self.mean_motion

@@ -74,6 +74,7 @@ inline void check_bodies(const validate::Kernels& kernels,
                          const View& m,
                          const View& q,
                          bool matrix) {
+    if (bodies == 0) return;  // the arrays may be null
     const int rows = matrix ? 3 : 1, columns = matrix ? 3 : 4;
     validate::bodies(kernels,
                      validate::Argument::flat("inertia", inertia, bodies, 1, 3),

@@ -75,7 +75,6 @@ class Block {
             if (p.first_step == 0 && p.n_steps > 0) state_to_principal_axes();
         }
         const bool shared = p.inertia.body == 0;
-        if (p.whole != nullptr && !shared) return;
         // The constants of the bodies, computed once for all flows.
         for (std::ptrdiff_t i = 0; i < (shared ? 1 : padded); i += lanes_v<T>) {
             scratch.bodies[i / lanes_v<T>] = inertia(i);

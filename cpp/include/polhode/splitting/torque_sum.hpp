@@ -61,8 +61,7 @@ class TorqueSum {
             Vec3<T> f = block_.vec3(out, i);
             if (rotates) {
                 f = block_.to_principal_axes(i, f);
-                // After two kicks a flow follows, and the torque is not needed again.
-                if (a.kicks.count < 2) block_.store(out, i, f);
+                block_.store(out, i, f);
             }
             if (a.kicks.count > 0) {
                 torque::do_kicks(a, i, f);
