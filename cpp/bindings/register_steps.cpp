@@ -227,7 +227,8 @@ py::object step(PyObject* const* x) {
     // validate matrices.  Given arrays must not change when an error is raised.
     if (!arrays.fresh) watch.share(count, threads, whole_packs, 1, look);
     if (!arrays.fresh && violations != all_valid) arrays.check(checks);
-    const auto invalid = [&] { return arrays.fresh && (violations & some_invalid) != 0; };
+    bool checked = !arrays.fresh;
+    const auto invalid = [&] { return !checked && (violations & some_invalid) != 0; };
     const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
         if (matrix && arrays.fresh) look(begin, end);
         std::ptrdiff_t unchecked = 0;
@@ -255,7 +256,14 @@ py::object step(PyObject* const* x) {
         });
     };
     watch.share(count, threads, whole_packs, n_steps, work);
-    if (arrays.fresh && violations != all_valid) arrays.check(checks);
+    if (arrays.fresh && violations != all_valid) {
+        arrays.check(checks);
+        if (invalid()) {  // not the arguments, but a state on the way: all bodies are stepped
+            checked = true;
+            lost = 0;
+            watch.share(count, threads, whole_packs, n_steps, work);
+        }
+    }
     return arrays.results(lost);
 }
 

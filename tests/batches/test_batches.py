@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -618,3 +619,18 @@ def test_subnormal_momenta_of_multistep_methods(method):
         )
         for one, all_ in zip(alone, many, strict=True):
             np.testing.assert_array_equal(all_, np.broadcast_to(one, all_.shape))
+
+
+def test_states_that_become_invalid_on_the_way_leave_no_body_out():
+    """Moments of molecules in SI units and steps of 1 s: NaN, and every result is written."""
+    rng = np.random.default_rng(3)
+    inertia = rng.uniform(0.5e-47, 2e-47, (9, 2, 2, 3))
+    m, q = rng.normal(size=(9, 2, 2, 3)), rng.normal(size=(1, 2, 1, 4))
+    for _ in range(3):
+        old = [np.full((9, 2, 2, k), 7.0) for k in (3, 4)]  # memory that new arrays take
+        del old
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            m1, q1 = ph.step(inertia, m, q, -10.0, method="rk4", n_steps=2)
+        assert np.isnan(m1).all()
+        assert np.isnan(q1).all()
