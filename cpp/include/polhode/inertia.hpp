@@ -164,8 +164,8 @@ POLHODE_INLINE mask_t<T> takes_second_axes(
 }
 
 /// Is a momentum so near axis 2, but not on it, and a step so long that the way back is lost?
-/// Squares of components below 1e-135 |m| underflow on the way, so that the motion cannot be told
-/// from the separatrix; in less than 300 growth times it need not be.
+/// Squares of components below 1e-135 |m| underflow on the way, so that the motion is
+/// indistinguishable from the separatrix; in less than 300 growth times this does not matter.
 ///
 /// @param m1,m2,m3  momentum along the sorted axes, signs and the order of 1 and 3 do not matter
 /// @param growth2   (1/I2 - 1/I3) (1/I1 - 1/I2) (h m2)^2, the square of the growth times in the

@@ -80,7 +80,7 @@ struct ImplicitStages {
     Vec3<T> a;  ///< h / I
     const Vec3<T>* L;
     const StopRequest* stop;
-    /// Room for 3 `most` rows where Known = 0: 77 KB, which a thread's stack may not have.
+    /// Room for 3 `most` rows where Known = 0: 77 KB, which may exceed a thread's stack.
     Row* room = nullptr;
 
     POLHODE_INLINE int stages() const { return Known > 0 ? Known : tableau.stages; }
