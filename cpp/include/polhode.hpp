@@ -36,6 +36,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "polhode/bodies/tensors.hpp"
+
 #if defined(POLHODE_HEADER_ONLY)
 #include "polhode/interface/header_only.hpp"
 #define POLHODE_WAY header_only
@@ -263,24 +265,37 @@ void integrate(std::span<const double> inertia,
     }
 }
 
+struct BodyOptions {
+    /// Refuse a tensor with a principal moment above the sum of the other two, by more than 1e-9 of
+    /// the largest: no distribution of mass has it.
+    bool physical = true;
+};
+
 /// A body with any inertia tensor: m and q are in the axes of the tensor.
 class RigidBody {
   public:
-    explicit RigidBody(const Tensor& tensor) {
-        double largest = 0.0;
-        for (const double x : tensor) largest = std::max(largest, std::abs(x));
+    /// Of a tensor that is symmetric to 1e-9 of its largest entry.  A principal moment within 16
+    /// eps of the largest, or 4 eps in a diagonal tensor, is set to zero: the body is a rod.
+    explicit RigidBody(const Tensor& tensor, BodyOptions options = {}) {
+        using bodies::TensorFault, bodies::tensor_tolerance;
         Tensor half{};  // without the rounding errors of the other half
-        for (std::size_t i = 0; i < 3; ++i) {
-            for (std::size_t j = 0; j < 3; ++j) {
-                const double a = tensor[3 * i + j], b = tensor[3 * j + i];
-                if (std::abs(a - b) > 1e-9 * largest) {
-                    throw std::invalid_argument("the inertia tensor is not symmetric");
-                }
-                half[3 * i + j] = a == b ? a : 0.5 * a + 0.5 * b;
-            }
+        switch (bodies::symmetric_half(tensor.data(), half.data(), tensor_tolerance)) {
+            case TensorFault::not_finite:
+                throw std::invalid_argument("the inertia tensor is not finite");
+            case TensorFault::not_symmetric:
+                throw std::invalid_argument("the inertia tensor is not symmetric");
+            default:
+                break;
         }
         backend::principal_axes(half.data(), moments_.data(), axes_.data(), turn_.data());
+        bodies::set_zero_moment(
+            half.data(), moments_.data(), std::numeric_limits<double>::epsilon(), tensor_tolerance);
         (void)POLHODE_WAY::step(moments_, Vector{}, turn_, 0.0);  // throws if no body has them
+        if (options.physical && bodies::exceeds_triangle(moments_.data(), tensor_tolerance)) {
+            throw std::invalid_argument(
+                "a principal moment of the inertia tensor exceeds the sum of the other two, which "
+                "no distribution of mass has; {.physical = false} takes it all the same");
+        }
     }
     /// In the order of `axes`.
     const Vector& moments() const { return moments_; }

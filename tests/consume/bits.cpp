@@ -1,5 +1,7 @@
 // The same calls for both ways to use polhode.hpp: the test compares what they print.
+#include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <stdexcept>
@@ -8,6 +10,13 @@
 
 #include "polhode.hpp"
 #include "polhode.hpp"  // as where several headers of a program include it
+
+// By its name where the library looks it up, as a type where the compiler does.
+#if defined(POLHODE_HEADER_ONLY)
+#define IMID method<"imid">
+#else
+#define IMID "imid"
+#endif
 
 namespace {
 
@@ -106,13 +115,22 @@ void exceptions() {
     }
     for (const Tensor& wrong : {Tensor{2, 0.4, 0, 0.3, 1.5, 0.1, 0, 0.1, 1.2},
                                 Tensor{},
-                                Tensor{-1, 0, 0, 0, 1, 0, 0, 0, 1}}) {
-        try {
-            const RigidBody body(wrong);
-        } catch (const std::invalid_argument&) {
-            std::printf("refused\n");
-        }
+                                Tensor{-1, 0, 0, 0, 1, 0, 0, 0, 1},
+                                Tensor{1, 0, 0, 0, 1, 0, 0, 0, NAN},
+                                Tensor{1, 0, 0, 0, 1, 0, 0, 0, 2.00001},
+                                Tensor{0.1, 0.1, 0, 0.1, 2, 0, 0, 0, 3}}) {
+        refused([&] { const RigidBody body(wrong); });
     }
+    // In other axes, the moments (1, 1, 5), the rod (0, 1, 1) and a flat body, (1, 2, 3 + 1e-10).
+    const RigidBody any({7. / 3, 4. / 3, 4. / 3, 4. / 3, 7. / 3, 4. / 3, 4. / 3, 4. / 3, 7. / 3},
+                        {.physical = false});
+    const double r = 1. / 3;
+    const RigidBody rod({2 * r, -r, -r, -r, 2 * r, -r, -r, -r, 2 * r});
+    const RigidBody flat({1, 0, 0, 0, 2, 0, 0, 0, 3 + 1e-10});
+    for (const Vector& x : {any.moments(), rod.moments(), flat.moments()}) {
+        std::printf("%.3f %.3f %.3f\n", x[0], x[1], x[2]);
+    }
+    std::printf("%d\n", std::count(rod.moments().begin(), rod.moments().end(), 0.0) == 1);
 }
 
 }  // namespace
@@ -138,6 +156,7 @@ int main() {
     top("strang", 1, {});
     top("rkn", 130, {.splitting = "rkn6_14", .t0 = 1.0, .threads = 2});
     top_of_batch("rkn", 130, {.splitting = "rkn6_14", .t0 = 1.0, .threads = 2});
+    top("named", 7, {.method = IMID});
     top("own", 7, {.splitting = {{0.5, 0.5}, {1.0}}, .method = method<"magnus4">});
     top("of m", 7, {.depends_on_m = true});
     Bodies one = some_bodies(1);

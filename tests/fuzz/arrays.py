@@ -667,7 +667,7 @@ def case_rigid_body(rng: Generator) -> Call:
         if what == "motion":
             return rigid.motion(m, q)(h, out=out)
         if what == "integrate":
-            run = rigid.integrate(m, q, np.ravel(h)[:1].sum(), 2)
+            run = rigid.integrate(m, q, next(iter(np.ravel(h)), 0.0), 2)
             return run.t, np.asarray(run.m), np.asarray(run.q)
         return getattr(rigid, what)(m)
 

@@ -214,6 +214,28 @@ def test_a_constant_function_asks_for_nothing() -> None:
     same(run(lambda: [0.1, 0.0, 0.2]).m, run(constant).m)
 
 
+def scaled(strength: float, t: float, q: Array) -> Array:
+    return strength * pull(t, q)
+
+
+def scaled_last(t: float, q: Array, strength: float) -> Array:
+    return strength * pull(t, q)
+
+
+def test_a_partial_function_asks_for_what_is_left() -> None:
+    expected = run(pull)
+    for torque in (
+        functools.partial(scaled, 1.0),
+        functools.partial(scaled_last, strength=1.0),
+        functools.partial(functools.partial(scaled_last), strength=1.0),
+    ):
+        same(run(torque).m, expected.m)
+    fixed = functools.partial(scaled_last, q=Q0 * np.ones((3, 1)), strength=1.0)
+    assert ph.torques.Function(fixed).asked == (0,)  # the attitude is set
+    with pytest.raises(TypeError, match=r"takes 't' by name only: set strength by position, or la"):
+        run(functools.partial(scaled, strength=1.0))
+
+
 @pytest.mark.parametrize(
     ("function", "message"),
     [

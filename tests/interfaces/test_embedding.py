@@ -21,6 +21,7 @@ from programs import AHEAD, CONSUME, EXAMPLES, built_by_cmake, lines_of, printed
 import polhode as ph
 
 pytestmark = pytest.mark.programs
+EPS = 2.0**-52
 
 ROOT = EXAMPLES.parent
 WARNINGS = ["-std=c++20", "-Wextra", "-Wpedantic", "-Wshadow"]
@@ -172,13 +173,46 @@ def test_both_ways_have_the_same_bits_and_errors(tmp_path: Path) -> None:
     )
     # A torque's first exception comes out at once, and the state is that of the start.
     assert linked[:2] == [["at", "0.300000", "140000", "1"]] * 2
-    assert linked[2:6] == [["0.5", "0.5"], ["refused"], ["refused"], ["refused"]]
+    assert linked[2] == ["0.5", "0.5"]
+    assert [" ".join(line[:6]) for line in linked[3:9]] == [
+        "the inertia tensor is not symmetric",
+        "inertia = [0.0, 0.0, 0.0]: all",
+        "inertia = [-1.0, 1.0, 1.0]: a",
+        "the inertia tensor is not finite",
+        *["a principal moment of the inertia"] * 2,
+    ]
+    moments = np.array(linked[9:12], np.float64)
+    close(np.sort(moments), [[1.0, 1.0, 5.0], [0.0, 1.0, 1.0], [1.0, 2.0, 3.0]], atol=0.0)
+    assert linked[12] == ["1"]  # exactly zero: a rod
     m, q = ph.step([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0], 2.0)
-    assert [float.fromhex(x) for x in linked[6][1:]] == [*m, *q]
+    assert [float.fromhex(x) for x in linked[13][1:]] == [*m, *q]
     assert ["accepted"] not in linked
     of_body, of_batch = (line for line in linked if line[0] == "rkn")
     assert of_body == of_batch
+    (named,) = (line for line in linked if line[0] == "named")
+    got = np.array([float.fromhex(x) for x in named[1:]])
+    want = named_method_in_python()
+    close(got[:21].reshape(7, 3), want.m[-1], atol=5 * EPS)
+    close(got[21:].reshape(7, 4), want.q[-1], atol=5 * EPS)
     assert own == linked
+
+
+def named_method_in_python() -> ph.Trajectory:
+    """The bodies and the torque of bits.cpp."""
+    x = 0.01 * np.arange(7.0)
+    one = np.ones(7)
+
+    def top(t: float, q: Any) -> Any:
+        w, i, j, k = np.moveaxis(q, -1, 0)
+        u = 0.5 + x + 0.1 * t
+        return np.stack([2 * u * (j * k + w * i), -2 * u * (i * k - w * j), 0 * u], axis=-1)
+
+    start = (
+        np.stack([1.0 + x, 1.5 * one, 2.2 - x], axis=-1),
+        np.stack([0.3 - x, 0.5 * one, 0.8 + x], axis=-1),
+        np.stack([one, x, -x, 0.5 * one], axis=-1),
+    )
+    return ph.integrate(*start, 0.05, 20, torque=top, method="imid")
 
 
 @pytest.mark.parametrize("name", ['"dmv7"', 'polhode::method<"dmv7">'])

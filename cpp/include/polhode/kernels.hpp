@@ -11,6 +11,7 @@
 #include "polhode/bodies/quantities.hpp"
 #include "polhode/bodies/rods.hpp"
 #include "polhode/bodies/symmetric_eigen.hpp"
+#include "polhode/bodies/tensors.hpp"
 #include "polhode/elliptic/functions.hpp"
 #include "polhode/elliptic/landen.hpp"
 #include "polhode/methods.hpp"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -177,13 +178,16 @@ def _places(f: Callable[..., Any], names: Sequence[Any] | None) -> tuple[int, ..
             raise TypeError(
                 f"{who} has no signature: give Function(f, arguments=('t', 'q'))"
             ) from None
+        # Those that functools.partial sets by name, which makes the ones after them keywords.
+        bound = f.keywords if isinstance(f, functools.partial) else {}
         for each in parameters:
-            if each.kind is each.KEYWORD_ONLY and each.name in ARGUMENTS:
-                raise TypeError(f"{who} takes {each.name!r} by name only: drop the *")
+            if each.kind is each.KEYWORD_ONLY and each.name in ARGUMENTS and each.name not in bound:
+                advice = f"set {', '.join(bound)} by position, or last" if bound else "drop the *"
+                raise TypeError(f"{who} takes {each.name!r} by name only: {advice}")
         names = [
             each.name
             for each in parameters
-            if each.name in ARGUMENTS
+            if (each.name in ARGUMENTS and each.name not in bound)
             or (each.default is each.empty and each.kind is not each.VAR_KEYWORD)
         ]
     if isinstance(names, str) or not isinstance(names, Sequence):
