@@ -18,9 +18,10 @@
 #include "interrupts.hpp"
 #include "levels.hpp"
 #include "polhode/so3.hpp"
-#include "polhode/splitting/schemes.hpp"
 #include "polhode/threads.hpp"
 #include "python_torque.hpp"
+#include "splitting_tables.hpp"
+#include "step_parts.hpp"
 #include "torque_term.hpp"
 
 namespace py = pybind11;
@@ -77,7 +78,9 @@ class Integration {
         const Doubles stages = array("stages"), h = array("h");
         p.total_steps = value<std::ptrdiff_t>("total_steps");
         p.save_every = value<std::ptrdiff_t>("save_every");
-        const std::ptrdiff_t saves = 1 + (p.total_steps + p.save_every - 1) / p.save_every;
+        window_ = has("window") && value<bool>("window");
+        const std::ptrdiff_t saves =
+            window_ ? m_saved.shape(0) : 1 + (p.total_steps + p.save_every - 1) / p.save_every;
         if (m_saved.size() != saves * m_.size() ||
             attitude_saved.size() != saves * attitude.size() ||
             (h.ndim() != 0 && h.size() != p.total_steps) || stages.ndim() != 2 ||
@@ -118,6 +121,10 @@ class Integration {
             if (times.size() != p.total_steps + 1) throw py::value_error("times of another number");
             p.times = times.data();
         }
+        if (has("parts")) {
+            const Doubles parts = array("parts");
+            parts_ = {reinterpret_cast<const StepParts::Part*>(parts.data()), parts.size() / 4};
+        }
         p.m_saved = {m_saved.mutable_data(), 3, 1, 3};
         p.attitude_saved = {attitude_saved.mutable_data(), core, 1, 3};
         p.m_save_stride = m_.size();
@@ -140,40 +147,52 @@ class Integration {
 
     /// At most `n_steps` steps; if a torque calls back, only steps that begin within `seconds`.
     void run(std::ptrdiff_t first_step, std::ptrdiff_t n_steps, double seconds) {
-        SplittingProblem& p = problem_;
+        SplittingProblem p = problem_;
         if (n_steps < 0 || first_step < 0 || first_step + n_steps > p.total_steps) {
             throw py::value_error("step range out of bounds");
         }
-        p.first_step = done_ = first_step;
-        p.n_steps = n_steps;
-        p.m_from = p.m;
-        p.attitude_from = p.attitude;
-        p.keeps_state = true;
-        if (start_m_.data != nullptr) {  // the state is the last save
-            if (first_step == 0) {
-                p.m_from = n_steps == 0 ? start_m_ : p.m_saved;
-                p.attitude_from = n_steps == 0 ? start_attitude_ : p.attitude_saved;
-            }
-            p.keeps_state = n_steps > 0 && first_step + n_steps < p.total_steps;
+        if (window_) {  // the first row is the one before these steps
+            p.m_saved.data -= first_step * p.m_save_stride;
+            p.attitude_saved.data -= first_step * p.attitude_save_stride;
         }
-        const auto run = dispatch::level_for(bodies()).splitting->run;
-        const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(p, begin, end); };
-        // polhode.integrate requests as many steps as take a tenth of a second; one step of a
-        // million bodies may take longer.
-        if (p.whole == nullptr) {
-            watch_.share(bodies(), threads_, SplittingProblem::block_bodies, n_steps, work);
-        } else if (!p.whole->calls_back()) {
-            const auto all = [&](std::ptrdiff_t, std::ptrdiff_t) { run(p, 0, bodies()); };
-            watch_.share(1, 1, 1, n_steps * bodies(), all);
-        } else if (bodies() > 0) {
-            end_ = Clock::now() + std::chrono::duration<double>(seconds);
-            run(p, 0, bodies());  // goes_on counts the steps
-            return;
-        }
-        done_ += n_steps;
+        end_ = Clock::now() + std::chrono::duration<double>(seconds);
+        done_ = first_step;
+        const std::ptrdiff_t end = first_step + n_steps;
+        do {
+            const std::ptrdiff_t next = parts_.next(done_, end);
+            if (next > done_ || n_steps == 0) some_steps(p, next - done_);
+            if (done_ < next || next == end) return;
+            step_in_parts(p);
+        } while (done_ < end);
     }
     /// Steps from the start of the integration to the last that is complete.
     std::ptrdiff_t done() const { return done_; }
+
+    /// Moves bodies along `ways`, (ways, 6): the integers of each, see Way; and their times.
+    void move(const py::array_t<std::int64_t, py::array::c_style>& ways,
+              const Doubles& times,
+              Doubles m,
+              Doubles attitude) {
+        const std::ptrdiff_t count = ways.shape(0);
+        const std::int64_t* const rows = ways.data();
+        const double* const t = times.data();
+        double *const to_m = m.mutable_data(), *const to_attitude = attitude.mutable_data();
+        const auto run = dispatch::level_for(bodies()).splitting->run;
+        const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+            Ways move(problem_, parts_, to_m, to_attitude, bodies());
+            for (std::ptrdiff_t i = begin; i < end; ++i) {
+                const std::int64_t* const r = rows + 6 * i;
+                move({r[0], r[1], r[2], r[3], r[4], r[5], t[2 * i], t[2 * i + 1]}, run);
+            }
+        };
+        if (problem_.whole == nullptr) return watch_.share(count, threads_, 1, 1, work);
+        in_parts_ = true;
+        for (std::ptrdiff_t i = 0; i < count; ++i) {
+            done_ = rows[6 * i + 3];
+            whole_.torque_is_current = false;
+            work(i, i + 1);
+        }
+    }
 
   private:
     using Clock = std::chrono::steady_clock;
@@ -183,6 +202,57 @@ class Integration {
     template <class T>
     T value(const char* name) const {
         return given_[name].cast<T>();
+    }
+    /// The next steps of p, a problem like this one.
+    void some_steps(SplittingProblem& p, std::ptrdiff_t n_steps) {
+        p.first_step = done_;
+        p.n_steps = n_steps;
+        set_state(p, n_steps);
+        take(p);
+    }
+    /// The next step, which is done in parts, as as many steps of a problem of shorter ones.
+    void step_in_parts(SplittingProblem p) {
+        StepList list;
+        parts_.visit(
+            p, done_, [&](const StepParts::Part& part) { list.add(part.begin, part.end, part.h); });
+        const std::ptrdiff_t n = done_, count = list.count();
+        set_state(p, 1);
+        list.put(p, n * count);
+        p.save_every = std::min(p.save_every, p.total_steps) * count;
+        p.total_steps *= count;
+        in_parts_ = true;
+        take(p);
+        in_parts_ = false;
+        done_ = n + 1;
+    }
+    /// Where the state before and after the next steps is.
+    void set_state(SplittingProblem& p, std::ptrdiff_t n_steps) const {
+        p.m_from = p.m;
+        p.attitude_from = p.attitude;
+        p.keeps_state = true;
+        if (start_m_.data == nullptr) return;
+        if (done_ == 0) {  // the state is the last save
+            p.m_from = n_steps == 0 ? start_m_ : p.m_saved;
+            p.attitude_from = n_steps == 0 ? start_attitude_ : p.attitude_saved;
+        }
+        p.keeps_state = n_steps > 0 && done_ + n_steps < p.total_steps;
+    }
+    /// The steps of p, which `done_` counts unless they are parts.
+    void take(const SplittingProblem& p) {
+        const auto run = dispatch::level_for(bodies()).splitting->run;
+        const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(p, begin, end); };
+        // polhode.integrate requests as many steps as take a tenth of a second; one step of a
+        // million bodies may take longer.
+        if (p.whole == nullptr) {
+            watch_.share(bodies(), threads_, SplittingProblem::block_bodies, p.n_steps, work);
+        } else if (!p.whole->calls_back()) {
+            const auto all = [&](std::ptrdiff_t, std::ptrdiff_t) { run(p, 0, bodies()); };
+            watch_.share(1, 1, 1, p.n_steps * bodies(), all);
+        } else if (bodies() > 0) {
+            run(p, 0, bodies());  // goes_on counts the steps
+            return;
+        }
+        done_ += p.n_steps;
     }
     /// Not converted: the core works directly in this array.
     Doubles array(const char* name) const {
@@ -261,6 +331,7 @@ class Integration {
     static bool goes_on(void* self) {
         auto& integration = *static_cast<Integration*>(self);
         integration.watch_.check_asked();
+        if (integration.in_parts_) return true;
         ++integration.done_;
         return Clock::now() < integration.end_;
     }
@@ -277,54 +348,12 @@ class Integration {
     WholeBatch whole_{share, this};
     std::chrono::time_point<Clock, std::chrono::duration<double>> end_;
     SplittingProblem problem_{};
+    StepParts parts_{nullptr, 0};
+    bool window_ = false, in_parts_ = false;
     std::pair<Doubles, Doubles> start_;
     View start_m_ = {}, start_attitude_ = {};  ///< null: they are in the state
     Watch watch_;
 };
-
-py::list torque_models() {
-    py::list list;
-    for (const TorqueModel& model : dispatch::level().splitting->models) {
-        const TorqueInfo& info = *model.info;
-        py::dict row;
-        row["name"] = info.name;
-        row["parameters"] = info.parameters;
-        row["depends_on_t"] = info.depends_on_t;
-        row["depends_on_m"] = info.depends_on_m;
-        row["has_potential"] = info.has_potential;
-        row["has_derivative"] = info.has_derivative;
-        list.append(row);
-    }
-    return list;
-}
-
-py::list splittings() {
-    py::list list;
-    for (const SplittingScheme& scheme : splitting::all) {
-        py::list stages;
-        for (int i = 0; i < scheme.count; ++i) {
-            const Stage& stage = scheme.stages[i];
-            stages.append(py::make_tuple(
-                stage.kind == Stage::flow ? "flow" : "kick", stage.coefficient, stage.modified));
-        }
-        py::dict row;
-        row["name"] = scheme.name;
-        row["order"] = scheme.order;
-        row["kind"] = scheme.kind;
-        row["symmetric"] = scheme.symmetric;
-        row["attitude_only"] = scheme.attitude_only;
-        row["source"] = scheme.source;
-        py::list generalised;
-        for (int power : scheme.generalised.power) {
-            if (power != 0) generalised.append(power);
-        }
-        row["generalised_order"] = py::tuple(generalised);
-        row["effective_order"] = scheme.effective_order;
-        row["stages"] = py::tuple(stages);
-        list.append(row);
-    }
-    return list;
-}
 
 }  // namespace
 }  // namespace polhode::bindings
@@ -353,6 +382,9 @@ by_torque: (bodies,) of bool, becomes true where m is finite and the torque is n
 h: (total_steps,) or (); t0; times (total_steps + 1,): of the starts and the end; None: t0 + n h
 total_steps, save_every: of the whole integration
 m_saved, attitude_saved: rows of all saves
+window: true: rows of the saves of one call of `run`, the first that before its steps; then each
+    step is saved
+parts: (parts, 4), step, start, end and length of the parts of the steps that are done in parts
 start: (m, attitude) before the start, C order; the state is then the last row; None: in the state
 threads: their number)")
         .def(py::init<const py::kwargs&>())
@@ -363,6 +395,15 @@ threads: their number)")
              py::arg("seconds") = 0.0,
              "The next n_steps steps and their saves; none at first_step = 0: the start. Where a "
              "function is called, no step but the first begins after so many seconds.")
+        .def("move",
+             &b::Integration::move,
+             py::arg("ways"),
+             py::arg("times"),
+             py::arg("m"),
+             py::arg("attitude"),
+             "Moves bodies begin <= i < end from times[0], in step first, to times[1], in step "
+             "last, in rows i + offset of m and attitude. ways: (ways, 6), begin, end, offset, "
+             "first, last and a count of equal steps, 0: the steps of the integration.")
         .def_property_readonly(
             "done", &b::Integration::done, "Steps that are complete, also after an exception.");
     module.def("direct_stages", &b::direct_stages);

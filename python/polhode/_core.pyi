@@ -93,10 +93,23 @@ class Integration:
     h: (total_steps,) or (); t0; times (total_steps + 1,): of the starts and the end; None: t0 + n h
     total_steps, save_every: of the whole integration
     m_saved, attitude_saved: rows of all saves
+    window: true: rows of the saves of one call of `run`, the first that before its steps; then each
+        step is saved
+    parts: (parts, 4), step, start, end and length of the parts of the steps that are done in parts
     start: (m, attitude) before the start, C order; the state is then the last row; None: in the state
     threads: their number
     """
     def __init__(self, **kwargs: typing.Any) -> None: ...
+    def move(
+        self,
+        ways: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+        times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        m: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        attitude: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    ) -> None:
+        """
+        Moves bodies begin <= i < end from times[0], in step first, to times[1], in step last, in rows i + offset of m and attitude. ways: (ways, 6), begin, end, offset, first, last and a count of equal steps, 0: the steps of the integration.
+        """
     def run(
         self,
         first_step: typing.SupportsInt | typing.SupportsIndex,

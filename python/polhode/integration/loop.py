@@ -77,7 +77,7 @@ def run(
     saved = Saved(settings, state, *rows, files)
     batch = state.m.shape[:-1]
     nonfinite_torque = np.zeros(batch, np.bool_)
-    integration = _in_core(saved, nonfinite_torque)
+    integration = in_core(settings, state, saved.m, saved.q, nonfinite_torque)
     # The number of steps in one call of the core. The core checks the clock if torques are in
     # Python. A stored run continues from the state before the call after an exception: then it is
     # one step.
@@ -134,8 +134,10 @@ def run(
     return trajectory
 
 
-def _in_core(saved: Saved, nonfinite_torque: Any) -> _core.Integration:
-    settings, state = saved.settings, saved.state
+def in_core(
+    settings: Settings, state: State, m: Array, q: Array, by_torque: Any, *, window: bool = False
+) -> _core.Integration:
+    """The integration in the core, which saves to the rows of m and q."""
     batch, matrix = state.m.shape[:-1], state.q.shape[state.m.ndim - 1 :] == (3, 3)
     return _core.Integration(
         **core_arguments(settings, state),
@@ -148,9 +150,10 @@ def _in_core(saved: Saved, nonfinite_torque: Any) -> _core.Integration:
         times=settings.times,
         order=settings.splitting.order,
         matrix=matrix,
-        by_torque=nonfinite_torque,
-        m_saved=saved.m,
-        attitude_saved=saved.q,
+        by_torque=by_torque,
+        m_saved=m,
+        attitude_saved=q,
+        window=window,
         start=state.start,
     )
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polhode._arrays import Array
 from polhode._axes import attitude_to_body, to_space
@@ -66,6 +67,8 @@ class Settings:
     terms: ClassVar[list[Torque]]
     #: Whether no step needs Python.
     in_core: ClassVar[bool]
+    #: Whether each body can be stepped alone, in the core.
+    per_body: ClassVar[bool]
 
     def __post_init__(self) -> None:
         self._derive("direct", not self.splitting.stages and not self.splitting.name)
@@ -78,6 +81,7 @@ class Settings:
             terms = [term.with_inertia(tensor=tensor) for term in self.torque]
         self._derive("terms", terms)
         self._derive("in_core", all(term.in_core for term in terms))
+        self._derive("per_body", self.in_core and all(term.independent for term in terms))
 
     def _derive(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -125,9 +129,29 @@ class Settings:
         """The time after this number of steps."""
         return self.t0 + step * float(self.h) if self.times is None else float(self.times[step])
 
+    @property
+    def direction(self) -> int:
+        """The sign of the steps; 0 if they have both signs."""
+        if (self.h >= 0.0).all():
+            return 1
+        return -1 if (self.h <= 0.0).all() else 0
+
+    def step_at(self, t: Array) -> NDArray[np.int64]:
+        """The numbers of the steps that begin at these times or hold them."""
+        if self.times is not None:
+            sign = self.direction
+            n = np.searchsorted(sign * self.times, sign * t, side="right") - 1
+        else:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                at = np.nan_to_num((t - self.t0) / self.h)
+                n = np.clip(np.floor(at), 0, self.n_steps).astype(np.int64)
+                n -= (self.t0 + n * self.h - t) * self.h > 0.0  # the quotient was rounded
+                n += (self.t0 + (n + 1) * self.h - t) * self.h <= 0.0
+        return np.clip(n, 0, max(self.n_steps - 1, 0))
+
     def trajectory(self, t: Array, m: Array, q: Array) -> Trajectory:
         """The trajectory of these states."""
-        return Trajectory(t, m, q, self.inertia, tuple(self.terms), self.axes)
+        return Trajectory(t, m, q, self.inertia, tuple(self.terms), self.axes, self)
 
     def in_body_axes(self, state: State) -> tuple[Array, Array]:
         """m and q of a state, which are along the principal axes from the first step on."""

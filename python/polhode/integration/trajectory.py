@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from polhode import _core
 from polhode._arrays import Array
@@ -58,9 +59,14 @@ class Trajectory:
     inertia: Array
     torque: tuple[Torque, ...] = field(default=(), repr=False)
     axes: Array | None = field(default=None, repr=False)
+    #: The `Settings` of the integration.
+    _settings: Any = field(default=None, repr=False)
 
     #: `load`, put here by the module that reads what trajectories are made of.
     _read: ClassVar[Callable[..., Trajectory]]
+
+    #: The states at any times, put here by the module that knows the steps.
+    _at: ClassVar[Callable[..., tuple[Array, Array]]]
 
     #: Principal moments, in the order of `axes`.
     _moments: ClassVar[Array]
@@ -107,6 +113,49 @@ class Trajectory:
         arrays are read-only memmaps.
         """
         return Trajectory._read(path, torque)
+
+    def __call__(self, t: ArrayLike) -> tuple[Array, Array]:
+        """Momentum and attitude at any times between the first and the last state.
+
+        Parameters
+        ----------
+        t : array_like, shape (...)
+            Times. They broadcast against the bodies, as in `TorqueFreeMotion`: shape (T, 1) with N
+            bodies gives all T times of all N, shape (N,) one time for each body.
+
+        Returns
+        -------
+        m : ndarray, shape (..., 3)
+            Angular momentum, body frame.
+        q : ndarray, shape (..., 4) or (..., 3, 3)
+            Attitude.
+
+        Raises
+        ------
+        ValueError
+            If a time is outside of the trajectory (the message names the first), the steps have
+            both signs, or the trajectory was not made by `integrate`. A torque that was not stored
+            must have been given to `resume` or `load`.
+
+        Notes
+        -----
+        From the last saved state at or before a time the bodies take the steps of the integration,
+        the last of them shorter, so that the result has the order of the scheme and is as exact as
+        the saves. At the end of a step it is the state of the integration itself, up to rounding in
+        a run that is `compensated` or corrects the energy. A multistep method starts anew from the
+        save, with equal steps. With ``save_every=k`` a time takes up to k steps. A torque in Python
+        is evaluated for the whole batch at each time.
+
+        Examples
+        --------
+        >>> import polhode as ph
+        >>> traj = ph.integrate([1, 2, 4], [1, 2, 2], [1, 0, 0, 0], 0.5, 20, save_every=10)
+        >>> m, q = traj([0.25, 7.75])
+        >>> m.round(6)
+        array([[0.746081, 2.308699, 1.764447],
+               [0.669969, 2.377693, 1.702269]])
+        """
+        return self._at(self, t, self._settings)
 
     def energy(self) -> Array:
         """Kinetic energy plus the potential of every torque that has one, shape (T, ...).

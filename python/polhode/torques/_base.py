@@ -30,6 +30,8 @@ class Torque:
     any_batch : bool
         Whether `torque` and `potential` accept any number of bodies; otherwise only the whole batch
         of the integration.
+    independent : bool
+        Whether the torque on a body does not depend on other bodies.
     known_derivatives : int
         Number of known derivatives of the angular momentum in space; the torque is the first.
     gives_momentum : bool
@@ -47,6 +49,7 @@ class Torque:
     has_modified: bool = False
     in_core: bool = False
     any_batch: bool = False
+    independent: bool = False
     known_derivatives: int = 1
     gives_momentum: bool = False
     span: tuple[float, float] | None = None

@@ -44,13 +44,16 @@ def _flat(operand: _arrays.Operand, shape: tuple[int, ...]) -> Array:
 
 
 def columns(parameters: Array, shape: tuple[int, ...]) -> Array:
-    """Parameters (..., P) component by component, padded to whole blocks; (P,) if shared."""
+    """Parameters (..., P) component by component; (P,) if shared.
+
+    Padded to whole blocks, and so that a pack may begin at every body.
+    """
     count = parameters.shape[-1]
     if parameters.size == count:
         return np.ascontiguousarray(parameters.reshape(-1))
     block = _core.block_bodies
     rows = np.broadcast_to(parameters, (*shape, count)).reshape(-1, count)
-    padded = np.zeros((count, -(-len(rows) // block) * block))
+    padded = np.zeros((count, -(-(len(rows) + 7) // block) * block))
     padded[:, : len(rows)] = rows.T
     return padded
 
@@ -63,6 +66,7 @@ class Model(Torque):
 
     in_core = True
     any_batch = True
+    independent = True
     lacks_potential = False
 
     def _set(self, name: str, *parts: Array) -> None:

@@ -1,0 +1,57 @@
+#pragma once
+
+/// @file
+/// The lists of torque models and of splittings.
+
+#include <pybind11/pybind11.h>
+
+#include "levels.hpp"
+#include "polhode/splitting/schemes.hpp"
+
+namespace polhode::bindings {
+
+inline pybind11::list torque_models() {
+    pybind11::list list;
+    for (const TorqueModel& model : dispatch::level().splitting->models) {
+        const TorqueInfo& info = *model.info;
+        pybind11::dict row;
+        row["name"] = info.name;
+        row["parameters"] = info.parameters;
+        row["depends_on_t"] = info.depends_on_t;
+        row["depends_on_m"] = info.depends_on_m;
+        row["has_potential"] = info.has_potential;
+        row["has_derivative"] = info.has_derivative;
+        list.append(row);
+    }
+    return list;
+}
+
+inline pybind11::list splittings() {
+    pybind11::list list;
+    for (const SplittingScheme& scheme : splitting::all) {
+        pybind11::list stages;
+        for (int i = 0; i < scheme.count; ++i) {
+            const Stage& stage = scheme.stages[i];
+            stages.append(pybind11::make_tuple(
+                stage.kind == Stage::flow ? "flow" : "kick", stage.coefficient, stage.modified));
+        }
+        pybind11::dict row;
+        row["name"] = scheme.name;
+        row["order"] = scheme.order;
+        row["kind"] = scheme.kind;
+        row["symmetric"] = scheme.symmetric;
+        row["attitude_only"] = scheme.attitude_only;
+        row["source"] = scheme.source;
+        pybind11::list generalised;
+        for (int power : scheme.generalised.power) {
+            if (power != 0) generalised.append(power);
+        }
+        row["generalised_order"] = pybind11::tuple(generalised);
+        row["effective_order"] = scheme.effective_order;
+        row["stages"] = pybind11::tuple(stages);
+        list.append(row);
+    }
+    return list;
+}
+
+}  // namespace polhode::bindings
