@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode._arrays import AttitudeLike
-from polhode.integration import loop
+from polhode.integration import dense, loop  # noqa: F401 (dense gives trajectories their states)
 from polhode.integration.arguments import settings_of
 from polhode.integration.loop import Callback
 from polhode.integration.state import Settings, State
