@@ -32,43 +32,19 @@ ROTATION, PRECESSION = 5.41, 7.35  # days
 # The motion with two given periods
 # ---------------------------------
 #
-# The rotation period is the period of the angular momentum in the body, ``motion.period``. The
-# precession period is not an attribute. It follows from the azimuth of the long axis about the
-# angular momentum: after each period this azimuth has grown by the same angle.
+# In the long-axis mode the angular momentum circles the long axis in the rotation period; the
+# precession period is the mean period of the long axis about the angular momentum. Their ratio
+# determines the angle between the two, the nutation.
 
-
-def precession_period(motion):
-    """Mean period of the long axis about the angular momentum."""
-    t = np.multiply.outer(np.linspace(0.0, 1.0, 201), motion.period)
-    m, q = motion(t)
-    L = ph.momentum_spatial(m[0], q[0])
-    L /= np.linalg.norm(L, axis=-1, keepdims=True)
-    axis = ph.so3.rotate(q, [1.0, 0.0, 0.0])
-    first = axis[0] - np.sum(axis[0] * L, axis=-1, keepdims=True) * L
-    x, y = np.sum(axis * first, axis=-1), np.sum(axis * np.cross(L, first), axis=-1)
-    azimuth = np.unwrap(np.arctan2(y, x), axis=0)
-    return 2 * np.pi * motion.period / azimuth[-1]
-
-
-# %%
-# The ratio of the periods depends on the angle between the long axis and the angular momentum. The
-# observed ratio gives this angle. Then the size of the angular momentum gives the periods
-# themselves.
-
-angle = np.radians(np.linspace(20.0, 70.0, 501))
-start = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=-1)
-trial = ph.TorqueFreeMotion(inertia, start, [1.0, 0.0, 0.0, 0.0])
-ratio = trial.period / precession_period(trial)
-found = np.interp(ROTATION / PRECESSION, ratio, angle)
-m0 = np.array([np.cos(found), np.sin(found), 0.0])
-m0 *= ph.TorqueFreeMotion(inertia, m0, [1.0, 0.0, 0.0, 0.0]).period / ROTATION
-motion = ph.TorqueFreeMotion(inertia, m0, [1.0, 0.0, 0.0, 0.0])
+motion = ph.TorqueFreeMotion.from_periods(
+    inertia, ROTATION, PRECESSION, mode="long-axis", psi0=np.pi / 2, pole=[0.6, 0.8, 0.0]
+)
 rotation = motion.period
-precession = precession_period(motion)
-print(f"angle between long axis and angular momentum at the start: {np.degrees(found):.2f} degrees")
-print(f"rotation {rotation:.4f} days, precession {precession:.4f} days")
-assert abs(rotation - ROTATION) < 1e-3
-assert abs(precession - PRECESSION) < 1e-3
+precession = 2 * np.pi / motion.precession_rate
+least, greatest = np.degrees(motion.nutation)
+print(f"angle between long axis and angular momentum: {least:.2f} to {greatest:.2f} degrees")
+assert abs(rotation - ROTATION) < 1e-12
+assert abs(precession - PRECESSION) < 1e-12
 
 # %%
 # The light curve

@@ -57,7 +57,7 @@ from polhode._numba_calls import MATRIX_ROWS, QUATERNION, motion_at, raise_error
 from polhode._step import step
 from polhode.frb import frb_step, quat_step
 from polhode.integrators.table import methods, unknown_name
-from polhode.motion import TorqueFreeMotion
+from polhode.motion.torque_free import TorqueFreeMotion
 
 __all__ = ["motion"]
 

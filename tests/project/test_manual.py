@@ -16,7 +16,7 @@ LISTED = "".join(
     path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs/reference").glob("*.md"))
 )
 # Rooms whose names reach users through `polhode` alone.
-ROOMS = r"\.(bodies|cli|display|integration|integrators|run_directory)\."
+ROOMS = r"\.(bodies|cli|display|integration|integrators|motion|run_directory)\."
 PUBLIC = [
     name
     for _, name, _ in pkgutil.walk_packages(ph.__path__, "polhode.")

@@ -23,7 +23,7 @@ from polhode.bodies.inertia import (
     tensor_of_points,
 )
 from polhode.display.notebook import table_of_bodies
-from polhode.motion import TorqueFreeMotion
+from polhode.motion.torque_free import TorqueFreeMotion
 
 __all__ = ["RigidBody"]
 

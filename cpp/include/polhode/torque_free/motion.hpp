@@ -48,8 +48,9 @@ struct Repetition {
 template <class T>
 struct MotionFacts {
     Repetition<T> repetition;
-    T period;  ///< of m, 2 tau; infinite where m is constant or does not return
-    T regime;  ///< a `Regime` as a number; AXIS3 where m is not finite
+    T period;           ///< of m, 2 tau; infinite where m is constant or does not return
+    T regime;           ///< a `Regime` as a number; AXIS3 where m is not finite
+    T precession_rate;  ///< mean rate of the turn about m, chi/tau where m returns
 };
 
 namespace motion_detail {
@@ -189,12 +190,14 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
     constexpr double pi = 0x1.921fb54442d18p+1;
     const T frequency = rate * (unit_d * integrals.agm), tau = pi / frequency;
     const T half_chi = G * fma(0.5 * tau, body.inverse_I3, inverse_d * integrals.third);
+    const T chi = fma(T(2.0), half_chi, select(less_pi, T(pi), T(0.0)));
     const mask_t<T> returns = repeats & (tau < 0x1p1000);  // in a finite time
 
     // If m is constant: a turn about m at |omega| = 2 energy/|m|.  On the separatrix the step is
     // accurate until sech^2 is negligible; after that m is on axis 2.
     const T inverse_G = select(G == 0.0, zero, 1.0 / G);
     const T spin = fma(m.x * m.x, body.inverse_I1, fma(m.z * m.z, body.inverse_I3, m2m2 / I2));
+    const T steady_rate = select(separatrix, G / I2, spin * inverse_G);
     const T huge = 0x1p1000;
     const T reach = motion_detail::separatrix_reach / (rate * (unit_d * A));
     const auto number = [](Regime regime) { return T(static_cast<int>(regime)); };
@@ -203,9 +206,10 @@ POLHODE_INLINE MotionFacts<T> motion_facts(const Inertia<T>& body, const Vec3<T>
                         select(returns, frequency * (1 / pi), zero),
                         select(returns, half_chi, zero),
                         select(separatrix, reach, select(moves, huge, zero)),
-                        0.5 * select(separatrix, G / I2, select(moves, zero, spin * inverse_G)),
+                        0.5 * select(moves & !separatrix, zero, steady_rate),
                         select(axis1, one, zero)};
     facts.period = select(repeats, 2.0 * tau, infinity<T>());
+    facts.precession_rate = select(returns, chi * (frequency * (1 / pi)), steady_rate);
     facts.regime = select(axis1, number(Regime::axis1), number(Regime::axis3));
     facts.regime = select(separatrix, number(Regime::separatrix), facts.regime);
     facts.regime = select(!moves, number(Regime::permanent), facts.regime);

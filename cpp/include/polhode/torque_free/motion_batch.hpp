@@ -36,7 +36,7 @@ struct Bodies {
 }  // namespace motion_detail
 
 /// The constants of a motion: three rows: tau, 1/tau, chi/2; reach, rate/2, circles axis 1; period,
-/// regime, 0.
+/// regime, rate of precession.
 template <class T>
 POLHODE_INLINE void motion_constants(const Vec3<T>& inertia, const Vec3<T>& m, T (&rows)[9]) {
     using Bodies = motion_detail::Bodies<T>;
@@ -46,7 +46,7 @@ POLHODE_INLINE void motion_constants(const Vec3<T>& inertia, const Vec3<T>& m, T
     rows[0] = r.half_period, rows[1] = r.inverse_half_period, rows[2] = r.half_chi;
     rows[3] = r.reach, rows[4] = r.half_rate, rows[5] = r.circles_axis1;
     rows[6] = select(b.finite, facts.period / b.scale, nan<T>()), rows[7] = facts.regime;
-    rows[8] = T(0.0);
+    rows[8] = select(b.finite, facts.precession_rate * b.scale, nan<T>());
 }
 
 /// The motion at times, or of bodies, begin ... end - 1 of one row of a batch.

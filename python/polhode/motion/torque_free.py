@@ -1,0 +1,413 @@
+"""Torque-free motion in closed form, at any times."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from polhode import so3
+from polhode._arrays import Array
+from polhode._axes import to_body
+from polhode.display.notebook import table_of_bodies
+from polhode.motion import crossings as passages
+from polhode.motion import tumblers
+from polhode.motion.closed_form import ClosedForm
+from polhode.motion.nutation import nutation
+
+if TYPE_CHECKING:
+    from matplotlib.animation import FuncAnimation
+    from matplotlib.figure import Figure
+
+
+class Regime(enum.Enum):
+    """How the angular momentum moves in the body frame.
+
+    Attributes
+    ----------
+    AXIS1
+        m moves around the axis of the least moment (body axis 1, 2 or 3).
+    SEPARATRIX
+        m moves from one end of the axis of the middle moment to the other and does not return.
+    AXIS3
+        m moves around the axis of the greatest moment (body axis 1, 2 or 3).
+    PERMANENT
+        m is constant: zero, on a principal axis, normal to the axis of a symmetric body, or of a
+        rod.
+    SPHERE
+        m is constant because all moments are equal.
+    """
+
+    AXIS1 = 1
+    SEPARATRIX = 2
+    AXIS3 = 3
+    PERMANENT = 4
+    SPHERE = 5
+
+
+class TorqueFreeMotion(ClosedForm):
+    """Free motion of rigid bodies, m' = m x omega, q' = q (0, omega)/2, omega = m/inertia.
+
+    The constants of the period are computed once. Then the evaluation at any time costs as much as
+    a step of at most a quarter period.
+
+    Parameters
+    ----------
+    inertia : array_like, shape (..., 3)
+        Principal moments of inertia in the order of the body axes, as in `step`.
+    m0 : array_like, shape (..., 3)
+        Angular momentum at time 0, body frame.
+    q0 : array_like, shape (..., 4) or (..., 3, 3)
+        Attitude at time 0, body to space: unit quaternions, scalar first, or rotation matrices.
+        Normalized as in `step`, which also says how a SciPy `Rotation` or a
+        4x4 pose is taken.
+    axes : array_like, shape (..., 3, 3), (..., 4) or Rotation, optional
+        Principal axes in the body frame, as columns of a matrix or as the rotation to them; `m0`,
+        `q0` and the results are in the body frame.  None: the body axes are the principal axes.
+        All arguments broadcast together and are copied.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `step`.
+
+    Warns
+    -----
+    RuntimeWarning
+        Once per call of the motion, with the number of results that are NaN although m0, q0 and t
+        are finite.
+
+    Notes
+    -----
+    Any consistent units; eps = 2^-52.  The error of m/|m| and of q is at most 4 eps (1 + angle),
+    angle = |t| |omega|, plus four times the effect of half an ulp in each of the inputs, for a
+    million periods and more.  NaN or infinity in a body's m0, q0 or t makes that result NaN and
+    does not affect others.  The same is true for t beyond 2^50 half periods, where no digit would
+    be correct.  An m0 less than 1e-135 |m0| away from the axis of the middle moment, but not on it,
+    gives NaN while m is far from that axis.  A result does not depend on the other bodies and
+    times, bit for bit.
+
+    PERMANENT and SPHERE are decided exactly.  With moments I1 <= I2 <= I3, SEPARATRIX is where
+    I3 (I2 - I1) m1^2 and I1 (I3 - I2) m3^2 agree to 2 eps of their sum, the rounding error of their
+    difference; its sign decides between AXIS1 (positive) and AXIS3.  A motion that close to the
+    separatrix is assumed to stay at the axis of the middle moment once it has reached it.
+
+    After half a period of m the body has rotated by pi about the axis around which m moves, and by
+    an angle about m that is known in closed form: [CZ08] equation (16) with complete integrals.
+    The exact step computes the remaining part.
+
+    Examples
+    --------
+    >>> import numpy as np, polhode as ph
+    >>> motion = ph.TorqueFreeMotion([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0])
+    >>> motion.regime.name, round(float(motion.period), 6)
+    ('AXIS3', 23.218341)
+    >>> m, q = motion(np.array([0.0, 1.0, 1e6]) * motion.period)
+    >>> m.round(6) + 0.0
+    array([[0.3, 0.5, 0.8],
+           [0.3, 0.5, 0.8],
+           [0.3, 0.5, 0.8]])
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def from_periods(
+        cls,
+        inertia: ArrayLike,
+        rotation: ArrayLike,
+        precession: ArrayLike,
+        *,
+        mode: str | Sequence[str],
+        phi0: ArrayLike = 0.0,
+        psi0: ArrayLike = 0.0,
+        pole: ArrayLike = (0.0, 0.0, 1.0),
+    ) -> TorqueFreeMotion:
+        """Motions from the published numbers of tumbling bodies.
+
+        Parameters
+        ----------
+        inertia : array_like, shape (..., 3)
+            Principal moments in the order of the body axes; their ratios determine the motion.
+        rotation : array_like, shape (...)
+            Period P_psi of the rotation about the axis that m circles, `period`.
+        precession : array_like, shape (...)
+            Mean period P_phi of the turn of that axis about the momentum,
+            ``2 pi / precession_rate``.
+        mode : {"long-axis", "short-axis"} or a sequence of them
+            The axis that m circles, see `mode`.
+        phi0, psi0 : array_like, shape (...), optional
+            Euler angles at time 0, see `euler_angles`. The angle theta follows from the periods.
+        pole : array_like, shape (..., 3), optional
+            Direction of the angular momentum in space; (cos b cos l, cos b sin l, sin b) for
+            longitude l and latitude b.
+
+        Returns
+        -------
+        motion : TorqueFreeMotion
+            ``motion(0.0)`` are m0 and q0; the unit of m0 is that of `inertia` over time. The
+            relative error of the periods is a few eps over the squared cosine of the greatest
+            angle of `nutation`, as m0 is rounded; less if psi0 puts m near the middle axis.
+
+        Raises
+        ------
+        ValueError
+            If no motion has these periods: P_psi / P_phi has a least value for given moments.
+            Also as the class.
+
+        Notes
+        -----
+        Periods as in [Kaa01]. [SA91] count the precession of the long axis in both modes: in the
+        short-axis mode give ``precession`` = 1 / (1 / P_phi + 1 / P_psi) of their periods.
+
+        Examples
+        --------
+        The asteroid Toutatis; times in days:
+
+        >>> import numpy as np, polhode as ph
+        >>> moments = [3.09, 3.22, 1.0]
+        >>> motion = ph.TorqueFreeMotion.from_periods(moments, 5.41, 7.35, mode="long-axis")
+        >>> np.round([motion.period, 2 * np.pi / motion.precession_rate], 9)
+        array([5.41, 7.35])
+        """
+        placed = {"phi0": phi0, "psi0": psi0, "pole": pole}
+        return cls(*tumblers.from_periods(inertia, rotation, precession, mode, **placed))
+
+    @classmethod
+    def from_energy(
+        cls,
+        inertia: ArrayLike,
+        energy: ArrayLike,
+        size: ArrayLike,
+        *,
+        phi0: ArrayLike = 0.0,
+        psi0: ArrayLike = 0.0,
+        pole: ArrayLike = (0.0, 0.0, 1.0),
+    ) -> TorqueFreeMotion:
+        """Motions of given kinetic energy and size ``|m|`` of the momentum.
+
+        Parameters
+        ----------
+        inertia : array_like, shape (..., 3)
+            Principal moments in the order of the body axes, none zero.
+        energy, size : array_like, shape (...)
+            Kinetic energy and size of the momentum. ``size**2 / (2 energy)`` lies between the least
+            and the greatest moment; above the middle moment the mode is "short-axis".
+        phi0, psi0, pole : array_like, optional
+            As in `from_periods`.
+
+        Raises
+        ------
+        ValueError
+            If the energy is out of its range. Also as the class.
+
+        Examples
+        --------
+        >>> import polhode as ph
+        >>> motion = ph.TorqueFreeMotion.from_energy([1.0, 2.0, 3.0], 0.3, 1.0)
+        >>> motion.mode, motion(0.0)[0].round(6)
+        ('long-axis', array([0.632456, 0.      , 0.774597]))
+        """
+        return cls(*tumblers.from_energy(inertia, energy, size, phi0=phi0, psi0=psi0, pole=pole))
+
+    @property
+    def period(self) -> Array:
+        """Period of m in the body frame; inf where m does not return or does not move."""
+        return np.broadcast_to(self._constants[..., 2, 0], self._shape).copy()[()]
+
+    @property
+    def regime(self) -> Any:
+        """How m moves: an array of `Regime`, one for one body; unclear if m0 is not finite."""
+        if not self._shape:
+            return Regime(int(self._regime_numbers()))
+        return np.array([None, *Regime], dtype=object)[self._regime_numbers()]
+
+    @property
+    def mode(self) -> Any:
+        """Name of the regime for tumbling bodies: an array of strings, one for one body.
+
+        "long-axis" in the regime AXIS1, "short-axis" in AXIS3, as a body is long along the axis of
+        its least moment; "separatrix"; "principal-axis" in PERMANENT and SPHERE, where m is on a
+        principal axis.
+        """
+        names = np.array(["", "long-axis", "separatrix", "short-axis", *2 * ["principal-axis"]])
+        return names[self._regime_numbers()] if self._shape else str(names[self._regime_numbers()])
+
+    @property
+    def precession_rate(self) -> Array:
+        """Mean rate (...) at which the axis that m circles turns about the momentum, rad/time.
+
+        On the separatrix and where m does not move, the rate of the body's turn about the momentum,
+        at late times. Relative error a few eps, as `period`.
+        """
+        return np.broadcast_to(self._constants[..., 2, 2], self._shape).copy()[()]
+
+    @property
+    def precession(self) -> Array:
+        """Angle (...) of that turn in one `period`, in rad; not reduced by whole turns.
+
+        After a period the attitude is the first one turned by this angle about the momentum:
+        [CZ08] eq. (16) with complete integrals. inf where `period` is, 0 for a body at rest.
+        """
+        rate = self.precession_rate
+        return np.multiply(rate, self.period, out=np.zeros(self._shape), where=rate != 0.0)[()]
+
+    @property
+    def nutation(self) -> Array:
+        """Least and greatest angle (..., 2) between m and the axis that it circles, rad.
+
+        The axis of the regime, its end that is nearer to m: at most pi/2. On the separatrix the
+        axis of the greatest moment; zero where m does not move.
+        """
+        return nutation(self._inertia, self._principal(), self._regime_numbers())
+
+    def euler_angles(self, t: ArrayLike = 0.0) -> Array:
+        """Euler angles (..., 3) of the principal axes against the momentum, at times t (...).
+
+        phi, theta, psi in radians: the attitude is ``P Rz(phi) Rx(theta) Rz(psi)``, from the
+        principal axes (a + 1, a + 2, a), cyclic, a the axis that m circles (short on the separatrix
+        and where m does not move). P = ``Rz(l) Ry(pi/2 - b)`` takes axis 3 to the momentum at
+        longitude l and latitude b. theta is from 0 to pi, phi and psi from 0 to 2 pi.
+        """
+        m, q = self(t)
+        if self._axes is not None:
+            q = q if q.shape[-1] == 4 else so3.to_quaternion(q)
+            m, q = to_body(self._axes, m), so3.multiply(q, so3.to_quaternion(self._axes))
+        return tumblers.euler_angles(self._inertia, self._regime_numbers(), m, q)
+
+    def crossings(
+        self,
+        t0: ArrayLike,
+        t1: ArrayLike,
+        *,
+        body: ArrayLike,
+        space: ArrayLike | None = None,
+        level: ArrayLike = 0.0,
+        direction: int = 0,
+    ) -> Any:
+        """Times at which a component of m, or a body axis in space, passes a level.
+
+        Parameters
+        ----------
+        t0, t1 : array_like, shape (...)
+            First and last time. They broadcast against the bodies, as do the other arguments.
+        body : array_like, shape (..., 3)
+            A vector b fixed in the body, body frame.
+        space : array_like, shape (..., 3), optional
+            A vector s fixed in space, space frame, as the direction to the Sun: the passages of
+            ``b . Q^T s``. None: those of ``b . m``.
+        level : array_like, shape (...), optional
+            The level; for unit vectors the cosine of the angle between them.
+        direction : {0, 1, -1}, optional
+            1: only where the value rises through the level; -1: only where it falls.
+
+        Returns
+        -------
+        times : ndarray, shape (n,), or array of objects, shape (...)
+            The times in rising order; for a batch one such array for each body.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As the class; also for a time that is not finite, or t1 < t0.
+
+        Notes
+        -----
+        No passage is left out: energy and ``|m|`` bound the second derivative, so that each
+        interval of time is known to have none or one. Two passages between which the value leaves
+        the level by rounding only, ``8 eps (1 + angle)`` of its size, may be left out; so may one
+        at t0 or t1. The error of a time is that of the motion over the slope. m is searched over
+        one period at most. A body with NaN has no passages.
+
+        Examples
+        --------
+        The Sun is above the horizon of a camera along axis 3:
+
+        >>> import polhode as ph
+        >>> motion = ph.TorqueFreeMotion([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0])
+        >>> motion.crossings(0.0, 30.0, body=[0, 0, 1], space=[1, 0, 0]).round(6)
+        array([ 5.882264,  8.278491, 13.310194, 16.888855, 21.657174, 24.43771 ])
+        >>> motion.crossings(0.0, 30.0, body=[0, 1, 0]).round(6)
+        array([ 8.849184, 20.458354])
+        """
+        return passages.times(self._bodies(), self._shape, t0, t1, body, space, level, direction)
+
+    def _regime_numbers(self) -> NDArray[np.intp]:
+        return np.broadcast_to(self._constants[..., 2, 1], self._shape).astype(np.intp)
+
+    def plot(
+        self,
+        t: ArrayLike | None = None,
+        body: int | tuple[int, ...] = 0,
+        *,
+        panels: Sequence[str] | None = None,
+        time_unit: str | None = None,
+    ) -> Figure:
+        """Picture of one body: its momentum on the sphere, its attitude, its angular velocity.
+
+        Parameters
+        ----------
+        t : array_like, shape (n,), optional
+            Times. None: 400 times over two periods of m, or over four rotations at the initial
+            rate if m is not periodic or is constant.
+        body, panels, time_unit
+            As in `Trajectory.plot`; by default "momentum", "axes", "attitude" and "omega".
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            One axes object per panel.
+
+        Raises
+        ------
+        ImportError, IndexError, ValueError
+            As `Trajectory.plot`; also if `t` does not have the shape (n,).
+        """
+        from polhode.display.plot import plot_motion
+
+        return plot_motion(self, t, body, panels, time_unit)
+
+    def animate(
+        self,
+        t: ArrayLike | None = None,
+        body: int | tuple[int, ...] = 0,
+        *,
+        interval: float = 40.0,
+        time_unit: str | None = None,
+    ) -> FuncAnimation:
+        """Moving picture of the attitude of one body, as a box.
+
+        Parameters
+        ----------
+        t : array_like, shape (n,), optional
+            Times, one picture each. None: as in `plot`, 200 times.
+        body, interval, time_unit
+            As in `Trajectory.animate`.
+
+        Returns
+        -------
+        matplotlib.animation.FuncAnimation
+            As `Trajectory.animate`, which also says the errors.
+        """
+        from polhode.display.animate import animate
+        from polhode.display.plot import states_at
+
+        return animate(states_at(self, t, body, 200), interval, time_unit)
+
+    def _of_body(self, at: tuple[int, ...]) -> TorqueFreeMotion:
+        """The motion of one body of the batch."""
+        inertia, m0, q0, _, axes = self._bodies(at, self._shape)
+        return TorqueFreeMotion(inertia, m0, q0, axes=axes)
+
+    def _repr_html_(self) -> str:
+        columns = {"regime": np.asarray(self.regime), "period": self.period}
+        shown = columns if self._shape else {"regime": self.regime, "period": float(self.period)}
+        return table_of_bodies(type(self).__name__, self._shape, shown)
+
+    def __repr__(self) -> str:
+        if self._shape:
+            return f"<TorqueFreeMotion: {self._shape} bodies>"
+        return f"<TorqueFreeMotion: {self.regime.name}, period {self.period:.6g}>"
