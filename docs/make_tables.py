@@ -26,6 +26,7 @@ import polhode as ph
 from benchmarks import Results, Row, Run, Times, load
 from benchmarks._registry import cases
 from benchmarks._report import pictures
+from benchmarks.cases import gyro
 from benchmarks.cases import methods as method_cases
 from benchmarks.cases import splittings as splitting_cases
 
@@ -267,6 +268,17 @@ def tops(results: Committed) -> str | None:
     return f"Measured on {where(results, 'rivals-heavy-top')}.\n\n{table(head, cells)}"
 
 
+def drifts(_: Committed) -> str:
+    """The drift of each order in coning, by rows a second."""
+    counts = (50, 100, 200, 1000)
+    lines = []
+    for order, increments in gyro.KINDS:
+        errors = [gyro.drift(n, order, increments, seconds=360) for n in counts]
+        cells = [f"{x:.0f}" if x >= 10 else f"{x:.1f}" if x > 0.1 else f"{x:.0e}" for x in errors]
+        lines.append([str(order), "increments" if increments else "rates", *cells])
+    return table(["order", "from", *(f"{n} rows/s" for n in counts)], lines)
+
+
 def domains(_: Committed) -> str:
     """What the groups of bounds apply to."""
     lines = [
@@ -294,6 +306,7 @@ TABLES: dict[str, dict[str, Callable[[Committed], str | None]]] = {
         "threads": threads,
     },
     "choosing.md": {"which": which, "tops": tops},
+    "gyro_logs.md": {"drift": drifts},
     "methods.md": {"methods": methods, "options": options},
     "splitting.md": {"splittings": splittings},
 }

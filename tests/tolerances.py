@@ -305,6 +305,16 @@ bound(
     reason="of |v| where the half of it is the result",
 )
 bound("so3.rotate", limit=4, measured=2.8, reason="of |v|")
+bound("so3.normalize", limit=2, measured=1.02, reason="the norm and its reciprocal")
+bound(
+    "so3.angle_between", limit=1.7, measured=0.85, unit="eps (1 + angle)",
+    reason="of two normalised quaternions",
+)
+bound(
+    "so3.slerp", limit=2, measured=1.0, unit="eps (1 + |s|)",
+    reason="normalised ends, log and exp",
+)
+bound("so3.cumprod", limit=1.1, measured=0.55, unit="eps k", reason="of k factors, each normalised")
 bound("so3.multiply", limit=1.1, measured=0.689, reason="of |p| |q|: three additions of products")
 bound(
     "so3.exp_of_log", limit=3.8, measured=2.5,

@@ -18,7 +18,7 @@ namespace {
 /// NumPy keeps the address of the loop, so rows must stay where they are.
 void add_ufunc(py::module_& module, const polhode::dispatch::ArrayFunction& row) {
     // All arguments and results are doubles; NumPy casts all other types.
-    static const std::string types(8, NPY_DOUBLE);
+    static const std::string types(NPY_MAXARGS, NPY_DOUBLE);
     auto* loop = const_cast<polhode::dispatch::UfuncLoop*>(&row.loop);
     PyObject* ufunc =
         PyUFunc_FromFuncAndDataAndSignature(reinterpret_cast<PyUFuncGenericFunction*>(loop),

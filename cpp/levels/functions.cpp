@@ -7,7 +7,7 @@
 #include "polhode/batch/attitude.hpp"
 #include "polhode/bodies/quantities.hpp"
 #include "polhode/bodies/symmetric_eigen.hpp"
-#include "polhode/magnus/scheme.hpp"
+#include "polhode/magnus/table.hpp"
 #include "polhode/so3.hpp"
 #include "polhode/torque_free/motion_batch.hpp"
 
@@ -68,6 +68,77 @@ struct Turn {
         attitude.make_unit(h, violations);
         attitude.rotate(magnus::turn<Order>(x + 5, h));
         array_loop::store(attitude.q, y);
+    }
+};
+
+/// Begin and end of an interval, stamps and rows of a table around it -> the turn in the interval.
+template <int Order, int Samples, bool increments>
+struct TableTurn {
+    static constexpr int scalars = 2 + Samples + increments;
+    struct Operands {
+        Core cores[scalars + Samples];
+        constexpr Operands() : cores{} {
+            for (int i = 0; i < Samples; ++i) cores[scalars + i] = Core::vector;
+        }
+    };
+    static constexpr Operands operands{};
+    static constexpr const Core (&in)[scalars + Samples] = operands.cores;
+    static constexpr Core out[] = {Core::quaternion};
+
+    template <class T>
+    POLHODE_INLINE static void apply(const T* x, T* y) {
+        array_loop::store(
+            magnus::turn_in_table<Order, Samples, increments>(x[0], x[1], x + 2, x + scalars), y);
+    }
+};
+
+/// q, a row of n unit quaternions dq -> q dq_1, q dq_1 dq_2, ...: the steps of `Turn`, one after
+/// another.  dimensions: bodies, 4, n.
+void accumulate(char** args, const std::intptr_t* dimensions, const std::intptr_t* steps, void*) {
+    using T = batch_real;
+    constexpr int lanes = array_loop::lanes;
+    alignas(64) double buffer[4 * lanes];
+    const auto move = [&](auto in,
+                          int operand,
+                          std::intptr_t offset,
+                          std::intptr_t component,
+                          std::intptr_t first) {
+        const std::intptr_t offsets[] = {
+            offset, offset + component, offset + 2 * component, offset + 3 * component};
+        const int operands[] = {operand, operand, operand, operand};
+        const std::intptr_t left = dimensions[0] - first;
+        const int count = left < lanes ? static_cast<int>(left) : lanes;
+        array_loop::move_few<in>(args, steps, offsets, operands, 4, first, count, buffer);
+    };
+    constexpr std::true_type load;
+    constexpr std::false_type save;
+    for (std::intptr_t first = 0; first < dimensions[0]; first += lanes) {
+        T x[4];
+        move(load, 0, 0, steps[3], first);
+        std::memcpy(x, buffer, sizeof x);
+        batch::Attitude<T> attitude = attitude_of<false>(static_cast<const T*>(x));
+        for (std::intptr_t k = 0; k < dimensions[2]; ++k) {
+            T h(0.0);
+            int violations = all_valid;
+            attitude.make_unit(h, violations);
+            move(load, 1, k * steps[4], steps[5], first);
+            std::memcpy(x, buffer, sizeof x);
+            attitude.rotate(array_loop::quaternion(x));
+            array_loop::store(attitude.q, x);
+            std::memcpy(buffer, x, sizeof x);
+            move(save, 2, k * steps[6], steps[7], first);
+        }
+    }
+    std::feclearexcept(FE_ALL_EXCEPT);
+}
+
+struct Slerp {
+    static constexpr Core in[] = {Core::quaternion, Core::quaternion, Core::scalar};
+    static constexpr Core out[] = {Core::quaternion};
+    template <class T>
+    POLHODE_INLINE static void apply(const T* x, T* y) {
+        const Quaternion<T> p = array_loop::quaternion(x), q = array_loop::quaternion(x + 4);
+        array_loop::store(so3::slerp(p, q, x[8]), y);
     }
 };
 
@@ -139,6 +210,11 @@ constexpr dispatch::ArrayFunction rows[] = {
     row<quaternion, vector>("so3_exp", [](const auto& v) { return so3::exp(v); }),
     row<vector, quaternion>("so3_log", [](const auto& q) { return so3::log(q); }),
     row<vector, quaternion>("so3_log_shortest", [](const auto& q) { return so3::log_shortest(q); }),
+    row<quaternion, quaternion>("so3_normalize", [](const auto& q) { return so3::normalize(q); }),
+    row<scalar, quaternion, quaternion>(
+        "so3_angle_between", [](const auto& p, const auto& q) { return so3::angle_between(p, q); }),
+    row<Slerp>("so3_slerp"),
+    {"so3_accumulate", "(4),(n,4)->(n,4)", 2, 1, accumulate},
     row<SymmetricEigen>("symmetric_eigen"),
     row<vector, vector, vector>(
         "momentum", [](const auto& a, const auto& b) { return bodies::momentum(a, b); }),
@@ -151,6 +227,13 @@ constexpr dispatch::ArrayFunction rows[] = {
     row<Turn<4>>("rate_magnus4"),
     row<Turn<6>>("rate_magnus6"),
     row<Turn<8>>("rate_magnus8"),
+    row<TableTurn<2, 1, false>>("rate_samples1"),
+    row<TableTurn<4, 2, false>>("rate_samples2"),
+    row<TableTurn<4, 4, false>>("rate_samples4"),
+    row<TableTurn<6, 6, false>>("rate_samples6"),
+    row<TableTurn<2, 1, true>>("rate_increments2"),
+    row<TableTurn<4, 3, true>>("rate_increments4"),
+    row<TableTurn<6, 5, true>>("rate_increments6"),
     row<Facts>("motion_facts"),
     row<ToPrincipal<false>>("to_principal"),
     row<ToPrincipal<true>>("to_principal_of_matrix"),

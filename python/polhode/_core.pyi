@@ -36,22 +36,33 @@ __all__: list[str] = [
     "overlaps_itself",
     "potential",
     "principal_axes",
+    "rate_increments2",
+    "rate_increments4",
+    "rate_increments6",
     "rate_magnus2",
     "rate_magnus4",
     "rate_magnus6",
     "rate_magnus8",
+    "rate_samples1",
+    "rate_samples2",
+    "rate_samples4",
+    "rate_samples6",
     "rc",
     "rd",
     "rf",
     "rj",
     "rows",
+    "so3_accumulate",
+    "so3_angle_between",
     "so3_conjugate",
     "so3_exp",
     "so3_log",
     "so3_log_shortest",
     "so3_multiply",
+    "so3_normalize",
     "so3_rotate",
     "so3_rotate_by_matrix",
+    "so3_slerp",
     "so3_to_matrix",
     "so3_to_quaternion",
     "splittings",
@@ -236,22 +247,33 @@ momentum: numpy.ufunc
 most_threads: int
 motion_facts: numpy.ufunc
 omega: numpy.ufunc
+rate_increments2: numpy.ufunc
+rate_increments4: numpy.ufunc
+rate_increments6: numpy.ufunc
 rate_magnus2: numpy.ufunc
 rate_magnus4: numpy.ufunc
 rate_magnus6: numpy.ufunc
 rate_magnus8: numpy.ufunc
+rate_samples1: numpy.ufunc
+rate_samples2: numpy.ufunc
+rate_samples4: numpy.ufunc
+rate_samples6: numpy.ufunc
 rc: numpy.ufunc
 rd: numpy.ufunc
 rf: numpy.ufunc
 rj: numpy.ufunc
 rows: dict[str, typing.Any]
+so3_accumulate: numpy.ufunc
+so3_angle_between: numpy.ufunc
 so3_conjugate: numpy.ufunc
 so3_exp: numpy.ufunc
 so3_log: numpy.ufunc
 so3_log_shortest: numpy.ufunc
 so3_multiply: numpy.ufunc
+so3_normalize: numpy.ufunc
 so3_rotate: numpy.ufunc
 so3_rotate_by_matrix: numpy.ufunc
+so3_slerp: numpy.ufunc
 so3_to_matrix: numpy.ufunc
 so3_to_quaternion: numpy.ufunc
 symmetric_eigen: numpy.ufunc

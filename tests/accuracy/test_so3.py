@@ -4,8 +4,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 import tolerances as tol
-from compare import close
+from compare import close, same
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation, Slerp
 from tolerances import EPS
 
 from polhode import so3
@@ -131,16 +132,147 @@ def test_error_of_multiply() -> None:
     rng = np.random.default_rng(6)
     p, q = rng.standard_normal((2, 100, 4))
     for a, b, product in zip(p, q, so3.multiply(p, q), strict=True):
-        pw, px, py, pz = (mp.mpf(float(c)) for c in a)
-        qw, qx, qy, qz = (mp.mpf(float(c)) for c in b)
-        exact = [
-            pw * qw - px * qx - py * qy - pz * qz,
-            pw * qx + px * qw + py * qz - pz * qy,
-            pw * qy + py * qw + pz * qx - px * qz,
-            pw * qz + pz * qw + px * qy - py * qx,
-        ]
+        exact = mp_product(*([mp.mpf(float(c)) for c in x] for x in (a, b)))
         lengths = np.linalg.norm(a) * np.linalg.norm(b)
         tol.within("so3.multiply", eps_off(exact, product) / lengths)
+
+
+def mp_product(a: list[mp.mpf], b: list[mp.mpf]) -> list[mp.mpf]:
+    """Hamilton product."""
+    aw, ax, ay, az = a
+    bw, bx, by, bz = b
+    return [
+        aw * bw - ax * bx - ay * by - az * bz,
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by + ay * bw + az * bx - ax * bz,
+        aw * bz + az * bw + ax * by - ay * bx,
+    ]
+
+
+def mp_between(p: list[mp.mpf], q: list[mp.mpf]) -> tuple[mp.mpf, list[mp.mpf]]:
+    """Angle, 0 to pi, and axis of p^-1 q."""
+    w, *v = mp_product([p[0], -p[1], -p[2], -p[3]], q)
+    size = mp.sqrt(sum(c * c for c in v))
+    sign = -1 if w < 0 else 1
+    return 2 * mp.atan2(size, sign * w), [sign * c / size if size else mp.mpf(0) for c in v]
+
+
+def pairs() -> list[tuple[Array, Array]]:
+    """Of all sizes and directions; of distances from 1e-200 to pi, and nearly opposite."""
+    rng = np.random.default_rng(8)
+    q = quaternions(20)
+    listed = list(zip(q, rng.permutation(q), strict=True))
+    for distance in (1e-200, 1e-17, 1e-9, 1e-4, 0.1, 3.0, np.pi - 1e-9, 2 * np.pi - 1e-9):
+        p = so3.normalize(rng.normal(size=4))
+        turn = so3.exp(distance * rng.normal(size=3) / 2)
+        listed += [(p, so3.multiply(p, turn)), (-p, so3.multiply(p, turn)), (np.eye(4)[0], turn)]
+    return listed
+
+
+def test_error_of_normalize() -> None:
+    for one in quaternions():
+        tol.within("so3.normalize", eps_off(mp_unit(one), so3.normalize(one)))
+
+
+def test_error_of_angle_between() -> None:
+    for p, q in pairs():
+        angle, _ = mp_between(mp_unit(p), mp_unit(q))
+        error = abs(mp.mpf(float(so3.angle_between(p, q))) - angle) / (1 + angle)
+        tol.within("so3.angle_between", float(error) / EPS)
+        assert so3.angle_between(p, q) == so3.angle_between(-p, q) == so3.angle_between(q, p)
+
+
+def test_angle_between_keeps_the_digits_of_small_angles() -> None:
+    for size in (1e-300, 1e-160, 1e-20, 1e-9):
+        turn = so3.exp([0.0, 0.6 * size, -0.8 * size])
+        close(so3.angle_between([1.0, 0, 0, 0], turn), size, rtol=4 * EPS)
+        close(so3.angle_between([-2.0, 0, 0, 0], turn), size, rtol=4 * EPS)
+    q = quaternions()
+    same(so3.angle_between(q, q), np.zeros(len(q)))
+    same(so3.angle_between(q, -q), np.zeros(len(q)))
+    close(so3.angle_between([1.0, 0, 0, 0], [0.0, 0, 0, 3.0]), np.pi, rtol=2 * EPS)
+
+
+def test_error_of_slerp() -> None:
+    for p, q in pairs():
+        start, end = mp_unit(p), mp_unit(q)
+        angle, axis = mp_between(start, end)
+        if abs(angle - mp.pi) < 1e-12:
+            continue  # either way
+        for s in (0.0, 0.3, 0.5, 1.0, -2.0, 5.0):
+            half = mp.mpf(s) * angle / 2
+            turn = [mp.cos(half), *(mp.sin(half) * c for c in axis)]
+            error = eps_off(mp_product(start, turn), so3.slerp(p, q, s)) / (1 + abs(s))
+            tol.within("so3.slerp", error)
+
+
+def test_slerp_at_its_ends() -> None:
+    q = quaternions()
+    p = np.roll(q, 1, axis=0)
+    same(so3.slerp(p, q, 0.0), so3.normalize(p))
+    for other in (p, -p):  # equal and opposite: no way to go
+        for s in (0.0, 0.7, 1.0):
+            close(so3.slerp(p, other, s), so3.normalize(p), atol=4 * EPS)
+    half_turn = so3.slerp([1.0, 0, 0, 0], [0.0, 0, 1.0, 0], [0.5, 1.0])
+    close(half_turn, [[SQRT_HALF, 0, SQRT_HALF, 0], [0, 0, 1, 0]], atol=2 * EPS)
+
+
+def test_slerp_is_that_of_scipy() -> None:
+    rng = np.random.default_rng(9)
+    p, q = rng.normal(size=(2, 4))
+    s = np.linspace(0.0, 1.0, 7)
+    ends = Rotation.from_quat(np.roll([p, q], -1, axis=1))
+    theirs = np.roll(Slerp([0.0, 1.0], ends)(s).as_quat(), 1, axis=-1)
+    ours = so3.slerp(p, q, s)
+    close(ours * np.sign(np.sum(ours * theirs, -1, keepdims=True)), theirs, atol=8 * EPS)
+
+
+def test_cumulative_product() -> None:
+    rng = np.random.default_rng(10)
+    factors = rng.normal(size=(30, 3, 4)) * 10.0 ** rng.uniform(-200, 200, (30, 3, 1))
+    products = so3.cumprod(factors)
+    assert products.shape == factors.shape
+    for i in range(3):
+        exact = [mp.mpf(1), mp.mpf(0), mp.mpf(0), mp.mpf(0)]
+        for k in range(30):
+            exact = mp_product(exact, mp_unit(factors[k, i]))
+            tol.within("so3.cumprod", eps_off(exact, products[k, i]) / (k + 1))
+        same(so3.cumprod(factors[:, i]), products[:, i])
+    same(so3.cumprod(np.swapaxes(factors, 0, 1), axis=1), np.swapaxes(products, 0, 1))
+    same(so3.cumprod(np.swapaxes(factors, 0, 1), axis=-2), np.swapaxes(products, 0, 1))
+    same(so3.cumprod(factors, out=np.empty_like(factors)), products)
+    assert so3.cumprod(np.zeros((0, 4))).shape == (0, 4)
+    many = so3.cumprod(np.tile(so3.exp([0.1, 0.2, 0.3]), (100_000, 1)))
+    assert np.abs(np.linalg.norm(many, axis=-1) - 1).max() <= 4 * EPS
+    lost = so3.normalize(factors)
+    good = so3.cumprod(lost)
+    lost[10, 1, 2] = np.nan
+    bad = so3.cumprod(lost)
+    same(bad[:, [0, 2]], good[:, [0, 2]])
+    same(bad[:10, 1], good[:10, 1])
+    assert np.isnan(bad[10:, 1]).all()
+
+
+def test_what_two_attitudes_refuse() -> None:
+    good, bad = np.ones((4, 4)), np.ones((4, 4))
+    bad[2] = 0
+    for function in (so3.angle_between, lambda p, q: so3.slerp(p, q, 0.5)):
+        with pytest.raises(ValueError, match=r"p\[2\]"):
+            function(bad, good)
+        with pytest.raises(ValueError, match=r"q\[2\]"):
+            function(good, bad)
+        with pytest.raises(ValueError, match="do not broadcast"):
+            function(good, good[:3])
+    with pytest.raises(ValueError, match="do not broadcast"):
+        so3.slerp(good, good, np.zeros(3))
+    for function in (so3.normalize, so3.cumprod):
+        with pytest.raises(ValueError, match=r"q\[2\]"):
+            function(bad)
+    for axis in (1, -1, 2, -3):
+        with pytest.raises(ValueError, match="axis must be one of the axes"):
+            so3.cumprod(good, axis=axis)
+    with pytest.raises(ValueError, match="axis must be one of the axes"):
+        so3.cumprod(good[0])
 
 
 def test_the_convention_by_numbers() -> None:
@@ -310,7 +442,11 @@ def test_what_is_not_finite_stays_in_its_element(bad: float) -> None:
     q = np.ones((20, 4))
     q[5, 1] = bad
     good = np.arange(20) != 5
-    for result in (so3.to_matrix(q), so3.log(q), so3.rotate(q, [1, 2, 3]), so3.exp(q[:, 1:])):
+    results = (
+        *(so3.to_matrix(q), so3.log(q), so3.rotate(q, [1, 2, 3]), so3.exp(q[:, 1:])),
+        *(so3.normalize(q), so3.angle_between(q, np.ones(4)), so3.slerp(q, np.ones(4), 0.5)),
+    )
+    for result in results:
         flat = result.reshape(20, -1)
         assert np.isnan(flat[5]).all()
         assert np.isfinite(flat[good]).all()

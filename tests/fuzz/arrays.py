@@ -616,6 +616,24 @@ def case_rate(rng: Generator) -> Call:
     return Call(f"attitude_from_rate, order={order}, n_steps={n_steps}", function, [q, h, w])
 
 
+def case_log(rng: Generator) -> Call:
+    batch = batch_of(rng, 2)
+    increments = chance(rng, 0.5)
+    order, rows = int(pick(rng, (2, 4, 6) if increments else (1, 2, 4, 6))), int(rng.integers(1, 9))
+    t = typed(rng, np.cumsum(rng.uniform(0.1, 1.0, rows)), 64.0)
+    w = typed(rng, vectors(rng, (rows - increments, *part_of(rng, batch))))
+
+    def function(q: Any, t: Any, w: Any, out: Any) -> Any:
+        return ph.attitude_from_rate(w, q, t=t, order=order, increments=increments)
+
+    arguments = [
+        attitude(rng, batch),
+        Argument(t, 1, array_only=True),
+        Argument(w, 1, array_only=True),
+    ]
+    return Call(f"attitude_from_rate, order={order}, increments={increments}", function, arguments)
+
+
 def case_quantity(rng: Generator) -> Call:
     _, (inertia, m, q) = body(rng)
     name = pick(rng, ("momentum", "omega", "energy", "casimir", "momentum_spatial"))
@@ -717,11 +735,13 @@ def case_so3(rng: Generator) -> Call:
     v = lambda: argument(rng, vectors, batch, 1)  # noqa: E731
     arguments: list[Argument] = {
         "multiply": lambda: [q(), q()],
+        "angle_between": lambda: [q(), q()],
+        "slerp": lambda: [q(), q(), number(rng, batch)],
         "rotate": lambda: [q(), v()],
         "exp": lambda: [v()],
         "to_quaternion": lambda: [argument(rng, matrices, batch, 2)],
     }.get(name, lambda: [q()])()
-    core = {"to_matrix": (3, 3), "rotate": (3,), "log": (3,)}.get(name, (4,))
+    core = {"to_matrix": (3, 3), "rotate": (3,), "log": (3,), "angle_between": ()}.get(name, (4,))
     shortest = {"shortest": True} if name == "log" and chance(rng, 0.5) else {}
     function = lambda *a, out: getattr(ph.so3, name)(*a, out=out, **shortest)  # noqa: E731
     return Call(f"so3.{name}", function, arguments, [(*shape_of(arguments), *core)])
@@ -733,6 +753,7 @@ CALLS: list[tuple[Callable[[Generator], Call], float]] = [
     (case_motion, 1.0),
     (case_model, 1.0),
     (case_integrate, 1.5),
+    (case_log, 0.5),
     (case_rate, 0.7),
     (case_quantity, 0.7),
     (case_rigid_body, 1.5),

@@ -33,6 +33,7 @@ QUATERNIONS: dict[str, Any] = {
     "integrate": lambda q: ph.integrate(INERTIA, M, q, 0.1, 3).q,
     "momentum_spatial": lambda q: ph.momentum_spatial(M, q),
     "attitude_from_rate": lambda q: ph.attitude_from_rate(constant, q, 0.1),
+    "log of rates": lambda q: ph.attitude_from_rate([M, M], q, t=[0, 1], order=2),
     "torque": lambda q: ph.torques.HeavyTop([0.0, 0.0, 1.0]).torque(0.0, M, q),
     "body.step": lambda q: BODY.step(M, q, 0.1),
     "body.motion": lambda q: BODY.motion(M, q)(0.3),
@@ -45,6 +46,8 @@ QUATERNIONS: dict[str, Any] = {
     "conjugate": so3.conjugate,
     "rotate": lambda q: so3.rotate(q, M),
     "log": so3.log,
+    "normalize": so3.normalize,
+    "slerp": lambda q: so3.slerp(q, Q, 0.5),
 }  # fmt: skip
 
 

@@ -165,5 +165,44 @@ POLHODE_INLINE Vec3<T> log_shortest(const Quaternion<T>& q) {
     return log(select(q.w < 0.0, T(-1.0) * q, q));
 }
 
+/// q / |q| for any finite q except zero; NaN for zero and for a q that is not finite.
+///
+/// @return  within 2 eps
+template <class T>
+POLHODE_INLINE Quaternion<T> normalize(const Quaternion<T>& q) {
+    const Quaternion<T> p = safe_factor(max_abs(q)) * q;
+    return (T(1.0) / sqrt(dot(p, p))) * p;
+}
+
+/// The angle of the rotation between p / |p| and q / |q|, 0 to pi; the same for p and -p.
+///
+/// @return  within 2 eps (1 + angle); 0 for p = q and p = -q
+///
+/// Method: on the unit sphere p and q are half of this angle apart, or p and -q are.  The angle of
+/// two unit vectors is 2 atan2(|p - q|, |p + q|), with no cancellation for any angle.
+template <class T>
+POLHODE_INLINE T angle_between(const Quaternion<T>& p, const Quaternion<T>& q) {
+    const Quaternion<T> a = normalize(p), b = normalize(q);
+    const auto distance = [&](const T& sign) POLHODE_INLINE_LAMBDA {  // |a + sign b|
+        const Quaternion<T> d{
+            fma(sign, b.w, a.w), fma(sign, b.x, a.x), fma(sign, b.y, a.y), fma(sign, b.z, a.z)};
+        const T factor = safe_factor(max_abs(d));
+        const Quaternion<T> scaled = factor * d;
+        return sqrt(dot(scaled, scaled)) / factor;
+    };
+    const T difference = distance(T(-1.0)), sum = distance(T(1.0));
+    return 4.0 * atan2(min(difference, sum), max(difference, sum));
+}
+
+/// The rotation at the part s of the shortest way from p / |p| (s = 0) to q / |q| (s = 1), at a
+/// constant rate: p exp(s log(p^-1 q)), on the side of p.
+///
+/// @return  within 2 eps (1 + |s|); p / |p| for s = 0
+template <class T>
+POLHODE_INLINE Quaternion<T> slerp(const Quaternion<T>& p, const Quaternion<T>& q, const T& s) {
+    const Quaternion<T> a = normalize(p);
+    return a * exp(s * log_shortest(conjugate(a) * normalize(q)));
+}
+
 }  // namespace so3
 POLHODE_NAMESPACE_END
