@@ -86,7 +86,7 @@ def _axes(name, kind, *allowed):
 
 
 def _doubles(x):
-    """An array of doubles in C order; the argument itself if it is one."""
+    """An array of doubles in C order, the argument itself if it is one; a number of no axes."""
 
 
 @overload(_doubles)
@@ -95,6 +95,8 @@ def _doubles_of(x):
         return (
             (lambda x: np.array(x, np.float64)) if isinstance(x, types.BaseTuple) else lambda x: x
         )
+    if x.ndim == 0:
+        return lambda x: np.float64(x[()])
     if x.dtype != types.float64:
         return lambda x: x.astype(np.float64).copy()
     return (lambda x: x) if x.layout == "C" else lambda x: x.copy()

@@ -114,6 +114,7 @@ OWN: dict[str, Callable[..., Array]] = {
     "rd": elliptic.rd,
     "rj": elliptic.rj,
     "rj_far_apart": elliptic.rj,
+    "rd_far_apart": elliptic.rd,
     "ellip_f": elliptic.ellip_f,
     "ellip_k": lambda kc2: elliptic.ellip_k(1 - kc2, kc2),
     "ellip_pi": elliptic.ellip_pi,

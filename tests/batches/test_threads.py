@@ -262,3 +262,45 @@ print("done")
 def test_helpers_need_no_more_stack_than_musl_gives() -> None:
     done = run(SMALL_STACK.replace("SIZE", str(128 * 1024)))
     assert done.stdout.split() == ["done"], done.stderr
+
+
+ENVIRONMENT = """
+import ctypes, os, sys, threading, time
+import numpy as np
+import polhode as ph
+
+library = ctypes.CDLL(ph.get_library())
+method = library.polhode_method(b"exact")
+libc = ctypes.CDLL(None)
+inertia, m, q, h = map(np.array, ([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0], [0.1]))
+I_, h_ = (ctypes.c_void_p(x.ctypes.data) for x in (inertia, h))
+one, zero, number = ctypes.c_int64(1), ctypes.c_int64(0), ctypes.c_int(0)
+for k in range(3000):
+    os.environ[f"X{k}"] = "1"
+end = time.monotonic() + 1.0
+
+def work(m, q):
+    m_, q_ = (ctypes.c_void_p(x.ctypes.data) for x in (m, q))
+    step = library.polhode_step  # without the interpreter's lock
+    while time.monotonic() < end:
+        for _ in range(500):
+            CALL
+
+threads = [threading.Thread(target=work, args=(m.copy(), q.copy())) for _ in range(2)]
+for thread in threads:
+    thread.start()
+k = 0
+while time.monotonic() < end:
+    os.environ[f"Y{k}"] = str(k)
+    k += 1
+for thread in threads:
+    thread.join()
+"""
+CALL = "step(method, one, I_, zero, m_, q_, number, h_, zero, one, number, m_, q_, None)"
+
+
+def test_the_environment_may_change_while_compiled_code_steps() -> None:
+    """The default number of threads is not read from the environment in a call."""
+    script = ENVIRONMENT.replace("CALL", CALL)
+    done = run(script)
+    assert done.returncode == 0, done.stderr

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compare import same
+from compare import close, same
 
 import polhode as ph
 
@@ -146,7 +146,7 @@ def test_other_arrays_with_attributes_pass() -> None:
     same(ph.energy(INERTIA, plain), ph.energy(INERTIA, M))
 
 
-def advice(call: Any, **values: Any) -> Any:
+def advice(call: Any, unit: str | None = None, **values: Any) -> Any:
     """The value that the message of a refused call recommends."""
     with pytest.raises(TypeError) as refused:
         call()
@@ -154,8 +154,8 @@ def advice(call: Any, **values: Any) -> Any:
     element, found, _ = text.partition(" for each element x")
     if found:
         (value,) = values.values()
-        return [eval(element, {"numpy": np, "x": x, "unit": None}) for x in value]
-    return eval(text, {"numpy": np, "unit": None, **values})
+        return [eval(element, {"numpy": np, "x": x, "unit": unit}) for x in value]
+    return eval(text, {"numpy": np, "unit": unit, **values})
 
 
 def time_spans() -> dict[str, Any]:
@@ -174,12 +174,20 @@ def test_the_advice_for_time_spans(kind: str) -> None:
     same(ph.step(INERTIA, M, Q, rows)[1], np.stack([want[1]] * 2))
 
 
-@pytest.mark.parametrize("kind", ["astropy alike", "unyt alike"])
+@pytest.mark.parametrize("kind", [k for k in QUANTITIES if k != "pint alike"])
 def test_the_advice_for_quantities(kind: str) -> None:
     m = QUANTITIES[kind](M)
-    same(advice(lambda: ph.energy(INERTIA, m), m=m), np.array(M))
-    rows = [m, m]
-    same(np.array(advice(lambda: ph.energy(INERTIA, rows), m=rows)), np.array([M, M]))
+    for unit, size in (("kg", 1.0), ("g", 1000.0)) if "alike" not in kind else ((None, 1.0),):
+        given = advice(lambda: ph.energy(INERTIA, m), unit, m=m)
+        close(given, size * np.array(M), rtol=1e-15)
+        ph.energy(INERTIA, given)
+        rows = [m, m]
+        each = advice(lambda: ph.energy(INERTIA, rows), unit, m=rows)  # noqa: B023
+        close(np.array(each), size * np.array([M, M]), rtol=1e-15)
+        if unit:
+            h = m[0]
+            one = advice(lambda: ph.step(INERTIA, M, Q, h), unit, h=h)  # noqa: B023
+            close(one, size * M[0], rtol=1e-15)
 
 
 def test_the_advice_for_frames() -> None:

@@ -203,12 +203,20 @@ def test_a_cmake_project_finds_the_package(tmp_path):
 PARENT = """\
 cmake_minimum_required(VERSION 3.25)
 project(parent LANGUAGES C CXX)
-add_subdirectory({root} polhode)
+{contain}
 file(WRITE ${{CMAKE_BINARY_DIR}}/main.c "#include <polhode.h>\\nint main(void) {{ return 0; }}\\n")
 add_executable(parent ${{CMAKE_BINARY_DIR}}/main.c)
 target_link_libraries(parent PRIVATE polhode::library)
 add_executable(header_only {consume}/main.cpp {consume}/second.cpp)
 target_link_libraries(header_only PRIVATE polhode::polhode)
+"""
+
+
+SUBDIRECTORY = f"add_subdirectory({ROOT} polhode)"
+FETCH = f"""\
+include(FetchContent)
+FetchContent_Declare(polhode SOURCE_DIR {ROOT})
+FetchContent_MakeAvailable(polhode)
 """
 
 
@@ -236,14 +244,19 @@ def test_cmake_alone_builds_the_library(tmp_path):
     assert f"\nVersion: {ph.__version__}\n" in text
 
 
-def test_a_project_contains_polhode(tmp_path):
-    (tmp_path / "CMakeLists.txt").write_text(PARENT.format(root=ROOT, consume=CONSUME))
+@pytest.mark.parametrize("contain", [SUBDIRECTORY, FETCH], ids=["subdirectory", "fetched"])
+def test_a_project_contains_polhode(tmp_path, contain):
+    """The library and its program are compiled only if they are asked for; headers are system's."""
+    (tmp_path / "CMakeLists.txt").write_text(PARENT.format(contain=contain, consume=CONSUME))
     fast = "-DCMAKE_CXX_FLAGS=-ffast-math"
     commands = configured(tmp_path, tmp_path / "build", fast)
     for name in ("main.c", "main.cpp"):
         assert f"-isystem {ROOT}/cpp/include" in commands[name]
-    subprocess.run(["cmake", "--build", tmp_path / "build", "--target", "header_only"], check=True)
-    check_program(tmp_path / "build/header_only")
+    assert "module.cpp" not in commands
+    if contain is SUBDIRECTORY:
+        build = ["cmake", "--build", tmp_path / "build", "--target", "header_only"]
+        subprocess.run(build, check=True)
+        check_program(tmp_path / "build/header_only")
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="levels are x86-64's")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import ctypes
+import gc
+import mmap
 import multiprocessing
 import operator
 import pickle
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import shared_memory
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +100,31 @@ def unaligned(thing: Any) -> Any:
     return pickle.loads(text, buffers=[memoryview(b"-" + bytes(p.raw()))[1:] for p in parts])
 
 
+def mapped(thing: Any) -> Any:
+    """A copy whose buffers are in a read-only file in memory, as joblib sends large arrays."""
+    parts: list[pickle.PickleBuffer] = []
+    text = pickle.dumps(thing, protocol=5, buffer_callback=parts.append)
+    buffers = []
+    with tempfile.TemporaryFile() as file:
+        for part in parts:
+            file.write(part.raw())
+            file.write(bytes(-file.tell() % mmap.ALLOCATIONGRANULARITY))
+        file.flush()
+        begin = 0
+        for part in parts:
+            size = part.raw().nbytes
+            held = (
+                mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ, offset=begin)
+                if size
+                else b""
+            )
+            buffers.append(memoryview(held))
+            begin += -(-size // mmap.ALLOCATIONGRANULARITY) * mmap.ALLOCATIONGRANULARITY
+    return pickle.loads(text, buffers=buffers)
+
+
 COPIES: dict[str, Callable[[Any], Any]] = {
+    "pickle, mapped read-only": mapped,
     "pickle, unaligned buffers": unaligned,
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
@@ -173,3 +202,49 @@ def test_other_processes(start: str) -> None:
 
 def call(function: Callable[[Any], Any], thing: Any) -> Any:
     return function(thing)
+
+
+N = 1001
+
+
+@contextlib.contextmanager
+def shared(name: str | None) -> Iterator[tuple[str, list[Any]]]:
+    """Momenta, attitudes and one more of each in shared memory of this name, or a new one."""
+    block = shared_memory.SharedMemory(name, create=name is None, size=14 * 8 * N)
+    try:
+        numbers = np.frombuffer(block.buf, np.float64)[: 14 * N]
+        parts = np.split(numbers, [3 * N, 7 * N, 10 * N])
+        yield block.name, [part.reshape(N, -1) for part in parts]
+        del numbers, parts
+    finally:
+        gc.collect()
+        block.close()
+        if name is None:
+            block.unlink()
+
+
+def step_in_place(name: str, body: ph.RigidBody, begin: int, end: int) -> None:
+    """Steps of some bodies in shared memory: in place, and to the other arrays there."""
+    with shared(name) as (_, arrays):
+        m, q, m_out, q_out = (x[begin:end] for x in arrays)
+        body.step(m, q, 0.3, out=(m_out, q_out), n_steps=2)
+        ph.step(INERTIA, m, q, 0.3, out=(m, q))
+        del arrays, m, q, m_out, q_out
+
+
+def test_named_shared_memory() -> None:
+    """Two processes step parts of one array."""
+    rng = np.random.default_rng(2)
+    m, q = rng.normal(size=(N, 3)), rng.normal(size=(N, 4))
+    with shared(None) as (name, arrays):
+        arrays[0][:], arrays[1][:] = m, q
+        with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+            parts = [(0, 400), (400, N)]
+            for done in [pool.submit(step_in_place, name, BODY, *part) for part in parts]:
+                done.result()
+        got = [x.copy() for x in arrays]
+        del arrays
+    for x, y in zip(
+        got, [*ph.step(INERTIA, m, q, 0.3), *BODY.step(m, q, 0.3, n_steps=2)], strict=True
+    ):
+        same(x, y)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from polhode import _core
+from polhode import _arrays, _core
 from polhode.integrators.table import METHODS, method_index, option_values
 from polhode.integrators.tableaus import MuntheKaas
 
@@ -61,6 +61,7 @@ def flops(
     row = method_index(method, options)
     if attitude not in ("quaternion", "matrix"):
         raise ValueError(f"attitude must be 'quaternion' or 'matrix', not {attitude!r}")
+    hw = _arrays.one_number("hw", hw)
     if not math.isfinite(hw):
         raise ValueError(f"hw must be finite, not {hw!r}")
     size = math.hypot(*_DIRECTION)

@@ -195,6 +195,10 @@ def _coefficients(name: str, part: Any) -> NDArray[np.float64]:
             array = np.reshape([float(x) for x in array.flat], array.shape)
     except (TypeError, ValueError):  # lists of different lengths, no numbers
         array = np.empty((0, 0))
+    except OverflowError:
+        raise ValueError(
+            f"splitting: {name} has a number above the largest double, 1.8e308"
+        ) from None
     if array.ndim != 1 or array.dtype.kind not in "iuf":
         raise TypeError(f"splitting: {name} must be a list of real numbers, not {part!r}")
     return array.astype(np.float64)

@@ -80,6 +80,10 @@ def rj_far_apart(x: mpf, y: mpf, z: mpf, p: mpf) -> mpf:
     return total + factor / (mean * mp.sqrt(mean)) * (1 - 3 * e2 / 14)
 
 
+def rd_far_apart(x: mpf, y: mpf, z: mpf) -> mpf:
+    return rj_far_apart(x, y, z, z)
+
+
 def rf_far_apart(x: mpf, y: mpf, z: mpf) -> mpf:
     v, mean = [x, y, z], mpf(0)
     while not mean or max(abs(t / mean - 1) for t in v) > mpf(10) ** -14:
@@ -234,6 +238,25 @@ def rj_far_rows(rng: np.random.Generator) -> Iterator[list[float]]:
         yield list(args)
 
 
+def rd_far_rows(rng: np.random.Generator) -> Iterator[list[float]]:
+    """As for R_J."""
+    rows = 0
+    while rows < 90:
+        args = log_uniform(rng, 300, 3)
+        if rows % 3 == 0:
+            args[int(rng.integers(2))] = 0.0
+        elif rows % 3 == 1:
+            args[rows % 2] = args[2] * (1 + 0.1 * float(rng.normal()))
+        if 1e-300 < rd_far_apart(*map(mpf, args)) < 1e300:
+            rows += 1
+            yield args
+    for far in (1e-305, 1e-300, 1e284, 1e300, 1e305):  # of the ends of the range
+        yield [far, 1.0, 2.0]
+        yield [far, 0.0, 1.0]
+    yield [1e305, 1e-305, 1e-50]
+    yield [1e305, 1e305, 1e-100]
+
+
 def jacobi_rows(rng: np.random.Generator) -> Iterator[list[float]]:
     """u, kc2; the case k2 = 1 - kc2 in double is left to the test."""
     for _ in range(40):
@@ -337,6 +360,7 @@ TABLES: list[Table] = [
     ("ellip_pi", ellip_pi, "n phi k2", pi_rows, True),
     ("ellip_pi_complete", ellip_pi_complete, "n k2", pi_complete_rows, True),
     ("rj_far_apart", rj_far_apart, "x y z p", rj_far_rows, True),
+    ("rd_far_apart", rd_far_apart, "x y z", rd_far_rows, False),
 ]
 
 
@@ -386,6 +410,8 @@ def self_check() -> None:
             assert abs(mine / mp.re(mp.elliprj(*args)) - 1) < mpf(10) ** -15
     for args in ([1, 2, 3, -4], [1, 2, 3, 4], [mpf(10) ** -40, 0, 7, 3], [mpf(10) ** 40, 2, 0, -3]):
         assert abs(rj_far_apart(*map(mpf, args)) / rj(*map(mpf, args)) - 1) < mpf(10) ** -30
+    for args in ([1, 2, 3], [mpf(10) ** -40, 0, 7], [mpf(10) ** 40, 2, mpf(10) ** -9]):
+        assert abs(rd_far_apart(*map(mpf, args)) / rd(*map(mpf, args)) - 1) < mpf(10) ** -30
     s, c, d, _ = jacobi(mpf("1.3"), mpf("0.2"))
     for kind, mine in (("sn", s), ("cn", c), ("dn", d)):
         assert abs(mine - mp.ellipfun(kind, mpf("1.3"), m=mpf("0.8"))) < mpf(10) ** -40
