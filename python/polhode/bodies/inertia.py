@@ -108,8 +108,41 @@ def tensor_of(moments: Array, axes: Array) -> Array:
     return np.asarray(0.5 * tensor + 0.5 * np.swapaxes(tensor, -2, -1))
 
 
-def tensor_of_points(mass: ArrayLike, r: ArrayLike) -> Array:
-    """Inertia tensors (..., 3, 3) of masses (..., N) at r (..., N, 3), about their centre."""
+def of_second_moments(J: Array) -> Array:
+    """Inertia tensors of ``J = sum(m r r^T)``: the trace of J minus J."""
+    diagonal = np.diagonal(J, axis1=-2, axis2=-1)
+    tensor = -J
+    for i in range(3):
+        tensor[..., i, i] = diagonal[..., (i + 1) % 3] + diagonal[..., (i + 2) % 3]
+    return np.asarray(tensor + 0.0)
+
+
+def steiner(mass: Array, arm: Array) -> Array:
+    """Inertia tensors of masses (...) at `arm` (..., 3)."""
+    return of_second_moments(mass[..., None, None] * arm[..., :, None] * arm[..., None, :])
+
+
+def tensor_of_components(components: ArrayLike, order: str, products: str) -> Array:
+    """See `RigidBody.from_components`."""
+    values = _arrays.components("components", components, 6)
+    names = order.split()
+    if sorted("".join(sorted(name)) for name in names) != ["xx", "xy", "xz", "yy", "yz", "zz"]:
+        raise ValueError(f"order must name xx, yy, zz, xy, xz and yz once each, not {order!r}")
+    if products not in ("negative", "positive"):
+        raise ValueError(f"products must be 'negative' or 'positive', not {products!r}")
+    tensor = np.empty((*values.shape[:-1], 3, 3))
+    for k, name in enumerate(names):
+        i, j = ("xyz".index(letter) for letter in name)
+        sign = -1.0 if i != j and products == "positive" else 1.0
+        tensor[..., i, j] = tensor[..., j, i] = sign * values[..., k] + 0.0
+    return tensor
+
+
+def tensor_of_points(mass: ArrayLike, r: ArrayLike) -> tuple[Array, Array, Array]:
+    """Inertia tensors (..., 3, 3) of masses (..., N) at r (..., N, 3), about their centre.
+
+    Also their mass (...) and their centre (..., 3).
+    """
     position = _arrays.real_array("r", r)
     if position.ndim < 2:
         raise ValueError(f"r must have shape (..., N, 3), got {position.shape}")
@@ -122,28 +155,28 @@ def tensor_of_points(mass: ArrayLike, r: ArrayLike) -> Array:
     _arrays.refuse("r", position, ~np.isfinite(position).all(axis=-1), 1, "not finite")
     _arrays.refuse("mass", mass, ~((mass >= 0.0) & np.isfinite(mass)), 0, "no mass")
     # Powers of two out of the way of squares, put back in two factors.
-    mass_scale = _power_of_two(mass.max(axis=-1, initial=0.0))
+    mass_scale = power_of_two(mass.max(axis=-1, initial=0.0))
     _arrays.refuse("largest mass of body", mass_scale, mass_scale == 0.0, 0, "a body has some mass")
     weight = mass / mass_scale[..., None]
     # Axes (..., 3, N), so that NumPy sums along contiguous memory, which it does in pairs.
     # A point without mass is nowhere.
     x = np.where(weight[..., None, :] > 0.0, np.swapaxes(position, -2, -1), 0.0)
     x = np.ascontiguousarray(x)
-    length = _power_of_two(np.abs(x).max(axis=(-2, -1), initial=0.0))
+    length = power_of_two(np.abs(x).max(axis=(-2, -1), initial=0.0))
     length = np.where(length == 0.0, 1.0, length)
     x = x / length[..., None, None]
-    weight_of_all = weight.sum(axis=-1)[..., None, None]
+    weight_of_all = weight.sum(axis=-1)
+    centre = np.zeros(x.shape[:-1])
     for _ in range(2):  # the second time takes off the rounding of a far origin
-        x = x - (weight[..., None, :] * x).sum(axis=-1, keepdims=True) / weight_of_all
-    second = (weight[..., None, None, :] * x[..., :, None, :] * x[..., None, :, :]).sum(axis=-1)
-    diagonal = np.diagonal(second, axis1=-2, axis2=-1)
-    tensor = -second
-    for i in range(3):
-        tensor[..., i, i] = diagonal[..., (i + 1) % 3] + diagonal[..., (i + 2) % 3]
+        shift = (weight[..., None, :] * x).sum(axis=-1) / weight_of_all[..., None]
+        x, centre = x - shift[..., None], centre + shift
+    tensor = of_second_moments(
+        (weight[..., None, None, :] * x[..., :, None, :] * x[..., None, :, :]).sum(axis=-1)
+    )
     with np.errstate(over="ignore"):  # the class refuses what is infinite
         tensor *= (mass_scale * length)[..., None, None]
         tensor *= length[..., None, None]
-    return np.asarray(tensor + 0.0)
+        return tensor, weight_of_all * mass_scale, centre * length[..., None]
 
 
 def orthonormal(name: str, axes: AttitudeLike) -> Array:
@@ -166,7 +199,7 @@ def orthonormal(name: str, axes: AttitudeLike) -> Array:
     return projected
 
 
-def _power_of_two(x: Array) -> Array:
+def power_of_two(x: Array) -> Array:
     """Largest power of two not above x >= 0; 0 for 0."""
     _, exponent = np.frexp(x)
     return np.where(x == 0.0, 0.0, np.ldexp(1.0, np.maximum(exponent - 1, -1022)))

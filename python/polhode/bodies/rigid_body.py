@@ -1,4 +1,4 @@
-"""Rigid bodies given by a full inertia tensor, by moments and axes, or by point masses."""
+"""Rigid bodies given by a full inertia tensor, by moments and axes, points, shapes or meshes."""
 
 from __future__ import annotations
 
@@ -12,17 +12,8 @@ from polhode._arrays import AttitudeLike, Operand
 from polhode._axes import to_body, to_space
 from polhode._integrate import integrate
 from polhode._step import step
-from polhode.bodies.inertia import (
-    TRIANGLE,
-    PrincipalInertia,
-    as_declared,
-    check_moments,
-    orthonormal,
-    principal_axes,
-    tensor_of,
-    tensor_of_points,
-)
-from polhode.display.notebook import table_of_bodies
+from polhode.bodies.inertia import PrincipalInertia
+from polhode.bodies.mass_properties import MassProperties
 from polhode.motion.torque_free import TorqueFreeMotion
 
 __all__ = ["RigidBody"]
@@ -30,7 +21,7 @@ __all__ = ["RigidBody"]
 Array = NDArray[np.float64]
 
 
-class RigidBody:
+class RigidBody(MassProperties):
     """Rigid bodies from inertia tensors, in any body axes.
 
     The tensors are diagonalised once. `step`, `motion` and `integrate` take and return momenta and
@@ -53,6 +44,10 @@ class RigidBody:
     planar : bool, default False
         Declare a flat body: the greatest moment is set to the sum of the other two. Raises
         ValueError as `linear`.
+    mass : array_like, shape (...), optional
+        Mass, for `about` and sums; the motion does not depend on it.
+    centre : array_like, shape (..., 3), optional
+        Centre of mass in body axes. None: the origin.
 
     Attributes
     ----------
@@ -65,6 +60,8 @@ class RigidBody:
         permutations and signs.
     tensor : ndarray, shape (..., 3, 3)
         The inertia tensors, symmetric.
+    mass : ndarray, shape (...), or None
+    centre : ndarray, shape (..., 3)
 
     Raises
     ------
@@ -93,136 +90,6 @@ class RigidBody:
     >>> body.moments.round(12)
     array([4. , 6.5, 2.5])
     """
-
-    __slots__ = ("_aligned", "_axes", "_linear", "_moments", "_some_rod", "_tensor")
-
-    def __init__(
-        self,
-        tensor: ArrayLike,
-        *,
-        physical: bool = True,
-        linear: bool = False,
-        planar: bool = False,
-    ) -> None:
-        self._set(*principal_axes(tensor, physical, linear, planar), linear)
-
-    @classmethod
-    def from_moments(
-        cls,
-        moments: ArrayLike,
-        axes: AttitudeLike | None = None,
-        *,
-        physical: bool = True,
-        linear: bool = False,
-        planar: bool = False,
-    ) -> RigidBody:
-        """Bodies by their principal moments and axes.
-
-        Parameters
-        ----------
-        moments : array_like, shape (..., 3)
-            Principal moments, in any order; the order stays.
-        axes : array_like, shape (..., 3, 3) or (..., 4), or Rotation, optional
-            Principal axes: columns in body coordinates, or the rotation that takes components along
-            the principal axes to body components, as a quaternion (scalar first) or a SciPy
-            `Rotation`. Broadcasts against `moments`. A matrix must be orthonormal to 1e-5 and is
-            projected to an orthonormal one; if left-handed, the third axis is reversed. None: the
-            body axes are the principal axes.
-        physical, linear, planar : bool, optional
-            As for the class.
-
-        Raises
-        ------
-        ValueError
-            If moments are not those of a body, or axes are not orthonormal.
-        """
-        given = _arrays.real_array("moments", moments)
-        values = _arrays.components("moments", given, 3).copy()
-        if linear or planar:
-            values = as_declared("moments", values, linear, planar)
-        check_moments("moments", values, physical, _arrays.tolerance(TRIANGLE, given))
-        triads = np.eye(3) if axes is None else orthonormal("axes", axes)
-        batch = _arrays.broadcast({"moments": values.shape[:-1], "axes": triads.shape[:-2]})
-        values = np.broadcast_to(values, (*batch, 3)).copy()
-        triads = np.broadcast_to(triads, (*batch, 3, 3)).copy()
-        body = cls.__new__(cls)
-        aligned = bool((triads == np.eye(3)).all())
-        body._set(values, triads, tensor_of(values, triads), aligned, linear)
-        return body
-
-    @classmethod
-    def from_points(
-        cls,
-        mass: ArrayLike,
-        r: ArrayLike,
-        *,
-        physical: bool = True,
-        linear: bool = False,
-        planar: bool = False,
-    ) -> RigidBody:
-        """Bodies of point masses, about their centre of mass.
-
-        Parameters
-        ----------
-        mass : array_like, shape (..., N) or ()
-            Masses, none negative, not all zero. Broadcasts against the points.
-        r : array_like, shape (..., N, 3)
-            Positions in body axes, from any origin: the centre of mass is subtracted.
-        physical, linear, planar : bool, optional
-            As for the class.
-
-        Returns
-        -------
-        body : RigidBody
-            ``I_xx = sum(m (y^2 + z^2))``, ``I_xy = -sum(m x y)`` with r from the centre of mass.
-
-        Raises
-        ------
-        ValueError
-            If a mass is negative or not finite, all are zero, a position is not finite, or the
-            points form no body (a single point).
-        """
-        tensor = tensor_of_points(mass, r)
-        return cls(tensor, physical=physical, linear=linear, planar=planar)
-
-    @property
-    def moments(self) -> Array:
-        """Principal moments, shape (..., 3)."""
-        return self._moments
-
-    @property
-    def axes(self) -> Array:
-        """Principal axes, shape (..., 3, 3): columns in body coordinates, determinant +1."""
-        return self._axes
-
-    @property
-    def tensor(self) -> Array:
-        """Inertia tensors in body axes, shape (..., 3, 3)."""
-        return self._tensor
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Shape of the batch of bodies; () for one."""
-        return self._moments.shape[:-1]
-
-    def __getstate__(self) -> tuple[Array, Array, Array, bool]:
-        return self._moments, self._axes, self._tensor, self._linear
-
-    def __setstate__(self, state: tuple[Array, Array, Array, bool]) -> None:
-        # Arrays may arrive at odd addresses, which the core does not read.
-        moments, axes, tensor = (np.require(x, requirements=["C", "A"]) for x in state[:3])
-        self._set(moments, axes, tensor, bool((axes == np.eye(3)).all()), state[3])
-
-    def __repr__(self) -> str:
-        if self.shape:
-            return f"<RigidBody: {self.shape} bodies>"
-        return f"<RigidBody: moments {self._moments}>"
-
-    def _repr_html_(self) -> str:
-        columns = {"principal moments": self.moments}
-        if not self.shape:
-            columns["principal axes, in columns"] = self.axes
-        return table_of_bodies(type(self).__name__, self.shape, columns)
 
     def momentum(self, omega: ArrayLike) -> Array:
         """Angular momentum (..., 3) of an angular velocity (..., 3), ``tensor @ omega``.
@@ -383,15 +250,6 @@ class RigidBody:
             inertia = PrincipalInertia(self._moments, self._axes)
         m0 = self._momentum("m0", m0)
         return integrate(inertia, m0, q0, h, n_steps, **options)
-
-    def _set(self, moments: Array, axes: Array, tensor: Array, aligned: bool, linear: bool) -> None:
-        for array in (moments, axes, tensor):
-            array.flags.writeable = False
-        self._moments, self._axes, self._tensor = moments, axes, tensor
-        #: Whether the body axes are the principal axes, for all bodies.
-        self._aligned = aligned
-        self._some_rod = bool((moments == 0.0).any())
-        self._linear = linear
 
     def _own_axes(self) -> Array | None:
         """The principal axes if they are not the body axes."""
