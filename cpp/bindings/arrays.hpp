@@ -104,6 +104,19 @@ inline pybind11::object package_function(const char* name) {
     return pybind11::module_::import("polhode._arrays").attr(name);
 }
 
+/// A whole number from `least` to `most`; `judge` of polhode._arrays reads others, or refuses them.
+inline std::ptrdiff_t whole(const pybind11::handle& object,
+                            std::ptrdiff_t least,
+                            std::ptrdiff_t most,
+                            const char* judge) {
+    if (PyLong_CheckExact(object.ptr())) {
+        const std::ptrdiff_t value = PyLong_AsSsize_t(object.ptr());
+        if (value >= least && value <= most) return value;
+        PyErr_Clear();
+    }
+    return package_function(judge)(object).cast<std::ptrdiff_t>();
+}
+
 enum class Kind { numbers, vectors, attitudes };
 inline bool read_kind(PyObject* object, Kind kind, Operand& operand) {
     return kind == Kind::numbers   ? read_number_or_array(object, operand)

@@ -5,9 +5,14 @@
 /// axis.
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <list>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +20,7 @@
 #include <pybind11/stl.h>
 
 #include "arrays.hpp"
+#include "integrator.hpp"
 #include "interrupts.hpp"
 #include "levels.hpp"
 #include "polhode/so3.hpp"
@@ -29,20 +35,6 @@ namespace py = pybind11;
 namespace polhode::bindings {
 namespace {
 
-const DirectMethod& direct_method(int row, std::ptrdiff_t bodies = 0) {
-    const dispatch::Level& level = dispatch::level_for(bodies);
-    if (row < 0 || row >= level.torque_free->methods || level.direct->rows[row].stages == nullptr) {
-        throw py::index_error("no such method");
-    }
-    return level.direct->rows[row];
-}
-/// The options of a direct integrator, complete.
-OptionValues direct_options(int row, const py::tuple& values) {
-    OptionValues options =
-        dispatch::level().torque_free->rows[row].info->complete(read_options(values));
-    if (options.data == nullptr) options.data = direct_method(row).data;
-    return options;
-}
 /// (bodies, columns).
 MutableView columns_of(const DirectMethod& method, Doubles work, std::ptrdiff_t bodies) {
     if (work.size() != method.columns * bodies) throw py::value_error("arrays of the wrong size");
@@ -69,41 +61,27 @@ class Integration {
   public:
     explicit Integration(const py::kwargs& given)
         : given_(given),
+          integrator_(given),
           m_(array("m")),
-          threads_(threads_of_call(value<int>("threads"))) {
+          threads_(threads_of_call(value<int>("threads"))),
+          slice_steps_(integrator_.steps_at_once(bodies())) {
         SplittingProblem& p = problem_;
         const std::ptrdiff_t core = value<bool>("matrix") ? 9 : 4;
-        Doubles attitude = array("attitude"), m_saved = array("m_saved");
-        Doubles attitude_saved = array("attitude_saved");
-        const Doubles stages = array("stages"), h = array("h");
+        Doubles attitude = array("attitude");
+        const Doubles h = array("h");
         p.total_steps = value<std::ptrdiff_t>("total_steps");
         p.save_every = value<std::ptrdiff_t>("save_every");
         window_ = has("window") && value<bool>("window");
-        const std::ptrdiff_t saves =
-            window_ ? m_saved.shape(0) : 1 + (p.total_steps + p.save_every - 1) / p.save_every;
-        if (m_saved.size() != saves * m_.size() ||
-            attitude_saved.size() != saves * attitude.size() ||
-            (h.ndim() != 0 && h.size() != p.total_steps) || stages.ndim() != 2 ||
-            stages.shape(1) != 3) {
+        if (h.ndim() != 0 && h.size() != p.total_steps) {
             throw py::value_error("arrays of the wrong size");
         }
-        for (py::ssize_t i = 0; i < stages.shape(0); ++i) {
-            stages_.push_back({stages.at(i, 0) == 0 ? Stage::flow : Stage::kick,
-                               stages.at(i, 1),
-                               stages.at(i, 2)});
-        }
-        const int method = value<int>("method");
-        const dispatch::StepRow& row = dispatch::level_for(bodies()).torque_free->rows[method];
-        p.flow = row.step;
-        if (value<bool>("direct")) {
-            p.direct = &direct_method(method, bodies());
-            p.options = direct_options(method, given_["options"]);
-            p.work = columns_of(*p.direct, array("work"), bodies());
-        } else {
-            p.options = row.info->complete(read_options(given_["options"]));
-        }
+        const interface::FreeMethod method = integrator_.method(bodies());
+        p.flow = method.step;
+        p.direct = method.direct;
+        p.options = method.options;
+        if (p.direct != nullptr) p.work = columns_of(*p.direct, array("work"), bodies());
         p.options.stop = watch_.request();
-        p.energy_correction = row.info->energy_correction(p.options);
+        p.energy_correction = method.info->energy_correction(p.options);
         p.inertia = rows(array("inertia"), 3, bodies());
         p.matrix = core == 9;
         p.m = mutable_rows(m_, 3, bodies());
@@ -125,10 +103,17 @@ class Integration {
             const Doubles parts = array("parts");
             parts_ = {reinterpret_cast<const StepParts::Part*>(parts.data()), parts.size() / 4};
         }
-        p.m_saved = {m_saved.mutable_data(), 3, 1, 3};
-        p.attitude_saved = {attitude_saved.mutable_data(), core, 1, 3};
-        p.m_save_stride = m_.size();
-        p.attitude_save_stride = attitude.size();
+        if (has("m_saved")) {
+            const Doubles m_saved = array("m_saved");
+            const std::ptrdiff_t saves =
+                window_ ? m_saved.shape(0) : 1 + (p.total_steps + p.save_every - 1) / p.save_every;
+            p.m_saved = mutable_rows(m_saved, 3, saves * bodies());
+            p.attitude_saved = mutable_rows(array("attitude_saved"), core, saves * bodies());
+            p.m_save_stride = m_.size();
+            p.attitude_save_stride = attitude.size();
+        } else {
+            now_ = next_ = {unwritten(m_), unwritten(attitude)};
+        }
         if (has("start")) {
             start_ = given_["start"].cast<std::pair<Doubles, Doubles>>();
             start_m_ = rows(start_.first, 3, bodies());
@@ -136,16 +121,17 @@ class Integration {
         }
         read_terms(attitude);
         read_axes();
-        p.midpoint_kicks = has("order") && value<int>("order") <= 2;
-        p.stages = stages_.data();
-        p.stage_count = static_cast<int>(stages_.size());
+        const interface::Scheme scheme = integrator_.scheme();
+        p.midpoint_kicks = scheme.midpoint_kicks;
+        p.stages = scheme.stages.data();
+        p.stage_count = static_cast<int>(scheme.stages.size());
         p.terms = sum_.data();
         p.term_count = static_cast<int>(sum_.size());
     }
     Integration(const Integration&) = delete;
     Integration& operator=(const Integration&) = delete;
 
-    /// At most `n_steps` steps; if a torque calls back, only steps that begin within `seconds`.
+    /// At most `n_steps` steps, none that begins after `seconds`, but for the first and a few more.
     void run(std::ptrdiff_t first_step, std::ptrdiff_t n_steps, double seconds) {
         SplittingProblem p = problem_;
         if (n_steps < 0 || first_step < 0 || first_step + n_steps > p.total_steps) {
@@ -155,15 +141,77 @@ class Integration {
             p.m_saved.data -= first_step * p.m_save_stride;
             p.attitude_saved.data -= first_step * p.attitude_save_stride;
         }
-        end_ = Clock::now() + std::chrono::duration<double>(seconds);
         done_ = first_step;
         const std::ptrdiff_t end = first_step + n_steps;
-        do {
-            const std::ptrdiff_t next = parts_.next(done_, end);
-            if (next > done_ || n_steps == 0) some_steps(p, next - done_);
-            if (done_ < next || next == end) return;
-            step_in_parts(p);
-        } while (done_ < end);
+        const bool calls_back = p.whole != nullptr && p.whole->calls_back();
+        Clock::time_point now = Clock::now();
+        end_ = now + std::chrono::duration<double>(seconds);
+        try {
+            while (true) {
+                const std::ptrdiff_t slice = calls_back ? n_steps : slice_steps_;
+                const std::ptrdiff_t next = parts_.next(done_, std::min(done_ + slice, end));
+                if (next > done_ || n_steps == 0) {
+                    some_steps(p, next - done_);
+                    if (n_steps == 0 && start_m_.data != nullptr) {
+                        start_m_ = p.m_saved, start_attitude_ = p.attitude_saved;
+                    }
+                } else {
+                    step_in_parts(p);
+                }
+                if (done_ < next || done_ == end) return;
+                const Clock::time_point begun = std::exchange(now, Clock::now());
+                if (now >= end_) return;
+                const std::chrono::duration<double> spent = now - begun;
+                const double factor = std::min(slice_seconds / std::max(spent.count(), 1e-9), 10.0);
+                slice_steps_ = std::max<std::ptrdiff_t>(
+                    static_cast<std::ptrdiff_t>(static_cast<double>(slice_steps_) * factor), 1);
+            }
+        } catch (...) {
+            if (!calls_back) done_ = first_step;
+            throw;
+        }
+    }
+    /// The next steps of a run that has no saves.  False if a momentum is not finite after them.
+    /// After an exception the state is the one before the call.
+    bool advance(const py::handle& n_steps) {
+        SplittingProblem& p = problem_;
+        const std::ptrdiff_t n = whole(n_steps, 0, validate::most_steps, "step_count");
+        if (busy_) throw std::runtime_error("run.advance is called while the run is advancing");
+        if (n == 0 && begun_) return true;
+        const Busy busy(busy_);
+        for (std::size_t i = 0; i < now_.size(); ++i) {  // what the caller has is not written to
+            if (next_[i].ref_count() > 1) next_[i] = unwritten(now_[i]);
+        }
+        if (begun_ && start_m_.data != nullptr) {
+            start_m_ = rows(now_[0], 3, bodies());
+            start_attitude_ = rows(now_[1], components(), bodies());
+        }
+        start_step_ = done_;
+        p.total_steps = p.save_every = std::max<std::ptrdiff_t>(done_ + n, 1);
+        p.m_saved = {data_of(next_[0]), 3, 1, 3};
+        p.attitude_saved = {data_of(next_[1]), components(), 1, 3};
+        const std::vector<std::span<double>> arrays = in_place();
+        std::vector<std::vector<double>> kept;
+        for (const auto& array : arrays) kept.emplace_back(array.begin(), array.end());
+        try {
+            run(done_, n, std::numeric_limits<double>::infinity());
+        } catch (...) {
+            for (std::size_t i = 0; i < arrays.size(); ++i) {
+                std::ranges::copy(kept[i], arrays[i].begin());
+            }
+            whole_.torque_is_current = false;
+            done_ = start_step_;
+            throw;
+        }
+        begun_ = true;
+        std::swap(now_, next_);
+        const double* const m = now_[0].data();
+        return std::all_of(m, m + now_[0].size(), [](double x) { return std::isfinite(x); });
+    }
+    /// m and attitude after the last `advance`, read-only.
+    template <std::size_t i>
+    Doubles now() const {
+        return now_[i];
     }
     /// Steps from the start of the integration to the last that is complete.
     std::ptrdiff_t done() const { return done_; }
@@ -196,8 +244,40 @@ class Integration {
 
   private:
     using Clock = std::chrono::steady_clock;
+    static constexpr double slice_seconds = 0.1;
 
     std::ptrdiff_t bodies() const { return m_.size() / 3; }
+    struct Busy {
+        bool& flag;
+        explicit Busy(bool& f) : flag(f) { flag = true; }
+        ~Busy() { flag = false; }
+        Busy(const Busy&) = delete;
+        Busy& operator=(const Busy&) = delete;
+    };
+    std::ptrdiff_t components() const { return problem_.matrix ? 9 : 4; }
+    /// A new read-only array of this shape.
+    static Doubles unwritten(const Doubles& array) {
+        Doubles made(std::vector<py::ssize_t>(array.shape(), array.shape() + array.ndim()));
+        PyArray_CLEARFLAGS(reinterpret_cast<PyArrayObject*>(made.ptr()), NPY_ARRAY_WRITEABLE);
+        return made;
+    }
+    static double* data_of(const Doubles& array) {
+        return static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr())));
+    }
+    /// The arrays that steps change in place.
+    std::vector<std::span<double>> in_place() const {
+        const SplittingProblem& p = problem_;
+        std::vector<std::span<double>> arrays;
+        const auto add = [&](const MutableView& x, std::ptrdiff_t size) {
+            if (x.data == nullptr) return;
+            arrays.emplace_back(x.data, static_cast<std::size_t>(size * bodies()));
+        };
+        if (start_m_.data == nullptr) add(p.m, 3), add(p.attitude, components());
+        add(p.compensation, 3);
+        if (p.direct != nullptr) add(p.work, p.direct->columns);
+        add(p.torque_state, p.torque_states);
+        return arrays;
+    }
     bool has(const char* name) const { return given_.contains(name) && !given_[name].is_none(); }
     template <class T>
     T value(const char* name) const {
@@ -231,18 +311,14 @@ class Integration {
         p.attitude_from = p.attitude;
         p.keeps_state = true;
         if (start_m_.data == nullptr) return;
-        if (done_ == 0) {  // the state is the last save
-            p.m_from = n_steps == 0 ? start_m_ : p.m_saved;
-            p.attitude_from = n_steps == 0 ? start_attitude_ : p.attitude_saved;
-        }
+        if (done_ == start_step_) p.m_from = start_m_, p.attitude_from = start_attitude_;
         p.keeps_state = n_steps > 0 && done_ + n_steps < p.total_steps;
     }
     /// The steps of p, which `done_` counts unless they are parts.
     void take(const SplittingProblem& p) {
         const auto run = dispatch::level_for(bodies()).splitting->run;
         const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(p, begin, end); };
-        // polhode.integrate requests as many steps as take a tenth of a second; one step of a
-        // million bodies may take longer.
+        // One step of a million bodies may take longer than a tenth of a second.
         if (p.whole == nullptr) {
             watch_.share(bodies(), threads_, SplittingProblem::block_bodies, p.n_steps, work);
         } else if (!p.whole->calls_back()) {
@@ -337,9 +413,9 @@ class Integration {
     }
 
     py::kwargs given_;
+    Integrator integrator_;
     Doubles m_;
     int threads_;
-    std::vector<Stage> stages_;
     std::vector<Term> terms_;
     std::list<PythonTorque> in_python_;
     std::vector<TorqueTerm> sum_;
@@ -351,7 +427,15 @@ class Integration {
     StepParts parts_{nullptr, 0};
     bool window_ = false, in_parts_ = false;
     std::pair<Doubles, Doubles> start_;
-    View start_m_ = {}, start_attitude_ = {};  ///< null: they are in the state
+    /// m and attitude before step `start_step_`; null: they are in the state.
+    View start_m_ = {}, start_attitude_ = {};
+    std::ptrdiff_t start_step_ = 0;
+    /// About a tenth of a second in the end.
+    std::ptrdiff_t slice_steps_;
+    /// m and attitude of a run without saves: after the last step, and for the next.
+    std::array<Doubles, 2> now_, next_;
+    bool begun_ = false;  ///< whether `now_` is filled
+    bool busy_ = false;   ///< in `advance`, which another thread or a torque may call
     Watch watch_;
 };
 
@@ -381,7 +465,7 @@ torque_state: numbers that the terms store from step to step, (bodies, numbers);
 by_torque: (bodies,) of bool, becomes true where m is finite and the torque is not
 h: (total_steps,) or (); t0; times (total_steps + 1,): of the starts and the end; None: t0 + n h
 total_steps, save_every: of the whole integration
-m_saved, attitude_saved: rows of all saves
+m_saved, attitude_saved: rows of all saves; None: a run without saves, see `advance`
 window: true: rows of the saves of one call of `run`, the first that before its steps; then each
     step is saved
 parts: (parts, 4), step, start, end and length of the parts of the steps that are done in parts
@@ -393,8 +477,8 @@ threads: their number)")
              py::arg("first_step"),
              py::arg("n_steps"),
              py::arg("seconds") = 0.0,
-             "The next n_steps steps and their saves; none at first_step = 0: the start. Where a "
-             "function is called, no step but the first begins after so many seconds.")
+             "The next n_steps steps and their saves; none at first_step = 0: the start. It returns "
+             "after about so many seconds.")
         .def("move",
              &b::Integration::move,
              py::arg("ways"),
@@ -404,6 +488,13 @@ threads: their number)")
              "Moves bodies begin <= i < end from times[0], in step first, to times[1], in step "
              "last, in rows i + offset of m and attitude. ways: (ways, 6), begin, end, offset, "
              "first, last and a count of equal steps, 0: the steps of the integration.")
+        .def("advance",
+             &b::Integration::advance,
+             py::arg("n_steps"),
+             "The next n_steps steps of a run without saves; none: the start. False if a momentum "
+             "is not finite after them.")
+        .def_property_readonly("m", &b::Integration::now<0>, "m after `advance`, read-only.")
+        .def_property_readonly("attitude", &b::Integration::now<1>, "The same of the attitude.")
         .def_property_readonly(
             "done", &b::Integration::done, "Steps that are complete, also after an exception.");
     module.def("direct_stages", &b::direct_stages);

@@ -31,19 +31,6 @@ constexpr std::ptrdiff_t steps_between_checks = 400'000;
 constexpr int carried_ = own_, roles = own_ + 1;
 static_assert(roles <= BatchShape::max_arrays);
 
-/// A whole number from `least` to `most`; `judge` of polhode._arrays reads others, or refuses them.
-std::ptrdiff_t whole(PyObject* object,
-                     std::ptrdiff_t least,
-                     std::ptrdiff_t most,
-                     const char* judge) {
-    if (PyLong_CheckExact(object)) {
-        const std::ptrdiff_t value = PyLong_AsSsize_t(object);
-        if (value >= least && value <= most) return value;
-        PyErr_Clear();
-    }
-    return package_function(judge)(py::handle(object)).cast<std::ptrdiff_t>();
-}
-
 constexpr const char* names[] = {"inertia", "m", "q", "h"};
 
 /// The results of a step, and the arrays that are kept alive for it.

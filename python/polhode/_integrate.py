@@ -13,6 +13,7 @@ from polhode._arrays import AttitudeLike
 from polhode.integration import dense, loop  # noqa: F401 (dense gives trajectories their states)
 from polhode.integration.arguments import settings_of
 from polhode.integration.loop import Callback
+from polhode.integration.prepared import at_once
 from polhode.integration.state import Settings, State
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.splittings import Splitting
@@ -165,6 +166,11 @@ def integrate(
     >>> traj.m[-1].round(6)
     array([-0.388261, -0.095514, -0.916637])
     """
+    plain = save_to is None and callback is None and threads is None
+    if plain and not (options or compensated or resume or progress):
+        short = at_once(torque, splitting, method, h, n_steps, t0, save_every, inertia, m0, q0)
+        if short is not None:
+            return short
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be a function, not {type(callback).__name__}")
     if resume and save_to is None:

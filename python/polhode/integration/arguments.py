@@ -30,7 +30,7 @@ def settings_of(
     m0: ArrayLike,
     q0: AttitudeLike,
     h: ArrayLike,
-    n_steps: int,
+    n_steps: int | None,
     torque: TorqueLike,
     splitting: str | Splitting | Sequence[Sequence[float]] | None,
     method: str | MuntheKaas,
@@ -45,7 +45,8 @@ def settings_of(
     """The settings of a run, from the arguments of `integrate`.
 
     With a `PrincipalInertia`, m0, q0 and the torque are in body axes that are not the principal
-    ones. A run `in_memory` may use the arrays m0 and q0 themselves.
+    ones. A run `in_memory` may use the arrays m0 and q0 themselves. A run without `n_steps` has no
+    end.
     """
     axes = None
     if isinstance(inertia, PrincipalInertia):
@@ -54,7 +55,7 @@ def settings_of(
     row = method_index(method, options)
     scheme = NO_SPLITTING if splitting is None else as_splitting(splitting)
     terms = as_terms(torque)
-    count = _arrays.step_count(n_steps)
+    count = 0 if n_steps is None else _arrays.step_count(n_steps)
     every = _arrays.whole("save_every", save_every)
     if every < 1:
         raise ValueError(f"save_every must be at least 1, not {every}")
@@ -101,10 +102,15 @@ def settings_of(
     if 8 * saves * (1 + settings.m0.size + settings.q0.size) >= 2**62:
         states = f"save_every = {settings.save_every} saves {saves} states"
         raise ValueError(f"n_steps = {count} with {states}, more than any memory holds")
-    _check_method(settings)
+    check(settings, endless=n_steps is None)
+    return settings
+
+
+def check(settings: Settings, endless: bool = False) -> None:
+    """Raise ValueError if method, splitting, torque and number of steps do not fit together."""
+    _check_method(settings, endless)
     _check_terms(settings)
     _check_span(settings)
-    return settings
 
 
 def _whole(operand: Operand, shape: tuple[int, ...], borrows: bool) -> Array:
@@ -117,7 +123,7 @@ def _whole(operand: Operand, shape: tuple[int, ...], borrows: bool) -> Array:
     return whole
 
 
-def _check_method(settings: Settings) -> None:
+def _check_method(settings: Settings, endless: bool) -> None:
     """Raise ValueError if the method does not fit the splitting, the steps or the torque."""
     row = settings.method
     least = METHODS[row].history
@@ -129,7 +135,7 @@ def _check_method(settings: Settings) -> None:
     facts = direct_facts(row)
     if settings.compensated:
         raise ValueError("compensated is for splittings")
-    if settings.n_steps < least:
+    if settings.n_steps < least and not endless:
         raise ValueError(
             f"method {facts['name']!r} has a history of {least} steps and needs n_steps of at "
             f"least as many, not {settings.n_steps}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -78,13 +77,9 @@ def run(
     batch = state.m.shape[:-1]
     nonfinite_torque = np.zeros(batch, np.bool_)
     integration = in_core(settings, state, saved.m, saved.q, nonfinite_torque)
-    # The number of steps in one call of the core. The core checks the clock if torques are in
-    # Python. A stored run continues from the state before the call after an exception: then it is
-    # one step.
-    flows = max(len(settings.splitting.a), 1) * max(state.m.size // 3, 16)
-    size = max(1, 100_000 // flows)
-    if not settings.in_core:
-        size = settings.n_steps if files is None else 1
+    # A stored run continues from the state before the call after an exception: with torques in
+    # Python a call is one step.
+    most = 1 if files is not None and not settings.in_core else settings.n_steps
     begun = state.rows > 0
     finite = np.isfinite(state.m).all(-1) if begun else True  # others were lost in an earlier call
     try:
@@ -95,20 +90,16 @@ def run(
                 saved.enter()
                 _call(callback, saved)
             while state.step < settings.n_steps:
-                before, now = state.step, time.perf_counter()
-                until = now + SLICE
+                before, left, until = state.step, SLICE, time.perf_counter() + SLICE
                 target = settings.n_steps if callback is None else settings.next_save(state.step)
-                while state.step < target and now < until:
-                    n = min(size, target - state.step)
+                while state.step < target and left > 0:
                     if files is not None:
                         state.keep()
                     try:
-                        integration.run(state.step, n, until - now)
+                        integration.run(state.step, min(most, target - state.step), left)
                     finally:
                         state.step = integration.done
-                    spent, now = time.perf_counter() - now, time.perf_counter()
-                    if n == size and settings.in_core:
-                        size = max(1, math.ceil(size * min(10.0, SLICE / max(spent, 1e-9))))
+                    left = until - time.perf_counter()
                 saved.enter()
                 if bar is not None:
                     bar.update(state.step - before)
@@ -123,19 +114,30 @@ def run(
             error.trajectory = trajectory  # type: ignore[attr-defined]
         raise
     trajectory = saved.trajectory()
-    implicit = may_lack_root(settings.method, settings.options)
-    if (implicit or nonfinite_torque.any()) and np.isfinite(settings.h).all():
-        lost = ~np.isfinite(trajectory.m[-1]).all(-1) & np.isfinite(trajectory.m[0]).all(-1)
-        start = trajectory.q[0]
-        lost &= np.isfinite(start).all(tuple(range(lost.ndim, start.ndim))) & finite
-        by_torque = int(np.count_nonzero(lost & nonfinite_torque))
-        others = int(np.count_nonzero(lost)) - by_torque
-        warn_of_lost(settings.method, implicit * others, by_torque)
+    lost = ~np.isfinite(trajectory.m[-1]).all(-1) & np.isfinite(trajectory.m[0]).all(-1) & finite
+    start = trajectory.q[0]
+    lost &= np.isfinite(start).all(tuple(range(lost.ndim, start.ndim)))
+    warn(settings, lost, nonfinite_torque)
     return trajectory
 
 
+def warn(settings: Settings, lost: Any, nonfinite_torque: Any) -> None:
+    """One warning for the bodies that are lost, if not by steps that are not finite."""
+    if lost.any() and np.isfinite(settings.h).all():
+        by_torque = int(np.count_nonzero(lost & nonfinite_torque))
+        others = int(np.count_nonzero(lost)) - by_torque
+        implicit = may_lack_root(settings.method, settings.options)
+        warn_of_lost(settings.method, implicit * others, by_torque)
+
+
 def in_core(
-    settings: Settings, state: State, m: Array, q: Array, by_torque: Any, *, window: bool = False
+    settings: Settings,
+    state: State,
+    m: Array | None,
+    q: Array | None,
+    by_torque: Any,
+    *,
+    window: bool = False,
 ) -> _core.Integration:
     """The integration in the core, which saves to the rows of m and q."""
     batch, matrix = state.m.shape[:-1], state.q.shape[state.m.ndim - 1 :] == (3, 3)

@@ -59,7 +59,7 @@ class Trajectory:
     inertia: Array
     torque: tuple[Torque, ...] = field(default=(), repr=False)
     axes: Array | None = field(default=None, repr=False)
-    #: The `Settings` of the integration.
+    #: The `Settings` of the integration, or the function of the trajectory that returns them.
     _settings: Any = field(default=None, repr=False)
 
     #: `load`, put here by the module that reads what trajectories are made of.
@@ -155,7 +155,8 @@ class Trajectory:
         array([[0.746081, 2.308699, 1.764447],
                [0.669969, 2.377693, 1.702269]])
         """
-        return self._at(self, t, self._settings)
+        settings = self._settings(self) if callable(self._settings) else self._settings
+        return self._at(self, t, settings)
 
     def energy(self) -> Array:
         """Kinetic energy plus the potential of every torque that has one, shape (T, ...).

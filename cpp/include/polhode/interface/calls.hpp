@@ -40,12 +40,13 @@ struct Driver {
     const TorqueModel* compiled_of_m;
 };
 
-/// A method with options, and its kernel.
+/// A method with options, and its kernels.
 struct FreeMethod {
     const MethodInfo* info;
     StepFunction step;
     int history;  ///< see dispatch::StepRow
     OptionValues options;
+    const DirectMethod* direct = nullptr;  ///< if it integrates the torque itself
 };
 
 /// What ends a run whose torque has asked for it.
@@ -241,18 +242,24 @@ inline void transpose(double* matrices, std::ptrdiff_t count) {
     }
 }
 
-/// Throws Stopped after a torque that has stopped the run; m and q are then those of the start, as
-/// after any other exception.
-inline void integrate(const validate::Kernels& checks,
-                      const Driver& driver,
-                      const FreeMethod& method,
-                      const Scheme& scheme,
-                      const Integration& x) {
+/// Returns the number of bodies that became NaN because the torque was not finite.  Throws Stopped
+/// after a torque that has stopped the run; m and q are then those of the start, as after any other
+/// exception.
+///
+/// @param models  the torque, if `x` has no function
+inline std::ptrdiff_t integrate(const validate::Kernels& checks,
+                                const Driver& driver,
+                                const FreeMethod& method,
+                                const Scheme& scheme,
+                                const Integration& x,
+                                std::span<const TorqueTerm> models = {}) {
     const Attitudes attitudes(x.attitude);
     require(x.bodies >= 0, "bodies must not be negative");
     validate::steps(x.n_steps);
     const int threads = thread_count(x.threads);
-    require(method.history == 0, "a multistep method cannot be the free flow of a splitting");
+    require(method.history == 0 || method.direct != nullptr,
+            "a multistep method cannot be the free flow of a splitting");
+    if (method.direct != nullptr) validate::steps(x.n_steps, *method.info, method.history);
     if (x.bodies > 0) require_arrays({{x.inertia, "inertia"}, {x.m, "m"}, {x.q, "q"}});
     const bool saves = x.m_saved != nullptr;
     require(saves == (x.q_saved != nullptr) && (!saves || x.save_every > 0),
@@ -289,12 +296,20 @@ inline void integrate(const validate::Kernels& checks,
     p.keeps_state = true;
     StoppingTorque torque{x.torque, x.user_data};
     TorqueTerm term{};
+    p.terms = models.data();
+    p.term_count = static_cast<int>(models.size());
     if (x.torque != nullptr) {
         term.model = depends_on_m ? driver.compiled_of_m : driver.compiled;
         term.extra.function = StoppingTorque::call;
         term.extra.user_data = &torque;
         p.terms = &term;
         p.term_count = 1;
+    }
+    std::vector<double> stored;
+    if (method.direct != nullptr) {
+        stored.resize(static_cast<std::size_t>(x.bodies * method.direct->columns));
+        p.direct = method.direct;
+        p.work = {stored.data(), method.direct->columns, 1, 3};
     }
     p.stages = scheme.stages.data();
     p.stage_count = static_cast<int>(scheme.stages.size());
@@ -353,6 +368,7 @@ inline void integrate(const validate::Kernels& checks,
     if (columns && saves) {
         transpose(x.q_saved, x.bodies * (1 + (x.n_steps + save_every - 1) / save_every));
     }
+    return std::count(by_torque.begin(), by_torque.end(), std::uint8_t{1});
 }
 
 }  // namespace interface

@@ -1,0 +1,163 @@
+/// @file
+/// Short integrations of ordinary arguments in one call: polhode._core.integrate.
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+#include "arrays.hpp"
+#include "integrator.hpp"
+#include "interrupts.hpp"
+#include "levels.hpp"
+#include "polhode/interface/calls.hpp"
+
+namespace py = pybind11;
+
+namespace polhode::bindings {
+namespace {
+
+/// One number or index of Python; nothing for others.
+std::optional<double> number(PyObject* object) {
+    Operand x;
+    const bool is_number = PyFloat_Check(object) || PyLong_Check(object);
+    if (!is_number || !read_number_or_array(object, x)) return {};
+    return x.number;
+}
+std::optional<std::ptrdiff_t> index(PyObject* object) {
+    if (PyIndex_Check(object) == 0) return {};
+    const std::ptrdiff_t value = PyNumber_AsSsize_t(object, PyExc_OverflowError);
+    if (value != -1 || PyErr_Occurred() == nullptr) return value;
+    PyErr_Clear();
+    return {};
+}
+
+/// A new array of a batch, with the values of an argument that broadcasts to it.
+py::object copied(const BatchShape& batch, const Operand& x) {
+    py::object array = new_array(
+        batch, PyArray_DIMS(x.array) + x.batch_axes, x.core_axes);
+    auto* const to = reinterpret_cast<PyArrayObject*>(array.ptr());
+    if (PyArray_SIZE(to) == PyArray_SIZE(x.array) && PyArray_IS_C_CONTIGUOUS(x.array)) {
+        std::memcpy(PyArray_DATA(to), x.data, static_cast<std::size_t>(PyArray_NBYTES(to)));
+    } else if (PyArray_CopyInto(to, x.array) != 0) {
+        throw py::error_already_set();
+    }
+    return array;
+}
+double* data_of(const py::object& array) {
+    return static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr())));
+}
+
+/// Arguments: an Integrator, then h, n_steps, t0, save_every, inertia, m0 and q0 of
+/// polhode.integrate.  Returns t, m, q and a copy of the inertia, or null for everything unusual.
+py::object integrate(PyObject* const* x) {
+    const auto& integrator = *py::handle(x[0]).cast<const Integrator*>();
+    const auto h = number(x[1]), t0 = number(x[3]);
+    const auto n_steps = index(x[2]), save_every = index(x[4]);
+    if (!h || !t0 || !std::isfinite(*h) || !std::isfinite(*t0)) return {};
+    if (!n_steps || *n_steps < 0 || !save_every || *save_every < 1) return {};
+    threads_of_call(0);  // refuses a wrong POLHODE_NUM_THREADS
+
+    constexpr int count = attitude_ + 1;
+    constexpr Kind kinds[count] = {Kind::vectors, Kind::vectors, Kind::attitudes};
+    Operand operands[count];
+    const Operand* pointers[count];
+    py::object lists[count];
+    for (int k = 0; k < count; ++k) {
+        PyObject* object = x[5 + k];
+        pointers[k] = &operands[k];
+        if (read_kind(object, kinds[k], operands[k])) continue;
+        lists[k] = array_of_list(object);
+        if (!lists[k] || !read_kind(lists[k].ptr(), kinds[k], operands[k])) return {};
+    }
+    BatchShape batch;
+    if (!broadcast(pointers, count, batch)) return {};
+    std::ptrdiff_t bodies = 1;
+    for (int d = 0; d < batch.axes; ++d) bodies *= batch.shape[d];
+    if (bodies == 0 || *n_steps > integrator.steps_at_once(bodies)) return {};
+
+    const bool one_inertia = PyArray_SIZE(operands[inertia_].array) == 3;
+    const py::object inertia = copied(one_inertia ? BatchShape{} : batch, operands[inertia_]);
+    const py::object m = copied(batch, operands[m_]), q = copied(batch, operands[attitude_]);
+    const bool matrix = operands[attitude_].core_axes == 2;
+    npy_intp saves = 1 + (*n_steps + *save_every - 1) / *save_every;
+    const auto rows_of = [&](const py::object& array) {
+        auto* const row = reinterpret_cast<PyArrayObject*>(array.ptr());
+        npy_intp shape[NPY_MAXDIMS];
+        shape[0] = saves;
+        std::copy_n(PyArray_DIMS(row), PyArray_NDIM(row), shape + 1);
+        PyObject* const rows = PyArray_SimpleNew(PyArray_NDIM(row) + 1, shape, NPY_DOUBLE);
+        if (rows == nullptr) throw py::error_already_set();
+        return py::reinterpret_steal<py::object>(rows);
+    };
+    const py::object m_saved = rows_of(m), q_saved = rows_of(q);
+    py::object t = py::reinterpret_steal<py::object>(PyArray_SimpleNew(1, &saves, NPY_DOUBLE));
+    if (!t) throw py::error_already_set();
+    for (npy_intp k = 0; k < saves; ++k) {
+        const std::ptrdiff_t step = std::min(k * *save_every, *n_steps);
+        data_of(t)[k] = step == 0 ? *t0 : *t0 + static_cast<double>(step) * *h;
+    }
+
+    const dispatch::Level& level = dispatch::level_for(bodies);
+    std::vector<Term> terms;
+    const std::vector<TorqueTerm> models = integrator.models(bodies, terms);
+    interface::Integration call{};
+    call.bodies = bodies;
+    call.inertia = data_of(inertia);
+    call.inertia_stride = one_inertia ? 0 : 3;
+    call.h = *h;
+    call.n_steps = *n_steps;
+    call.t0 = *t0;
+    call.attitude = matrix ? POLHODE_MATRIX_ROWS : POLHODE_QUATERNION;
+    call.threads = 1;
+    call.m = data_of(m);
+    call.q = data_of(q);
+    call.save_every = *save_every;
+    call.m_saved = data_of(m_saved);
+    call.q_saved = data_of(q_saved);
+    const std::ptrdiff_t lost = interface::integrate(level.torque_free->checks,
+                                                     {level.splitting->run, nullptr, nullptr},
+                                                     integrator.method(bodies),
+                                                     integrator.scheme(),
+                                                     call,
+                                                     models);
+    if (lost > 0) return {};
+    return py::reinterpret_steal<py::object>(
+        PyTuple_Pack(4, t.ptr(), m_saved.ptr(), q_saved.ptr(), inertia.ptr()));
+}
+
+PyObject* integrate_for_python(PyObject*, PyObject* const* x, Py_ssize_t count) {
+    try {
+        py::object result;
+        if (count == 8) result = integrate(x);
+        if (result) return result.release().ptr();
+    } catch (...) {
+        PyErr_Clear();
+    }
+    Py_RETURN_NONE;
+}
+
+constexpr char integrate_doc[] =
+    R"(integrate(integrator: Integrator, h: object, n_steps: object, t0: object, save_every: object, inertia: object, m0: object, q0: object) -> tuple | None
+
+(t, m, q, inertia) of a short run in memory, as polhode.integrate gives it; None for all other
+runs, unusual arguments and wrong ones.)";
+
+PyMethodDef integrate_function{
+    "integrate",
+    reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(integrate_for_python)),
+    METH_FASTCALL,
+    integrate_doc};
+
+}  // namespace
+}  // namespace polhode::bindings
+
+void register_integrate(py::module_& module) {
+    namespace b = polhode::bindings;
+    py::class_<b::Integrator>(module, "Integrator")
+        .def(py::init<const py::kwargs&>(), "See the first arguments of `Integration`.");
+    PyObject* integrate = PyCFunction_New(&b::integrate_function, nullptr);
+    if (integrate == nullptr) throw py::error_already_set();
+    module.add_object("integrate", py::reinterpret_steal<py::object>(integrate));
+}

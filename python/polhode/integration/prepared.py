@@ -1,0 +1,208 @@
+"""What is checked once and carried out often: `polhode.Run`, short calls of `integrate`."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from polhode import _arrays, _core
+from polhode._arrays import Array, AttitudeLike
+from polhode.integration import loop
+from polhode.integration.arguments import check, settings_of
+from polhode.integration.state import Settings, State
+from polhode.integration.trajectory import Trajectory
+from polhode.integrators.splittings import NO_SPLITTING, Splitting, as_splitting
+from polhode.integrators.table import may_lack_root, method_index
+from polhode.integrators.tableaus import MuntheKaas
+from polhode.torques import Model, TorqueLike
+
+
+class Run:
+    """A prepared integration: its arguments are checked once, then it is advanced in microseconds.
+
+    For control loops, particle codes and other programs that take the steps themselves. The states
+    are those of `integrate`, bit for bit.
+
+    Parameters
+    ----------
+    inertia, m0, q0, torque, splitting, method, t0, compensated, threads, **options
+        As in `integrate`.
+    h : float
+        Time step, of either sign.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `integrate`; also if h is not one number.
+
+    Notes
+    -----
+    Nothing is saved but the current state. A torque that is given on an interval of time is not
+    checked ahead: outside it is NaN, see `torques.Prescribed`.
+
+    Examples
+    --------
+    >>> import polhode as ph
+    >>> top = ph.torques.HeavyTop([0.0, 0.0, 1.0])
+    >>> run = ph.Run([1.0, 1.0, 2.0], [0.0, 0.0, 3.0], [0.9, 0.1, 0.0, 0.0], 0.01, torque=top)
+    >>> run.advance(50)
+    >>> run.t, run.m.round(6)
+    (0.5, array([ 0.105888, -0.02669 ,  3.      ]))
+    """
+
+    def __init__(
+        self,
+        inertia: ArrayLike,
+        m0: ArrayLike,
+        q0: AttitudeLike,
+        h: float,
+        *,
+        torque: TorqueLike = None,
+        splitting: str | Splitting | Sequence[Sequence[float]] | None = "strang",
+        method: str | MuntheKaas = "exact",
+        t0: float = 0.0,
+        compensated: bool = False,
+        threads: int | None = None,
+        **options: Any,
+    ) -> None:
+        self._fixed = dict(
+            inertia=copy.deepcopy(inertia), h=_arrays.one_number("h", h), n_steps=None,
+            torque=torque, splitting=splitting, method=method, save_every=1,
+            compensated=compensated, threads=threads, options=options, in_memory=True,
+        )  # fmt: skip
+        self.reset(m0, q0, t0)
+
+    def reset(self, m0: ArrayLike, q0: AttitudeLike, t0: float = 0.0) -> None:
+        """Begin anew from another state, checked as in the constructor."""
+        settings = settings_of(m0=m0, q0=q0, t0=t0, **self._fixed)
+        state = State.begin(settings)
+        if settings.borrows and len(state.arrays()) == 2:  # m and q, which the core shows
+            state.start = settings.m0, settings.q0
+        self._settings = settings
+        self._nonfinite_torque = np.zeros(state.m.shape[:-1], np.bool_)
+        self._integration = loop.in_core(settings, state, None, None, self._nonfinite_torque)
+        self._integration.advance(0)
+        attitude = np.isfinite(self.q).reshape(*state.m.shape[:-1], -1)
+        self._finite = np.isfinite(self.m).all(-1) & attitude.all(-1)
+
+    @property
+    def t(self) -> float:
+        """Time, ``t0 + n_steps * h``."""
+        return self._settings.time(self.n_steps)
+
+    @property
+    def m(self) -> Array:
+        """Angular momentum, shape (..., 3), body frame; read-only, later steps do not change it."""
+        return self._integration.m
+
+    @property
+    def q(self) -> Array:
+        """Attitude, shape (..., 4) or (..., 3, 3), body to space; as `m`."""
+        return self._integration.attitude
+
+    @property
+    def n_steps(self) -> int:
+        """Number of steps so far."""
+        return self._integration.done
+
+    def advance(self, n_steps: int = 1) -> None:
+        """Carry out the next steps.
+
+        Parameters
+        ----------
+        n_steps : int, optional
+            Their number.
+
+        Warns
+        -----
+        RuntimeWarning
+            As `integrate`, for bodies that became NaN in these steps.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If `n_steps` is negative or not an integer. After an exception of a torque or
+            KeyboardInterrupt the state is the one before the call.
+        """
+        if not self._integration.advance(n_steps):
+            finite = self._finite & np.isfinite(self.m).all(-1)
+            lost, self._finite = self._finite & ~finite, finite
+            loop.warn(self._settings, lost, self._nonfinite_torque)
+
+    def __repr__(self) -> str:
+        return f"Run(t = {self.t:g} after {self.n_steps} steps, bodies {self.m.shape[:-1]})"
+
+
+def at_once(
+    torque: TorqueLike,
+    splitting: Any,
+    method: str | MuntheKaas,
+    h: ArrayLike,
+    n_steps: int,
+    t0: float,
+    save_every: int,
+    *bodies: Any,
+) -> Trajectory | None:
+    """A short run in memory of ordinary arguments: see `_core.integrate`; None for others.
+
+    Whatever is unusual or wrong is left to `settings_of`, which has the messages. `bodies` are
+    inertia, m0 and q0.
+    """
+    if not isinstance(method, str) or not (splitting is None or isinstance(splitting, str)):
+        return None
+    if torque is not None and not (isinstance(torque, Model) and not torque.batch):
+        return None
+    integrator = _integrator(torque, splitting, method)
+    parts = integrator and _core.integrate(integrator, h, n_steps, t0, save_every, *bodies)
+    if not parts:
+        return None
+    again = functools.partial(_again, h, n_steps, torque, splitting, method, t0, save_every)
+    return Trajectory(*parts, () if torque is None else (torque,), None, again)
+
+
+def _again(*arguments: Any) -> Settings:
+    """The settings of a trajectory, the last of the arguments of `settings_of`."""
+    h, n_steps, torque, splitting, method, t0, save_every, trajectory = arguments
+    return settings_of(
+        trajectory.inertia, trajectory.m[0], trajectory.q[0], h, n_steps, torque, splitting, method,
+        t0, save_every, False, None, {}, in_memory=True,
+    )  # fmt: skip
+
+
+@functools.lru_cache(maxsize=64)
+def _integrator(torque: Model | None, splitting: str | None, method: str) -> Any:
+    """What a step does with any bodies; None if that depends on them, or is an error."""
+    try:
+        row = method_index(method, {})
+        scheme = NO_SPLITTING if splitting is None else as_splitting(splitting)
+        terms = [] if torque is None else [torque]
+        settings = dataclasses.replace(_any_body(), method=row, splitting=scheme, torque=terms)
+        check(settings, endless=True)
+    except (ValueError, TypeError):
+        return None
+    if may_lack_root(row, ()) or settings.terms != terms or not settings.in_core:
+        return None
+    if any(term.span is not None for term in terms):
+        return None
+    return _core.Integrator(
+        method=row,
+        options=(),
+        direct=settings.direct,
+        stages=scheme.table(),
+        order=scheme.order,
+        models=tuple(term.core_term((), False) for term in terms),
+    )
+
+
+@functools.cache
+def _any_body() -> Settings:
+    return settings_of(
+        [1, 1, 1], [0, 0, 0], [1, 0, 0, 0], 0.0, None, None, "strang", "exact", 0.0, 1, False, None, {},
+        in_memory=True,
+    )  # fmt: skip

@@ -1,0 +1,308 @@
+"""Short calls of `integrate`, which the core checks and carries out at once, and `Run`."""
+
+from __future__ import annotations
+
+import math
+import signal
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from compare import same
+from polhode.integration import prepared
+
+import polhode as ph
+from polhode import _integrate
+
+INERTIA = np.array([1.0, 1.7, 2.3])
+TOP = ph.torques.HeavyTop([0.1, 0.2, -0.5])
+SHAPES: list[tuple[int, ...]] = [(), (1,), (9,), (2, 3), (130,)]
+#: Splitting and method.
+STEPS: list[tuple[Any, Any]] = [
+    ("strang", "exact"), ("rkn6_14", "exact"), ("chin4a", "magnus4"), ("suzuki4_5", "midpoint"),
+    (None, "rk4"), (None, "rkmk4"), (None, "bbtrapwd"), (None, "taylor3"), (None, "abam_rotation"),
+]  # fmt: skip
+
+
+def state(shape: tuple[int, ...], matrix: bool = False) -> tuple[Any, Any]:
+    rng = np.random.default_rng(5)
+    q = rng.normal(size=(*shape, 4))
+    q /= np.linalg.norm(q, axis=-1, keepdims=True)
+    return rng.normal(size=(*shape, 3)), ph.so3.to_matrix(q) if matrix else q
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """`integrate` without the short way."""
+
+    def call(*args: Any, **kwargs: Any) -> ph.Trajectory:
+        with monkeypatch.context() as patch:
+            patch.setattr(_integrate, "at_once", lambda *_: None)
+            return ph.integrate(*args, **kwargs)
+
+    return call
+
+
+@pytest.mark.parametrize("matrix", [False, True])
+@pytest.mark.parametrize("torque", [None, TOP])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_short_calls_and_runs_have_the_bits_of_the_usual_way(
+    shape: tuple[int, ...], torque: Any, matrix: bool, slow: Any
+) -> None:
+    m, q = state(shape, matrix)
+    inertia = INERTIA * np.linspace(1, 2, math.prod(shape[-1:]))[:, None] if shape else INERTIA
+    for splitting, method in STEPS:
+        run = dict(torque=torque, splitting=splitting, method=method, t0=0.25)
+        usual = slow(inertia, m, q, 0.1, 7, save_every=3, **run)
+        short = ph.integrate(inertia, m, q, 0.1, 7, save_every=3, **run)
+        for name in ("t", "m", "q", "inertia"):
+            same(getattr(short, name), getattr(usual, name))
+        steps = ph.Run(inertia, m, q, 0.1, **run)
+        for n in (0, 2, 1, 4):
+            steps.advance(n)
+        assert (steps.t, steps.n_steps) == (usual.t[-1], 7)
+        same(steps.m, usual.m[-1])
+        same(steps.q, usual.q[-1])
+
+
+def test_ordinary_calls_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("the usual way")
+
+    prepared._integrator(TOP, "strang", "exact"), prepared._integrator(None, None, "rk4")
+    monkeypatch.setattr(_integrate, "settings_of", refuse)
+    m, q = [0.3, 0.2, 0.1], (1, 0, 0, 0)
+    for inertia in (INERTIA, [1, 2, 3.0], np.ones((4, 3))[:, ::-1]):
+        ph.integrate(inertia, m, q, 0.1, 10, torque=TOP)
+        ph.integrate(inertia, np.array(m), q, 1, np.int64(10), splitting=None, method="rk4")
+    with pytest.raises(AssertionError, match="the usual way"):
+        ph.integrate(INERTIA, m, q, 0.1, 10**5)
+
+
+WRONG: list[dict[str, Any]] = [
+    {"inertia": [1, 2]}, {"inertia": [1.0, -2, 3]}, {"inertia": np.eye(3)}, {"inertia": "abc"},
+    {"inertia": [[1, 2, 3], [0, 0, 0.0]]}, {"m0": [0.1, 0.2]}, {"m0": [0.1, 0.2, 1j]},
+    {"inertia": [1, 1, 0], "m0": [0, 0, 1.0]}, {"q0": [0, 0, 0, 0.0]}, {"q0": 2 * np.eye(3)},
+    {"m0": np.ones((2, 3)), "q0": np.ones((3, 4))}, {"m0": np.ones((2, 3)), "q0": np.zeros((2, 4))},
+    {"h": "x"}, {"h": [0.1, 0.2]}, {"h": None}, {"n_steps": -1}, {"n_steps": 1.5},
+    {"n_steps": 2**70}, {"save_every": 0}, {"save_every": None}, {"t0": [0.0, 1.0]}, {"t0": "0"},
+    {"torque": 3}, {"torque": "top"}, {"torque": ph.torques.HeavyTop}, {"splitting": "strung"},
+    {"splitting": 7}, {"method": "exakt"}, {"method": None}, {"splitting": None},
+    {"torque": ph.torques.GravityGradient(1.0, [1.0, 0, 0]), "splitting": None, "method": "exact"},
+    {"torque": ph.torques.HeavyTop(np.ones((3, 3))), "m0": np.ones((2, 3))},
+    {"splitting": None, "method": "taylor5", "torque": TOP}, {"compensated": True, "splitting": None,
+     "method": "rk4"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_both_ways_have_the_same_errors(wrong: dict[str, Any], slow: Any) -> None:
+    args = dict(inertia=INERTIA, m0=[0.3, 0.2, 0.1], q0=[1, 0, 0, 0], h=0.1, n_steps=5) | wrong
+    errors = []
+    for call in (slow, ph.integrate):
+        with pytest.raises((ValueError, TypeError)) as caught:
+            call(**args)
+        errors.append((type(caught.value), str(caught.value)))
+    assert errors[0] == errors[1]
+
+
+def test_a_wrong_number_of_threads_in_the_environment_is_an_error_in_both_ways(
+    monkeypatch: pytest.MonkeyPatch, slow: Any
+) -> None:
+    monkeypatch.setenv("POLHODE_NUM_THREADS", "many")
+    for call in (slow, ph.integrate):
+        with pytest.raises(ValueError, match="POLHODE_NUM_THREADS"):
+            call(INERTIA, [0, 0, 1], [1, 0, 0, 0], 0.1, 5)
+
+
+@pytest.mark.filterwarnings("ignore:the torque was not finite")
+def test_bodies_that_are_not_finite_leave_their_neighbours_alone(slow: Any) -> None:
+    m, q = state((5,))
+    m[1, 2], q[3, 0] = np.nan, np.inf
+    for h in (0.1, np.nan, np.inf):
+        short, usual = (call(INERTIA, m, q, h, 4, torque=TOP) for call in (ph.integrate, slow))
+        same(short.m, usual.m)
+        same(short.q, usual.q)
+
+
+def push(t: float, q: Any) -> Any:
+    return 0.1 * q[..., 1:] + np.cos(t)
+
+
+def drag(m: Any) -> Any:
+    return -0.1 * m
+
+
+SAMPLES = ph.torques.Prescribed(np.eye(3), times=[0.0, 0.4, 0.5])
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        dict(torque=push), dict(torque=drag), dict(torque=[TOP, push, drag]), dict(torque=[TOP, TOP]),
+        dict(torque=TOP, compensated=True), dict(torque=push, splitting=None, method="rk4"),
+        dict(torque=ph.torques.HeavyTop(np.ones((1, 3)))), dict(torque=SAMPLES),
+        dict(torque=ph.torques.GravityGradient(0.3, [1.0, 0.0, 0.0])), dict(threads=2),
+        dict(method="no_squish", energy_correction=True), dict(method="dmv4"),
+        dict(torque=TOP, splitting=([0.5, 0.5], [1.0])),
+        dict(splitting=None, method="taylor2", torque=ph.torques.SpatialMomentum(
+            lambda t: [np.cos(t), np.sin(t), 1.0], lambda t: [-np.sin(t), np.cos(t), 0.0])),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("shape", [(), (150,)])
+def test_runs_of_every_kind_have_the_bits_of_integrate(
+    run: dict[str, Any], shape: tuple[int, ...]
+) -> None:
+    m, q = state(shape)
+    if run.get("method") == "taylor2":
+        m = ph.so3.rotate(ph.so3.conjugate(q), [1.0, 0.0, 1.0])
+    expected = ph.integrate(INERTIA, m, q, -0.05, 9, **run)
+    steps = ph.Run(INERTIA, m, q, -0.05, **run)
+    for k in range(1, 10):
+        steps.advance()
+        assert steps.t == expected.t[k]
+        same(steps.m, expected.m[k])
+        same(steps.q, expected.q[k])
+    at_once = ph.Run(INERTIA, m, q, -0.05, **run)
+    at_once.advance(9)
+    same(at_once.m, steps.m)
+    same(at_once.q, steps.q)
+    steps.reset(m, q)
+    assert (steps.t, steps.n_steps) == (0.0, 0)
+    steps.advance(3)
+    same(steps.m, expected.m[3])
+    same(steps.q, expected.q[3])
+
+
+def test_a_long_run_has_the_bits_of_integrate() -> None:
+    # Longer than the core works before it checks for signals.
+    expected = ph.integrate(INERTIA, [0.3, 0.2, 0.1], [1, 0, 0, 0], 0.1, 30_000, torque=TOP)
+    run = ph.Run(INERTIA, [0.3, 0.2, 0.1], [1, 0, 0, 0], 0.1, torque=TOP)
+    run.advance(12_345)
+    same(run.m, expected.m[12_345])
+    run.advance(30_000 - 12_345)
+    same(run.m, expected.m[-1])
+    same(run.q, expected.q[-1])
+
+
+def test_states_that_were_read_stay() -> None:
+    m, q = state((3,))
+    run = ph.Run(INERTIA, m, q, 0.1, torque=TOP)
+    read, kept = [], []
+    for _ in range(5):
+        read.append((run.m, run.q[1:]))
+        kept.append((run.m.copy(), run.q[1:].copy()))
+        run.advance()
+    for now, before in zip(read, kept, strict=True):
+        same(now[0], before[0])
+        same(now[1], before[1])
+    with pytest.raises(ValueError, match="read-only"):
+        run.m[0] = 0.0
+    m[:], q[:] = 0.0, 0.0  # the arrays of the caller
+    fresh = ph.Run(INERTIA, *state((3,)), 0.1, torque=TOP)
+    fresh.advance(5)
+    same(fresh.m, run.m)
+
+
+@pytest.mark.parametrize("compensated", [False, True])
+def test_an_exception_leaves_the_state_before_the_call(compensated: bool) -> None:
+    calls = 0
+
+    def torque(t: float, q: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 8:
+            raise KeyError("eighth")
+        return push(t, q)
+
+    m, q = state((2,))
+    run = ph.Run(INERTIA, m, q, 0.1, torque=torque, compensated=compensated)
+    run.advance(2)
+    before = run.t, run.m, run.q
+    with pytest.raises(KeyError, match="eighth") as caught:
+        run.advance(20)
+    assert "in step" in caught.value.__notes__[0]
+    assert (run.t, run.n_steps) == (before[0], 2)
+    same(run.m, before[1])
+    run.advance(3)
+    expected = ph.integrate(INERTIA, m, q, 0.1, 5, torque=push, compensated=compensated)
+    same(run.m, expected.m[-1])
+    same(run.q, expected.q[-1])
+
+
+def test_ctrl_c_leaves_the_state_before_the_call() -> None:
+    m, q = state((3000,))
+    run = ph.Run(INERTIA, m, q, 0.1, torque=TOP, compensated=True)
+    run.advance()
+    timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+    begin = time.perf_counter()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        run.advance(10**9)
+    assert time.perf_counter() - begin < 5
+    timer.join()
+    assert run.n_steps == 1
+    run.advance()
+    expected = ph.integrate(INERTIA, m, q, 0.1, 2, torque=TOP, compensated=True)
+    same(run.m, expected.m[-1])
+    same(run.q, expected.q[-1])
+
+
+def test_a_torque_cannot_advance_its_own_run() -> None:
+    def torque(t: float, q: Any) -> Any:
+        run.advance()
+        return q[..., 1:]
+
+    run = ph.Run(INERTIA, *state(()), 0.1, torque=torque)
+    with pytest.raises(RuntimeError, match="while the run is advancing"):
+        run.advance()
+    assert run.n_steps == 0
+
+
+def test_lost_bodies_are_named_once() -> None:
+    def torque(t: float, q: Any) -> Any:
+        f = push(t, q)
+        f[1] = np.nan if t > 0.25 else 0.0
+        return f
+
+    m, q = state((4,))
+    m[3] = np.nan
+    run = ph.Run(INERTIA, m, q, 0.1, torque=torque)
+    run.advance(2)
+    with pytest.warns(RuntimeWarning, match="the torque was not finite: 1 body is NaN") as caught:
+        run.advance(3)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    run.advance(3)
+    assert np.isfinite(run.m).all(-1).tolist() == [True, False, True, False]
+
+
+def test_arguments_of_a_run_are_checked() -> None:
+    m, q = state(())
+    with pytest.raises(ValueError, match="h must be one number, not of shape"):
+        ph.Run(INERTIA, m, q, [0.1, 0.2])
+    with pytest.raises(TypeError, match="no argument 'colour'"):
+        ph.Run(INERTIA, m, q, 0.1, colour=1)
+    with pytest.raises(ValueError, match="zero quaternion"):
+        ph.Run(INERTIA, m, np.zeros(4), 0.1)
+    run = ph.Run(INERTIA, m, q, 0.1)
+    with pytest.raises(ValueError, match="n_steps must not be negative, got -1"):
+        run.advance(-1)
+    with pytest.raises(TypeError, match="n_steps must be an integer, not 1.5"):
+        run.advance(1.5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="zero quaternion"):
+        run.reset(m, np.zeros(4))
+    assert repr(run) == "Run(t = 0 after 0 steps, bodies ())"
+
+
+def test_outside_its_times_a_torque_of_a_run_is_not_finite() -> None:
+    interpolate = pytest.importorskip("scipy.interpolate")
+    burn = interpolate.CubicSpline([0, 0.5, 1], np.eye(3), extrapolate=False)
+    run = ph.Run(INERTIA, *state(()), 0.1, torque=ph.torques.Prescribed(burn))
+    run.advance(9)
+    assert np.isfinite(run.m).all()
+    with pytest.warns(RuntimeWarning, match="the torque was not finite"):
+        run.advance(9)
