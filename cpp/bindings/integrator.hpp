@@ -52,8 +52,9 @@ class Integrator {
                                stages.at(i, 1),
                                stages.at(i, 2)});
         }
-        const pybind11::object order = given["order"];
-        midpoint_kicks_ = !order.is_none() && order.cast<int>() <= 2;
+        if (given.contains("order") && !given["order"].is_none()) {
+            midpoint_kicks_ = given["order"].cast<int>() <= 2;
+        }
         if (given.contains("models")) models_ = given["models"];
     }
     Integrator(const Integrator&) = delete;
@@ -95,7 +96,7 @@ class Integrator {
     bool direct_;
     OptionValues options_;
     std::vector<Stage> stages_;
-    bool midpoint_kicks_;
+    bool midpoint_kicks_ = false;
     pybind11::tuple models_;
 };
 

@@ -35,8 +35,7 @@ std::optional<std::ptrdiff_t> index(PyObject* object) {
 
 /// A new array of a batch, with the values of an argument that broadcasts to it.
 py::object copied(const BatchShape& batch, const Operand& x) {
-    py::object array = new_array(
-        batch, PyArray_DIMS(x.array) + x.batch_axes, x.core_axes);
+    py::object array = new_array(batch, PyArray_DIMS(x.array) + x.batch_axes, x.core_axes);
     auto* const to = reinterpret_cast<PyArrayObject*>(array.ptr());
     if (PyArray_SIZE(to) == PyArray_SIZE(x.array) && PyArray_IS_C_CONTIGUOUS(x.array)) {
         std::memcpy(PyArray_DATA(to), x.data, static_cast<std::size_t>(PyArray_NBYTES(to)));

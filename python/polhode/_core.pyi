@@ -6,6 +6,7 @@ import typing
 
 __all__: list[str] = [
     "Integration",
+    "Integrator",
     "agm",
     "block_bodies",
     "build",
@@ -24,6 +25,7 @@ __all__: list[str] = [
     "energy",
     "flops",
     "gauss_distances",
+    "integrate",
     "jacobi",
     "jacobi_kc2",
     "methods",
@@ -80,6 +82,12 @@ __all__: list[str] = [
     "validate",
 ]
 
+class Integrator:
+    def __init__(self, **kwargs: typing.Any) -> None:
+        """
+        See the first arguments of `Integration`.
+        """
+
 class Integration:
     """
     Steps of bodies with torque.
@@ -103,7 +111,7 @@ class Integration:
     by_torque: (bodies,) of bool, becomes true where m is finite and the torque is not
     h: (total_steps,) or (); t0; times (total_steps + 1,): of the starts and the end; None: t0 + n h
     total_steps, save_every: of the whole integration
-    m_saved, attitude_saved: rows of all saves
+    m_saved, attitude_saved: rows of all saves; None: a run without saves, see `advance`
     window: true: rows of the saves of one call of `run`, the first that before its steps; then each
         step is saved
     parts: (parts, 4), step, start, end and length of the parts of the steps that are done in parts
@@ -111,6 +119,10 @@ class Integration:
     threads: their number
     """
     def __init__(self, **kwargs: typing.Any) -> None: ...
+    def advance(self, n_steps: typing.Any) -> bool:
+        """
+        The next n_steps steps of a run without saves; none: the start. False if a momentum is not finite after them.
+        """
     def move(
         self,
         ways: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
@@ -128,12 +140,22 @@ class Integration:
         seconds: typing.SupportsFloat | typing.SupportsIndex = 0.0,
     ) -> None:
         """
-        The next n_steps steps and their saves; none at first_step = 0: the start. Where a function is called, no step but the first begins after so many seconds.
+        The next n_steps steps and their saves; none at first_step = 0: the start. It returns after about so many seconds.
+        """
+    @property
+    def attitude(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        The same of the attitude.
         """
     @property
     def done(self) -> int:
         """
         Steps that are complete, also after an exception.
+        """
+    @property
+    def m(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        m after `advance`, read-only.
         """
 
 def contradiction(method: str, options: tuple[typing.Any, ...]) -> str:
@@ -160,6 +182,21 @@ def flops(
     arg5: tuple[typing.Any, ...],
 ) -> dict[str, typing.Any]: ...
 def gauss_distances(nodes: typing.SupportsInt | typing.SupportsIndex) -> list[typing.Any]: ...
+def integrate(
+    integrator: Integrator,
+    h: typing.Any,
+    n_steps: typing.Any,
+    t0: typing.Any,
+    save_every: typing.Any,
+    inertia: typing.Any,
+    m0: typing.Any,
+    q0: typing.Any,
+) -> tuple[typing.Any, ...] | None:
+    """
+    (t, m, q, inertia) of a short run in memory, as polhode.integrate gives it; None for all other
+    runs, unusual arguments and wrong ones.
+    """
+
 def methods() -> list[typing.Any]: ...
 def motion_at(
     arg0: typing.Any,

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 from compare import same
-from polhode.integration import prepared
 
 import polhode as ph
 from polhode import _integrate
+from polhode.integration import prepared
 
 INERTIA = np.array([1.0, 1.7, 2.3])
 TOP = ph.torques.HeavyTop([0.1, 0.2, -0.5])
@@ -55,7 +55,7 @@ def test_short_calls_and_runs_have_the_bits_of_the_usual_way(
     m, q = state(shape, matrix)
     inertia = INERTIA * np.linspace(1, 2, math.prod(shape[-1:]))[:, None] if shape else INERTIA
     for splitting, method in STEPS:
-        run = dict(torque=torque, splitting=splitting, method=method, t0=0.25)
+        run = {"torque": torque, "splitting": splitting, "method": method, "t0": 0.25}
         usual = slow(inertia, m, q, 0.1, 7, save_every=3, **run)
         short = ph.integrate(inertia, m, q, 0.1, 7, save_every=3, **run)
         for name in ("t", "m", "q", "inertia"):
@@ -93,14 +93,15 @@ WRONG: list[dict[str, Any]] = [
     {"splitting": 7}, {"method": "exakt"}, {"method": None}, {"splitting": None},
     {"torque": ph.torques.GravityGradient(1.0, [1.0, 0, 0]), "splitting": None, "method": "exact"},
     {"torque": ph.torques.HeavyTop(np.ones((3, 3))), "m0": np.ones((2, 3))},
-    {"splitting": None, "method": "taylor5", "torque": TOP}, {"compensated": True, "splitting": None,
-     "method": "rk4"},
+    {"splitting": None, "method": "taylor5", "torque": TOP},
+    {"compensated": True, "splitting": None, "method": "rk4"},
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("wrong", WRONG)
 def test_both_ways_have_the_same_errors(wrong: dict[str, Any], slow: Any) -> None:
-    args = dict(inertia=INERTIA, m0=[0.3, 0.2, 0.1], q0=[1, 0, 0, 0], h=0.1, n_steps=5) | wrong
+    args = {"inertia": INERTIA, "m0": [0.3, 0.2, 0.1], "q0": [1, 0, 0, 0], "h": 0.1, "n_steps": 5}
+    args |= wrong
     errors = []
     for call in (slow, ph.integrate):
         with pytest.raises((ValueError, TypeError)) as caught:
@@ -142,14 +143,14 @@ SAMPLES = ph.torques.Prescribed(np.eye(3), times=[0.0, 0.4, 0.5])
 @pytest.mark.parametrize(
     "run",
     [
-        dict(torque=push), dict(torque=drag), dict(torque=[TOP, push, drag]), dict(torque=[TOP, TOP]),
-        dict(torque=TOP, compensated=True), dict(torque=push, splitting=None, method="rk4"),
-        dict(torque=ph.torques.HeavyTop(np.ones((1, 3)))), dict(torque=SAMPLES),
-        dict(torque=ph.torques.GravityGradient(0.3, [1.0, 0.0, 0.0])), dict(threads=2),
-        dict(method="no_squish", energy_correction=True), dict(method="dmv4"),
-        dict(torque=TOP, splitting=([0.5, 0.5], [1.0])),
-        dict(splitting=None, method="taylor2", torque=ph.torques.SpatialMomentum(
-            lambda t: [np.cos(t), np.sin(t), 1.0], lambda t: [-np.sin(t), np.cos(t), 0.0])),
+        {"torque": push}, {"torque": drag}, {"torque": [TOP, push, drag]}, {"torque": [TOP, TOP]},
+        {"torque": TOP, "compensated": True}, {"torque": push, "splitting": None, "method": "rk4"},
+        {"torque": ph.torques.HeavyTop(np.ones((1, 3)))}, {"torque": SAMPLES},
+        {"torque": ph.torques.GravityGradient(0.3, [1.0, 0.0, 0.0])}, {"threads": 2},
+        {"method": "no_squish", "energy_correction": True}, {"method": "dmv4"},
+        {"torque": TOP, "splitting": ([0.5, 0.5], [1.0])},
+        {"splitting": None, "method": "taylor2", "torque": ph.torques.SpatialMomentum(
+            lambda t: [np.cos(t), np.sin(t), 1.0], lambda t: [-np.sin(t), np.cos(t), 0.0])},
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("shape", [(), (150,)])
@@ -291,7 +292,7 @@ def test_arguments_of_a_run_are_checked() -> None:
     run = ph.Run(INERTIA, m, q, 0.1)
     with pytest.raises(ValueError, match="n_steps must not be negative, got -1"):
         run.advance(-1)
-    with pytest.raises(TypeError, match="n_steps must be an integer, not 1.5"):
+    with pytest.raises(TypeError, match="n_steps must be an integer"):
         run.advance(1.5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="zero quaternion"):
         run.reset(m, np.zeros(4))

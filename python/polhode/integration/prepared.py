@@ -20,7 +20,7 @@ from polhode.integration.trajectory import Trajectory
 from polhode.integrators.splittings import NO_SPLITTING, Splitting, as_splitting
 from polhode.integrators.table import may_lack_root, method_index
 from polhode.integrators.tableaus import MuntheKaas
-from polhode.torques import Model, TorqueLike
+from polhode.torques import Model, Torque, TorqueLike
 
 
 class Run:
@@ -71,8 +71,8 @@ class Run:
         threads: int | None = None,
         **options: Any,
     ) -> None:
-        self._fixed = dict(
-            inertia=copy.deepcopy(inertia), h=_arrays.one_number("h", h), n_steps=None,
+        self._settings_of = functools.partial(
+            settings_of, copy.deepcopy(inertia), h=_arrays.one_number("h", h), n_steps=None,
             torque=torque, splitting=splitting, method=method, save_every=1,
             compensated=compensated, threads=threads, options=options, in_memory=True,
         )  # fmt: skip
@@ -80,7 +80,7 @@ class Run:
 
     def reset(self, m0: ArrayLike, q0: AttitudeLike, t0: float = 0.0) -> None:
         """Begin anew from another state, checked as in the constructor."""
-        settings = settings_of(m0=m0, q0=q0, t0=t0, **self._fixed)
+        settings = self._settings_of(m0=m0, q0=q0, t0=t0)
         state = State.begin(settings)
         if settings.borrows and len(state.arrays()) == 2:  # m and q, which the core shows
             state.start = settings.m0, settings.q0
@@ -162,8 +162,9 @@ def at_once(
     parts = integrator and _core.integrate(integrator, h, n_steps, t0, save_every, *bodies)
     if not parts:
         return None
+    t, m, q, moments = parts
     again = functools.partial(_again, h, n_steps, torque, splitting, method, t0, save_every)
-    return Trajectory(*parts, () if torque is None else (torque,), None, again)
+    return Trajectory(t, m, q, moments, () if torque is None else (torque,), None, again)
 
 
 def _again(*arguments: Any) -> Settings:
@@ -181,7 +182,7 @@ def _integrator(torque: Model | None, splitting: str | None, method: str) -> Any
     try:
         row = method_index(method, {})
         scheme = NO_SPLITTING if splitting is None else as_splitting(splitting)
-        terms = [] if torque is None else [torque]
+        terms: list[Torque] = [] if torque is None else [torque]
         settings = dataclasses.replace(_any_body(), method=row, splitting=scheme, torque=terms)
         check(settings, endless=True)
     except (ValueError, TypeError):
@@ -203,6 +204,6 @@ def _integrator(torque: Model | None, splitting: str | None, method: str) -> Any
 @functools.cache
 def _any_body() -> Settings:
     return settings_of(
-        [1, 1, 1], [0, 0, 0], [1, 0, 0, 0], 0.0, None, None, "strang", "exact", 0.0, 1, False, None, {},
-        in_memory=True,
+        [1, 1, 1], [0, 0, 0], [1, 0, 0, 0], 0.0, None, None, "strang", "exact", 0.0, 1, False, None,
+        {}, in_memory=True,
     )  # fmt: skip

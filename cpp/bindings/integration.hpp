@@ -1,0 +1,421 @@
+#pragma once
+
+/// @file
+/// Steps of bodies with torque: polhode._core.Integration.
+///
+/// python/polhode/integration prepares the arrays: native doubles, C-contiguous, bodies along one
+/// axis.
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <list>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <pybind11/stl.h>
+
+#include "arrays.hpp"
+#include "integrator.hpp"
+#include "interrupts.hpp"
+#include "levels.hpp"
+#include "polhode/so3.hpp"
+#include "polhode/threads.hpp"
+#include "python_torque.hpp"
+#include "step_parts.hpp"
+#include "torque_term.hpp"
+
+namespace polhode::bindings {
+
+namespace py = pybind11;
+
+/// An integration, its arguments described by `register_splitting`.
+class Integration {
+  public:
+    explicit Integration(const py::kwargs& given)
+        : given_(given),
+          integrator_(given),
+          m_(array("m")),
+          threads_(threads_of_call(value<int>("threads"))),
+          slice_steps_(integrator_.steps_at_once(bodies())) {
+        SplittingProblem& p = problem_;
+        const std::ptrdiff_t core = value<bool>("matrix") ? 9 : 4;
+        Doubles attitude = array("attitude");
+        const Doubles h = array("h");
+        p.total_steps = value<std::ptrdiff_t>("total_steps");
+        p.save_every = value<std::ptrdiff_t>("save_every");
+        window_ = has("window") && value<bool>("window");
+        if (h.ndim() != 0 && h.size() != p.total_steps) {
+            throw py::value_error("arrays of the wrong size");
+        }
+        const interface::FreeMethod method = integrator_.method(bodies());
+        p.flow = method.step;
+        p.direct = method.direct;
+        p.options = method.options;
+        if (p.direct != nullptr) p.work = mutable_rows(array("work"), p.direct->columns, bodies());
+        p.options.stop = watch_.request();
+        p.energy_correction = method.info->energy_correction(p.options);
+        p.inertia = rows(array("inertia"), 3, bodies());
+        p.matrix = core == 9;
+        p.m = mutable_rows(m_, 3, bodies());
+        p.attitude = mutable_rows(attitude, core, bodies());
+        auto nonfinite = given_["by_torque"].cast<py::array_t<bool>>();
+        if (nonfinite.size() != bodies()) throw py::value_error("arrays of the wrong size");
+        p.nonfinite_torque = nonfinite.mutable_data();
+        if (has("compensation")) p.compensation = mutable_rows(array("compensation"), 3, bodies());
+        p.h = h.data();
+        p.h_stride = h.ndim() == 0 ? 0 : 1;
+        p.t0 = value<double>("t0");
+        p.times = nullptr;
+        if (has("times")) {
+            const Doubles times = array("times");
+            if (times.size() != p.total_steps + 1) throw py::value_error("times of another number");
+            p.times = times.data();
+        }
+        if (has("parts")) {
+            const Doubles parts = array("parts");
+            parts_ = {reinterpret_cast<const StepParts::Part*>(parts.data()), parts.size() / 4};
+        }
+        if (has("m_saved")) {
+            const Doubles m_saved = array("m_saved");
+            const std::ptrdiff_t saves =
+                window_ ? m_saved.shape(0) : 1 + (p.total_steps + p.save_every - 1) / p.save_every;
+            p.m_saved = mutable_rows(m_saved, 3, saves * bodies());
+            p.attitude_saved = mutable_rows(array("attitude_saved"), core, saves * bodies());
+            p.m_save_stride = m_.size();
+            p.attitude_save_stride = attitude.size();
+        } else {
+            now_ = next_ = {unwritten(m_), unwritten(attitude)};
+        }
+        if (has("start")) {
+            start_ = given_["start"].cast<std::pair<Doubles, Doubles>>();
+            start_m_ = rows(start_.first, 3, bodies());
+            start_attitude_ = rows(start_.second, core, bodies());
+        }
+        read_terms(attitude);
+        read_axes();
+        const interface::Scheme scheme = integrator_.scheme();
+        p.midpoint_kicks = scheme.midpoint_kicks;
+        p.stages = scheme.stages.data();
+        p.stage_count = static_cast<int>(scheme.stages.size());
+        p.terms = sum_.data();
+        p.term_count = static_cast<int>(sum_.size());
+    }
+    Integration(const Integration&) = delete;
+    Integration& operator=(const Integration&) = delete;
+
+    /// At most `n_steps` steps, none that begins after `seconds`, but for the first and a few more.
+    void run(std::ptrdiff_t first_step, std::ptrdiff_t n_steps, double seconds) {
+        SplittingProblem p = problem_;
+        if (n_steps < 0 || first_step < 0 || first_step + n_steps > p.total_steps) {
+            throw py::value_error("step range out of bounds");
+        }
+        if (window_) {  // the first row is the one before these steps
+            p.m_saved.data -= first_step * p.m_save_stride;
+            p.attitude_saved.data -= first_step * p.attitude_save_stride;
+        }
+        done_ = first_step;
+        const std::ptrdiff_t end = first_step + n_steps;
+        const bool calls_back = p.whole != nullptr && p.whole->calls_back();
+        Clock::time_point now = Clock::now();
+        end_ = now + std::chrono::duration<double>(seconds);
+        try {
+            while (true) {
+                const std::ptrdiff_t slice = calls_back ? n_steps : slice_steps_;
+                const std::ptrdiff_t next = parts_.next(done_, std::min(done_ + slice, end));
+                if (next > done_ || n_steps == 0) {
+                    some_steps(p, next - done_);
+                    if (n_steps == 0 && start_m_.data != nullptr) {
+                        start_m_ = p.m_saved, start_attitude_ = p.attitude_saved;
+                    }
+                } else {
+                    step_in_parts(p);
+                }
+                if (done_ < next || done_ == end) return;
+                const Clock::time_point begun = std::exchange(now, Clock::now());
+                if (now >= end_) return;
+                const std::chrono::duration<double> spent = now - begun;
+                const double factor = std::min(slice_seconds / std::max(spent.count(), 1e-9), 10.0);
+                slice_steps_ = std::max<std::ptrdiff_t>(
+                    static_cast<std::ptrdiff_t>(static_cast<double>(slice_steps_) * factor), 1);
+            }
+        } catch (...) {
+            if (!calls_back) done_ = first_step;
+            throw;
+        }
+    }
+    /// The next steps of a run that has no saves.  False if a momentum is not finite after them.
+    /// After an exception the state is the one before the call.
+    bool advance(const py::handle& n_steps) {
+        SplittingProblem& p = problem_;
+        const std::ptrdiff_t n = whole(n_steps, 0, validate::most_steps, "step_count");
+        if (busy_) throw std::runtime_error("run.advance is called while the run is advancing");
+        if (n == 0 && begun_) return true;
+        const Busy busy(busy_);
+        for (std::size_t i = 0; i < now_.size(); ++i) {  // what the caller has is not written to
+            if (next_[i].ref_count() > 1) next_[i] = unwritten(now_[i]);
+        }
+        if (begun_ && start_m_.data != nullptr) {
+            start_m_ = rows(now_[0], 3, bodies());
+            start_attitude_ = rows(now_[1], components(), bodies());
+        }
+        start_step_ = done_;
+        p.total_steps = p.save_every = std::max<std::ptrdiff_t>(done_ + n, 1);
+        p.m_saved = {data_of(next_[0]), 3, 1, 3};
+        p.attitude_saved = {data_of(next_[1]), components(), 1, 3};
+        const std::vector<std::span<double>> arrays = in_place();
+        std::vector<std::vector<double>> kept;
+        for (const auto& array : arrays) kept.emplace_back(array.begin(), array.end());
+        try {
+            run(done_, n, std::numeric_limits<double>::infinity());
+        } catch (...) {
+            for (std::size_t i = 0; i < arrays.size(); ++i) {
+                std::ranges::copy(kept[i], arrays[i].begin());
+            }
+            whole_.torque_is_current = false;
+            done_ = start_step_;
+            throw;
+        }
+        begun_ = true;
+        std::swap(now_, next_);
+        const double* const m = now_[0].data();
+        return std::all_of(m, m + now_[0].size(), [](double x) { return std::isfinite(x); });
+    }
+    /// m and attitude after the last `advance`, read-only.
+    template <std::size_t i>
+    Doubles now() const {
+        return now_[i];
+    }
+    /// Steps from the start of the integration to the last that is complete.
+    std::ptrdiff_t done() const { return done_; }
+
+    /// Moves bodies along `ways`, (ways, 6): the integers of each, see Way; and their times.
+    void move(const py::array_t<std::int64_t, py::array::c_style>& ways,
+              const Doubles& times,
+              Doubles m,
+              Doubles attitude) {
+        const std::ptrdiff_t count = ways.shape(0);
+        const std::int64_t* const rows = ways.data();
+        const double* const t = times.data();
+        double *const to_m = m.mutable_data(), *const to_attitude = attitude.mutable_data();
+        const auto run = dispatch::level_for(bodies()).splitting->run;
+        const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+            Ways move(problem_, parts_, to_m, to_attitude, bodies());
+            for (std::ptrdiff_t i = begin; i < end; ++i) {
+                const std::int64_t* const r = rows + 6 * i;
+                move({r[0], r[1], r[2], r[3], r[4], r[5], t[2 * i], t[2 * i + 1]}, run);
+            }
+        };
+        if (problem_.whole == nullptr) return watch_.share(count, threads_, 1, 1, work);
+        in_parts_ = true;
+        for (std::ptrdiff_t i = 0; i < count; ++i) {
+            done_ = rows[6 * i + 3];
+            whole_.torque_is_current = false;
+            work(i, i + 1);
+        }
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr double slice_seconds = 0.1;
+
+    std::ptrdiff_t bodies() const { return m_.size() / 3; }
+    struct Busy {
+        bool& flag;
+        explicit Busy(bool& f) : flag(f) { flag = true; }
+        ~Busy() { flag = false; }
+        Busy(const Busy&) = delete;
+        Busy& operator=(const Busy&) = delete;
+    };
+    std::ptrdiff_t components() const { return problem_.matrix ? 9 : 4; }
+    /// A new read-only array of this shape.
+    static Doubles unwritten(const Doubles& array) {
+        Doubles made(std::vector<py::ssize_t>(array.shape(), array.shape() + array.ndim()));
+        PyArray_CLEARFLAGS(reinterpret_cast<PyArrayObject*>(made.ptr()), NPY_ARRAY_WRITEABLE);
+        return made;
+    }
+    static double* data_of(const Doubles& array) {
+        return static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr())));
+    }
+    /// The arrays that steps change in place.
+    std::vector<std::span<double>> in_place() const {
+        const SplittingProblem& p = problem_;
+        std::vector<std::span<double>> arrays;
+        const auto add = [&](const MutableView& x, std::ptrdiff_t size) {
+            if (x.data == nullptr) return;
+            arrays.emplace_back(x.data, static_cast<std::size_t>(size * bodies()));
+        };
+        if (start_m_.data == nullptr) add(p.m, 3), add(p.attitude, components());
+        add(p.compensation, 3);
+        if (p.direct != nullptr) add(p.work, p.direct->columns);
+        add(p.torque_state, p.torque_states);
+        return arrays;
+    }
+    bool has(const char* name) const { return given_.contains(name) && !given_[name].is_none(); }
+    template <class T>
+    T value(const char* name) const {
+        return given_[name].cast<T>();
+    }
+    /// The next steps of p, a problem like this one.
+    void some_steps(SplittingProblem& p, std::ptrdiff_t n_steps) {
+        p.first_step = done_;
+        p.n_steps = n_steps;
+        set_state(p, n_steps);
+        take(p);
+    }
+    /// The next step, which is done in parts, as as many steps of a problem of shorter ones.
+    void step_in_parts(SplittingProblem p) {
+        StepList list;
+        parts_.visit(
+            p, done_, [&](const StepParts::Part& part) { list.add(part.begin, part.end, part.h); });
+        const std::ptrdiff_t n = done_, count = list.count();
+        set_state(p, 1);
+        list.put(p, n * count);
+        p.save_every = std::min(p.save_every, p.total_steps) * count;
+        p.total_steps *= count;
+        in_parts_ = true;
+        take(p);
+        in_parts_ = false;
+        done_ = n + 1;
+    }
+    /// Where the state before and after the next steps is.
+    void set_state(SplittingProblem& p, std::ptrdiff_t n_steps) const {
+        p.m_from = p.m;
+        p.attitude_from = p.attitude;
+        p.keeps_state = true;
+        if (start_m_.data == nullptr) return;
+        if (done_ == start_step_) p.m_from = start_m_, p.attitude_from = start_attitude_;
+        p.keeps_state = n_steps > 0 && done_ + n_steps < p.total_steps;
+    }
+    /// The steps of p, which `done_` counts unless they are parts.
+    void take(const SplittingProblem& p) {
+        const auto run = dispatch::level_for(bodies()).splitting->run;
+        const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(p, begin, end); };
+        // One step of a million bodies may take longer than a tenth of a second.
+        if (p.whole == nullptr) {
+            watch_.share(bodies(), threads_, SplittingProblem::block_bodies, p.n_steps, work);
+        } else if (!p.whole->calls_back()) {
+            const auto all = [&](std::ptrdiff_t, std::ptrdiff_t) { run(p, 0, bodies()); };
+            watch_.share(1, 1, 1, p.n_steps * bodies(), all);
+        } else if (bodies() > 0) {
+            run(p, 0, bodies());  // goes_on counts the steps
+            return;
+        }
+        done_ += p.n_steps;
+    }
+    /// Not converted: the core works directly in this array.
+    Doubles array(const char* name) const {
+        if (!py::isinstance<Doubles>(given_[name]) ||
+            !PyArray_ISALIGNED(reinterpret_cast<PyArrayObject*>(given_[name].ptr()))) {
+            throw py::type_error(std::string(name) +
+                                 " must be an aligned array of doubles in C order");
+        }
+        return value<Doubles>(name);
+    }
+    void read_terms(const Doubles& attitude) {
+        const std::ptrdiff_t n = bodies();
+        bool whole = false;
+        const bool alone = py::len(given_["terms"]) == 1;
+        for (const py::handle term : given_["terms"]) {
+            if (py::isinstance<py::tuple>(term)) {
+                terms_.emplace_back(term.cast<py::tuple>(), n);
+                sum_.push_back(*terms_.back());
+                whole = whole || terms_.back().needs_whole_batch();
+                continue;
+            }
+            in_python_.emplace_back(
+                py::reinterpret_borrow<py::object>(term), m_, attitude, done_, alone);
+            sum_.push_back(in_python_.back().term());
+        }
+        if (!in_python_.empty()) {
+            torque_.resize(static_cast<std::size_t>(3 * WholeBatch::column_length(n)));
+            whole_.torque = torque_.data();
+            whole_.goes_on = goes_on;
+        }
+        if (!in_python_.empty() || (whole && n > SplittingProblem::block_bodies)) {
+            problem_.whole = &whole_;
+        }
+        int states = 0;
+        for (const TorqueTerm& term : sum_) states += term.model->states;
+        if (states > 0) problem_.torque_state = mutable_rows(array("torque_state"), states, n);
+        problem_.torque_states = states;
+    }
+    /// (3, 3) or (bodies, 3, 3).
+    void read_axes() {
+        if (!has("axes")) return;
+        const Doubles axes = array("axes");
+        constexpr int numbers = SplittingProblem::axes_numbers;
+        const std::ptrdiff_t count = axes.size() / 9;
+        const View from = rows(axes, 9, bodies());
+        axes_.resize(static_cast<std::size_t>(numbers * count));
+        for (std::ptrdiff_t i = 0; i < count; ++i) {
+            Mat3<double> A;
+            for (int k = 0; k < 9; ++k) A.a[k / 3][k % 3] = from.data[9 * i + k];
+            const Quaternion<double> q = so3::to_quaternion(A);
+            double* const to = axes_.data() + numbers * i;
+            std::copy_n(from.data + 9 * i, 9, to);
+            to[9] = q.w, to[10] = q.x, to[11] = q.y, to[12] = q.z;
+        }
+        problem_.axes = {axes_.data(), count == 1 ? 0 : numbers, 1, 3};
+    }
+    /// The work that the driver requests for all bodies.
+    static void share(void* self,
+                      std::ptrdiff_t count,
+                      WholeBatch::Work work,
+                      const void* context) {
+        auto& integration = *static_cast<Integration*>(self);
+        Watch& watch = integration.watch_;
+        const int threads = integration.threads_;
+        const auto part = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+            work(context, begin, end);
+        };
+        if (integration.whole_.calls_back()) {
+            watch.share(count, threads, whole_packs, 1, part);
+        } else {
+            share_among_threads(
+                count, threads, whole_packs, 1, part, [&] { return watch.stops(); });
+        }
+    }
+    /// After a step of a torque in Python.
+    static bool goes_on(void* self) {
+        auto& integration = *static_cast<Integration*>(self);
+        integration.watch_.check_asked();
+        if (integration.in_parts_) return true;
+        ++integration.done_;
+        return Clock::now() < integration.end_;
+    }
+
+    py::kwargs given_;
+    Integrator integrator_;
+    Doubles m_;
+    int threads_;
+    std::vector<Term> terms_;
+    std::list<PythonTorque> in_python_;
+    std::vector<TorqueTerm> sum_;
+    std::ptrdiff_t done_ = 0;
+    std::vector<double> axes_, torque_;
+    WholeBatch whole_{share, this};
+    std::chrono::time_point<Clock, std::chrono::duration<double>> end_;
+    SplittingProblem problem_{};
+    StepParts parts_{nullptr, 0};
+    bool window_ = false, in_parts_ = false;
+    std::pair<Doubles, Doubles> start_;
+    /// m and attitude before step `start_step_`; null: they are in the state.
+    View start_m_ = {}, start_attitude_ = {};
+    std::ptrdiff_t start_step_ = 0;
+    /// About a tenth of a second in the end.
+    std::ptrdiff_t slice_steps_;
+    /// m and attitude of a run without saves: after the last step, and for the next.
+    std::array<Doubles, 2> now_, next_;
+    bool begun_ = false;  ///< whether `now_` is filled
+    bool busy_ = false;   ///< in `advance`, which another thread or a torque may call
+    Watch watch_;
+};
+
+}  // namespace polhode::bindings
