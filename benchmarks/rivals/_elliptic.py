@@ -11,18 +11,15 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
-import os
 import re
-import shutil
-import subprocess
 import sysconfig
-import tempfile
 from collections.abc import Callable, Iterable
 from functools import cache, partial
 from pathlib import Path
 
 from benchmarks._bodies import Array
 from benchmarks.cases.functions import FUNCTIONS
+from benchmarks.rivals._compiled import shared_library
 from polhode import elliptic
 
 Function = Callable[..., object]
@@ -92,23 +89,14 @@ def _library() -> tuple[str, ctypes.CDLL]:
     places = [place for place in _headers() if (place / _HEADER).exists()]
     if not places:
         raise MissingError("not installed (pip install boost-headers)")
-    compiler = shutil.which(os.environ.get("CXX", "c++"))
-    if compiler is None:
-        raise MissingError("no C++ compiler")
     found = re.search(
         r'BOOST_LIB_VERSION "(\S+)"',
         (places[0] / "boost" / "version.hpp").read_text(encoding="utf-8"),
     )
-    with tempfile.TemporaryDirectory() as directory:
-        file = Path(directory, "boost.so")
-        command = [compiler, "-std=c++17", "-O3", "-shared", "-fPIC", "-DBOOST_MATH_STANDALONE"]
-        source = Path(__file__).with_name("_boost.cpp")
-        done = subprocess.run(
-            [*command, "-isystem", str(places[0]), str(source), "-o", str(file)],
-            capture_output=True,
-            text=True,
-            check=False,
+    try:
+        library = shared_library(
+            "_boost.cpp", "-DBOOST_MATH_STANDALONE", "-isystem", str(places[0])
         )
-        if done.returncode:
-            raise MissingError(f"does not compile: {done.stderr.strip().splitlines()[0]}")
-        return found[1].replace("_", ".") if found else "", ctypes.CDLL(str(file))
+    except OSError as why:
+        raise MissingError(str(why)) from why
+    return found[1].replace("_", ".") if found else "", library

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 from benchmarks import Row, Run, Table, absent, case
 from benchmarks._drawing import figure, logarithmic, style
 from benchmarks._machine import PACKAGES
-from benchmarks.rivals import _diffrax, _heyoka, _lammps, _mujoco, _numba, _pinocchio, _scipy
+from benchmarks.rivals import (
+    _diffrax,
+    _heyoka,
+    _lammps,
+    _mujoco,
+    _numba,
+    _pinocchio,
+    _rk4,
+    _scipy,
+)
 from benchmarks.rivals._polhode import OURS
 from benchmarks.rivals._problem import Problem, free_bodies, heavy_tops
 from benchmarks.rivals._work_precision import compare
@@ -16,7 +25,7 @@ from benchmarks.rivals._work_precision import compare
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-RIVALS = [x.RIVAL for x in (_numba, _heyoka, _scipy, _diffrax, _mujoco, _pinocchio, _lammps)]
+RIVALS = [x.RIVAL for x in (_rk4, _numba, _heyoka, _scipy, _diffrax, _mujoco, _pinocchio, _lammps)]
 for _, distribution in (package for rival in RIVALS for package in rival.packages):
     if distribution not in PACKAGES:
         PACKAGES.append(distribution)

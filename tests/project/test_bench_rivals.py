@@ -12,7 +12,7 @@ from compare import close
 import polhode as ph
 from benchmarks import Measured, Run, Timer
 from benchmarks.cases.functions import FUNCTIONS, argument_sets
-from benchmarks.rivals import _elliptic, _work_precision, functions, motions
+from benchmarks.rivals import _compiled, _elliptic, _work_precision, functions, motions
 from benchmarks.rivals._polhode import OURS
 from benchmarks.rivals._problem import free_bodies, heavy_tops
 
@@ -25,6 +25,8 @@ BOUNDS = {
     ("polhode rkn6_14", "heavy-top"): 1e-8,
     ("polhode aba864", "heavy-top"): 4e-8,
     ("polhode sofroniou10_35", "heavy-top"): 2e-7,
+    ("RK4 in C++", "free"): 1e-2,
+    ("RK4 in C++", "heavy-top"): 1e-2,
     ("Numba RK8", "free"): 2e-7,
     ("Numba RK8", "heavy-top"): 5e-7,
     ("heyoka.py", "free"): 1e-9,
@@ -95,7 +97,7 @@ def test_the_equations_are_the_documented_ones():
     close(np.array(free.slopes(top.states)).T[:, :3], np.cross(top.m, omega), atol=1e-15)
 
 
-@pytest.mark.parametrize("rival", motions.RIVALS, ids=lambda r: r.name)
+@pytest.mark.parametrize("rival", [x for x in motions.RIVALS if x.packages], ids=lambda r: r.name)
 def test_a_missing_rival_has_a_row_that_says_so(rival, monkeypatch):
     module, distribution = rival.packages[0]
     monkeypatch.setitem(sys.modules, module, None)
@@ -104,6 +106,12 @@ def test_a_missing_rival_has_a_row_that_says_so(rival, monkeypatch):
     (row,) = [r for r in rows if r.labels["program"] == rival.name]
     assert row.times["time"].reason == f"not installed (pip install {distribution})"
     assert row.times["time"].least is None
+
+
+def test_a_rival_without_a_compiler_says_so(monkeypatch):
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    with pytest.raises(OSError, match="no C"):
+        _compiled.shared_library("_rk4.cpp")
 
 
 def test_a_rival_without_its_library_says_so():
