@@ -357,6 +357,7 @@ py::list methods() {
         row["columns"] = direct.columns;
         row["derivatives"] = direct.derivatives;
         row["given"] = direct.given;
+        row["compensated"] = direct.begin != nullptr;
         rows.append(row);
     }
     return rows;

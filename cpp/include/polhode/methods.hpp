@@ -41,10 +41,12 @@
 #include "polhode/magnus/scheme.hpp"
 #include "polhode/method_info.hpp"
 #include "polhode/moser_veselov/step.hpp"
+#include "polhode/multistep/adams.hpp"
 #include "polhode/multistep/multistep.hpp"
 #include "polhode/rotations/no_squish.hpp"
 #include "polhode/rotations/symmetric_rotation.hpp"
 #include "polhode/rotations/three_rotations.hpp"
+#include "polhode/runge_kutta/dormand_prince.hpp"
 #include "polhode/runge_kutta/rk4.hpp"
 #include "polhode/taylor/direct.hpp"
 #include "polhode/taylor/rotation.hpp"
@@ -318,6 +320,20 @@ struct RungeKutta {
     }
 };
 
+struct DormandPrince8 {
+    static constexpr MethodInfo info{
+        "rk8", 8, "dormand-prince", "", false, "[HNW93] Sec. II.5, DOP853"};
+    static constexpr bool shares_loop = true;
+    static constexpr bool user_axes = true;
+    static constexpr DirectMethod under_torque() {
+        return runge_kutta::dormand_prince_under_torque();
+    }
+    template <class T>
+    POLHODE_INLINE static FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) {
+        return runge_kutta::dormand_prince_steps(body, m, h, 1);
+    }
+};
+
 /// abam_rotation, simo_wong_explicit.
 template <class Kernel>
 struct Multistep {
@@ -334,6 +350,16 @@ struct Multistep {
         return {multistep::start_of(options)};
     }
     static constexpr DirectMethod under_torque() { return multistep::under_torque(Kernel{}); }
+};
+
+/// adams8, adams10, adams12.
+template <int Order>
+struct AdamsMoulton {
+    static constexpr auto name = numbered<Order>("adams");
+    static constexpr MethodInfo info{
+        name.data(), Order, "adams", "", false, "[HNW93] Sec. III.1, PECE"};
+    static constexpr multistep::Adams<Order> with(const OptionValues&) { return {}; }
+    static constexpr DirectMethod under_torque() { return multistep::adams_under_torque<Order>(); }
 };
 
 template <class... Methods>
@@ -386,6 +412,8 @@ struct AllMethods {
         MethodList<SymmetricRotation, NoSquish>,
         Each<Taylor, 1, 2, taylor::second_augmented, taylor::third_false, 3, 4, 5, 6>,
         MethodList<RungeKutta<runge_kutta::OfQuaternion>, RungeKutta<runge_kutta::OfRotation>>,
+        MethodList<DormandPrince8>,
+        Each<AdamsMoulton, 8, 10, 12>,
         MethodList<Multistep<multistep::Abam>, Multistep<multistep::SimoWong>>,
         EachKrysl<trap, imid, trapm, imidm, swc1, akw, bbtrap, bbtrapwd>,
         EachKrysl<euler_forward, euler_backward>,

@@ -199,7 +199,7 @@ class State:
             state.work = np.zeros((m0.size // 3, columns))
             if any(term.gives_momentum for term in settings.terms):
                 state.torque_state = np.zeros_like(m0)
-        if settings.compensated:
+        if settings.compensated and not settings.direct:
             state.compensation = np.zeros_like(m0)
         return state
 

@@ -14,6 +14,8 @@
 
 namespace polhode {
 
+struct TorqueInfo;
+
 /// Bodies of a block, or of a whole batch, as a stage sees them.
 struct DirectArguments {
     View inertia;
@@ -53,6 +55,32 @@ struct DirectStages {
     int count;
 };
 
+/// Steps of an integration, `count` of them from number `first` on.
+struct DirectSteps {
+    std::ptrdiff_t first, count;
+    const double* h;
+    std::ptrdiff_t h_stride;  ///< 0: all steps alike
+    double t0;
+    const double* times;  ///< at the start of each step, and at the end; null: t0 + n h
+
+    // Inlined everywhere: what a level compiles may not serve another.
+    POLHODE_INLINE double length(std::ptrdiff_t n) const { return h[n * h_stride]; }
+    POLHODE_INLINE double time(std::ptrdiff_t n) const {
+        return times != nullptr ? times[n] : t0 + static_cast<double>(n) * h[0];
+    }
+};
+
+/// Several steps of bodies begin <= i < end at once, after stage 0 of step 0 has begun them, for
+/// one torque model, which is evaluated between the stages without leaving the registers.
+struct DirectRun {
+    const TorqueInfo* model;  ///< null: no torque
+    void (*run)(const DirectArguments& arguments,
+                const View& parameters,
+                const DirectSteps& steps,
+                std::ptrdiff_t begin,
+                std::ptrdiff_t end);
+};
+
 /// A direct integrator.
 struct DirectMethod {
     static constexpr int most_stages = 16;
@@ -64,7 +92,10 @@ struct DirectMethod {
     /// The stages of step number n, either a constant list or one written to `room` of
     /// `most_stages`.
     DirectStages (*stages)(std::ptrdiff_t n, const OptionValues& options, DirectStage* room);
-    const double* data = nullptr;  ///< OptionValues::data if the options give no data
+    const double* data = nullptr;    ///< OptionValues::data if the options give no data
+    DirectFunction begin = nullptr;  ///< prepares `work` for `runs`, with the torque at the start
+    const DirectRun* runs = nullptr;
+    int run_count = 0;
 };
 
 }  // namespace polhode

@@ -29,12 +29,14 @@ class Steps {
         : problem_(problem),
           block_(problem, begin, end, scratch),
           kick_(block_),
-          compensation_(block_) {
+          compensation_(block_),
+          steps_{0, 0, problem.h, problem.h_stride, problem.t0, problem.times} {
         if (problem.direct != nullptr) {
             derivatives_ = block_.columns(3 * DirectMethod::most_derivatives);
             prepare(direct_);
             direct_.torque = derivatives_;
             direct_.work = block_.work;
+            run_ = find_run();
         } else {
             prepare(flow_);
             flow_.m_out = block_.m;
@@ -60,10 +62,16 @@ class Steps {
         // Whether the first kick of a step has been done with the last of the one before.
         bool joined = false;
         for (std::ptrdiff_t n = p.first_step; n < end; ++n) {
-            const double h = p.h[n * p.h_stride];
-            const double t = time(n), t_end = time(n + 1);
+            const double h = steps_.length(n);
+            const double t = steps_.time(n), t_end = steps_.time(n + 1);
             if (block_.compensated()) compensation_.begin_step();
-            if (p.direct != nullptr) direct_step(n, h, t, t_end);
+            if (run_ != nullptr) {
+                const std::ptrdiff_t stop = std::min(end, next_save);
+                direct_steps(n, stop - n);
+                n = stop - 1;
+            } else if (p.direct != nullptr) {
+                direct_step(n, h, t, t_end);
+            }
             double elapsed = 0, now = t;
             const int first = joined ? 1 : 0;
             joined = false;
@@ -77,7 +85,7 @@ class Steps {
                 } else if (p.term_count > 0) {
                     joined = can_join && k + 1 == p.stage_count && n + 1 < end;
                     const double next =
-                        joined ? p.stages[0].coefficient * p.h[(n + 1) * p.h_stride] : 0.0;
+                        joined ? p.stages[0].coefficient * steps_.length(n + 1) : 0.0;
                     kick_(stage, h, now, joined ? &next : nullptr, joined && n + 1 == next_save);
                 }
             }
@@ -95,11 +103,6 @@ class Steps {
     }
 
   private:
-    double time(std::ptrdiff_t n) const {
-        const SplittingProblem& p = problem_;
-        if (p.times != nullptr) return p.times[n];
-        return p.t0 + static_cast<double>(n) * p.h[0];
-    }
     /// What flows and stages of direct integrators both get.
     template <class Arguments>
     void prepare(Arguments& a) const {
@@ -119,6 +122,31 @@ class Steps {
             [this](std::ptrdiff_t begin, std::ptrdiff_t end) { problem_.flow(flow_, begin, end); });
         if (block_.compensated()) compensation_.after_flow();
         kick_.forget_torque();
+    }
+    /// The loop of the direct integrator for the torque, if there is one: the torque is a single
+    /// model, in the axes of the momentum and with the same parameters at all times.
+    const DirectRun* find_run() const {
+        const SplittingProblem& p = problem_;
+        if (p.whole != nullptr || block_.has_axes() || p.term_count > 1) return nullptr;
+        if (p.term_count == 1 && p.terms[0].extra.table.bounds != nullptr) return nullptr;
+        const TorqueInfo* const info = p.term_count == 1 ? p.terms[0].model->info : nullptr;
+        for (const DirectRun* run = p.direct->runs; run != p.direct->runs + p.direct->run_count;
+             ++run) {
+            if (run->model == info) return run;
+        }
+        return nullptr;
+    }
+    /// Steps of a direct integrator for one model.
+    void direct_steps(std::ptrdiff_t first, std::ptrdiff_t count) {
+        direct_.step = first;
+        if (first == 0) {
+            kick_.torque.momentum_derivatives(1, steps_.time(0), derivatives_);
+            direct_.h = steps_.length(0);
+            problem_.direct->begin(direct_, 0, block_.padded);
+        }
+        DirectSteps steps = steps_;
+        steps.first = first, steps.count = count;
+        run_->run(direct_, kick_.torque.parameters(), steps, 0, block_.padded);
     }
     /// One step of a direct integrator.
     void direct_step(std::ptrdiff_t n, double h, double t, double t_end) {
@@ -154,6 +182,8 @@ class Steps {
     MutableView derivatives_ = {};  ///< of the momentum, for a direct integrator
     StepArguments flow_{};
     DirectArguments direct_{};
+    DirectSteps steps_;
+    const DirectRun* run_ = nullptr;  ///< null: stage after stage
     int last_flow_ = -1;
 };
 
@@ -161,7 +191,9 @@ class Steps {
 /// `problem`; if it has a `whole` batch, all bodies.
 template <class T = batch_real>
 void run(const SplittingProblem& problem, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    constexpr std::ptrdiff_t usual = SplittingProblem::block_bodies;
+    // The columns of a direct integrator are many: those of a block stay in first-level cache.
+    constexpr std::ptrdiff_t most = SplittingProblem::block_bodies;
+    const std::ptrdiff_t usual = problem.direct != nullptr ? most / 4 : most;
     const std::ptrdiff_t block = problem.whole != nullptr ? end - begin : usual;
     // A block of memory may be larger than a thread's stack.
     Scratch<T> scratch(problem, std::min(end - begin, block));

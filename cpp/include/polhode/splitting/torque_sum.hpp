@@ -39,6 +39,8 @@ class TorqueSum {
 
     int terms() const { return problem_.term_count; }
     const TorqueModel* single() const { return terms() == 1 ? problem_.terms[0].model : nullptr; }
+    /// The parameters of the only term; without data if there is no term.
+    View parameters() const { return arguments_.parameters; }
     /// out = the torque at time t and momenta m; then kicks.count kicks by it.
     void evaluate(double t, const View& m, const MutableView& out, Kicks kicks = {}) {
         kicks.m = block_.m;

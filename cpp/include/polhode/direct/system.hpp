@@ -1,0 +1,202 @@
+#pragma once
+
+/// @file
+/// The bodies of a pack as a first-order system in the columns of a direct integrator, and loops of
+/// several steps in which one torque model is evaluated without leaving the registers.
+///
+/// The attitude is integrated as a quaternion also where the batch has matrices.
+
+#include "polhode/batch/columns.hpp"
+#include "polhode/direct/bodies.hpp"
+#include "polhode/direct/equations.hpp"
+#include "polhode/so3.hpp"
+#include "polhode/torque/frame.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace direct {
+
+/// Columns of the system.  Of the common ones it uses only the unit of momentum.
+enum SystemColumn : int {
+    system_attitude = 0,
+    system_equations = 4,
+    system_low = first_free_column,
+    first_column_after_system = system_low + 7
+};
+static_assert(system_equations + 6 <= unit_column);
+
+/// Numbers of a pack in columns.
+template <class T>
+struct ColumnsOfPack {
+    MutableView work;
+    std::ptrdiff_t i;
+
+    POLHODE_INLINE MutableView at(int column) const {
+        MutableView v = batch::columns(work);
+        v.data += column * v.component;
+        return v;
+    }
+    POLHODE_INLINE Vec3<T> vector(int column) const {
+        return batch::load_vec3<T>(at(column), i, lanes_v<T>);
+    }
+    POLHODE_INLINE Quaternion<T> quaternion(int column) const {
+        return batch::load_quaternion<T>(at(column), i, lanes_v<T>);
+    }
+    POLHODE_INLINE State<T> state(int column) const {
+        return State<T>::of(vector(column), quaternion(column + 3));
+    }
+    POLHODE_INLINE T number(int column) const {
+        return batch::load_scalar<T>(at(column), i, lanes_v<T>);
+    }
+    POLHODE_INLINE void keep(int column, const T& x) const {
+        const T c[1] = {x};
+        batch::store(at(column), i, lanes_v<T>, c);
+    }
+    POLHODE_INLINE void keep(int column, const Vec3<T>& v) const {
+        batch::store_vec3(at(column), i, lanes_v<T>, v);
+    }
+    POLHODE_INLINE void keep(int column, const Quaternion<T>& q) const {
+        const T c[4] = {q.w, q.x, q.y, q.z};
+        batch::store(at(column), i, lanes_v<T>, c);
+    }
+    POLHODE_INLINE void keep(int column, const State<T>& s) const {
+        keep(column, s.momentum());
+        keep(column + 3, s.attitude());
+    }
+    POLHODE_INLINE Equations<T> equations() const {
+        return {vector(system_equations), vector(system_equations + 3)};
+    }
+};
+
+/// The state of a pack at the start of a step, in its unit of momentum.
+template <class T>
+struct System {
+    const DirectArguments& a;
+    ColumnsOfPack<T> columns;
+    T unit;
+    Equations<T> equations;
+    Sum<T> sum;
+
+    POLHODE_INLINE System(const DirectArguments& arguments, std::ptrdiff_t i)
+        : a(arguments),
+          columns{a.work, i},
+          unit(columns.number(unit_column)),
+          equations(columns.equations()),
+          sum{State<T>::of(in_unit(batch::load_vec3<T>(batch::columns(View(a.m)), i, lanes_v<T>)),
+                           columns.quaternion(system_attitude)),
+              columns.state(system_low)} {}
+
+    POLHODE_INLINE Vec3<T> in_unit(const Vec3<T>& v) const {
+        return power_of_two_reciprocal(unit) * v;
+    }
+    /// The torque that the caller evaluated.
+    POLHODE_INLINE Vec3<T> torque() const {
+        return in_unit(batch::load_vec3<T>(batch::columns(a.torque), columns.i, lanes_v<T>));
+    }
+    /// Sets the state at which the torque is evaluated.
+    POLHODE_INLINE void ask_at(const State<T>& y) const {
+        batch::store_vec3(batch::columns(a.m), columns.i, lanes_v<T>, unit * y.momentum());
+        const Quaternion<T> q = y.attitude();
+        batch::Attitude<T> attitude;
+        attitude.matrix = a.matrix;
+        if (a.matrix) {
+            attitude.Q = so3::to_matrix(q);
+        } else {
+            attitude.q = (T(1.0) / sqrt(dot(q, q))) * q;
+        }
+        attitude.store(batch::columns(a.attitude), columns.i, lanes_v<T>);
+    }
+    /// Stores the state at the end of a step.
+    POLHODE_INLINE void store() const {
+        ask_at(sum.y);
+        columns.keep(system_attitude, sum.y.attitude());
+        columns.keep(system_low, sum.low);
+    }
+};
+
+/// Begins a run: sets the columns of the system.  The attitude is normalised, and the momentum
+/// about the axis of a rod is removed.
+template <class T = batch_real>
+bool begin_system(const DirectArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
+        Bodies<T> b(a, i, lanes_v<T>);
+        T finite(0.0);
+        int violations = all_valid;
+        b.attitude.make_unit(finite, violations);
+        const T bad = nan<T>();
+        b.m = select(
+            is_nan(finite) | !is_finite(b.m), Vec3<T>{bad, bad, bad}, b.body.own_momentum(b.m));
+        b.store();
+        const ColumnsOfPack<T> columns{a.work, i};
+        const Equations<T> e = Equations<T>::of(b.body, b.unit);
+        columns.keep(system_equations, e.half_inverse);
+        columns.keep(system_equations + 3, e.difference);
+        columns.keep(system_attitude, a.matrix ? so3::to_quaternion(b.attitude.Q) : b.attitude.q);
+        const T zero(0.0);
+        columns.keep(unit_column, b.unit);
+        columns.keep(system_low, State<T>::of({zero, zero, zero}, {zero, zero, zero, zero}));
+    }
+    return true;
+}
+
+/// A stage of a method as a function of arrays: Method::stage(System<T>&) for each pack.
+template <class Method, class T = batch_real>
+bool system_stage(const DirectArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    if (a.step == 0 && a.stage == 0) begin_system<T>(a, begin, end);
+    for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
+        System<T> system(a, i);
+        Method::stage(system);
+    }
+    return true;
+}
+
+/// No torque.
+struct NoTorque {
+    static constexpr int parameters = 1;
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> torque(const T*, double, const Vec3<T>&, const F&) {
+        return {T(0.0), T(0.0), T(0.0)};
+    }
+};
+
+/// DirectRun::run of a method and a torque model.  A method has
+///
+///     Method(const System<T>&, const DirectSteps& steps);  // its numbers of one pack
+///     void step(Sum<T>&, const DirectSteps& steps, std::ptrdiff_t n, const Slope& slope);
+///     void store(const System<T>&, std::ptrdiff_t n) const;  // before step n
+///
+/// slope(t, state) returns the rate of change of a state.
+template <template <class> class Method, class Model, class T>
+void run_system(const DirectArguments& a,
+                const View& parameters,
+                const DirectSteps& steps,
+                std::ptrdiff_t begin,
+                std::ptrdiff_t end) {
+    T p[Model::parameters] = {};
+    if (parameters.data != nullptr) batch::load(parameters, begin, 1, p);
+    for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
+        if (parameters.body != 0) batch::load(batch::columns(parameters), i, lanes_v<T>, p);
+        System<T> system(a, i);
+        const bool scales = any(system.unit != 1.0);
+        const auto slope = [&](double t, const State<T>& y) POLHODE_INLINE_LAMBDA {
+            const Vec3<T> m = y.momentum();
+            const Quaternion<T> q = y.attitude();
+            Vec3<T> f;
+            if (scales) [[unlikely]] {
+                const Vec3<T> own = system.unit * m;
+                f = system.in_unit(Model::torque(p, t, own, torque::Frame<T, false>{q}));
+            } else {
+                f = Model::torque(p, t, m, torque::Frame<T, false>{q});
+            }
+            return system.equations.slope(m, q, f);
+        };
+        Method<T> method(system, steps);
+        for (std::ptrdiff_t n = steps.first; n < steps.first + steps.count; ++n) {
+            method.step(system.sum, steps, n, slope);
+        }
+        method.store(system, steps.first + steps.count);
+        system.store();
+    }
+}
+
+}  // namespace direct
+POLHODE_NAMESPACE_END
