@@ -47,6 +47,12 @@ assert abs(rotation - ROTATION) < 1e-12
 assert abs(precession - PRECESSION) < 1e-12
 
 # %%
+# The momentum in the body, and the tip of the angular velocity in space: the herpolhode.
+
+motion.plot(np.linspace(0.0, 60.0, 3000), panels=["momentum", "herpolhode"], time_unit="day")
+plt.show()
+
+# %%
 # The light curve
 # ---------------
 #

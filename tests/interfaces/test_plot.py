@@ -274,3 +274,37 @@ def test_a_moving_motion_and_a_long_trajectory(tmp_path: Path) -> None:
     movie = integrate(n_steps=3000).animate()
     assert movie._save_count == 1000
     movie._draw_was_started = True  # it is not saved
+
+
+def test_herpolhode() -> None:
+    """Turning the curve back by the precession of a period gives its start again."""
+    motion = ph.TorqueFreeMotion([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [0.6, -0.48, 0.0, 0.64])
+    period, turn = float(motion.period), float(motion.precession)
+    t = np.concatenate([np.linspace(0, 5, 20), period + np.linspace(0, 5, 20)])
+    (axes,) = motion.plot(t, panels=["herpolhode"], time_unit="h", degrees=True).axes
+    (line,) = axes.get_lines()
+    x, y = line.get_xydata().T
+    start, later = (np.pi / 180 * (x + 1j * y)[k] for k in (slice(20), slice(20, 40)))
+    close(np.abs(later - start * np.exp(1j * turn)), 0, atol=1e-13)
+    m = motion(t)[0]
+    omega = m / [1.0, 1.5, 2.2]
+    along = (omega * m).sum(-1) / np.linalg.norm(m, axis=-1)
+    close(np.abs(start) ** 2, (omega**2).sum(-1)[:20] - along[:20] ** 2, atol=1e-14)
+    assert axes.get_xlabel() == axes.get_ylabel() == "deg/h"
+    rest = ph.TorqueFreeMotion([1.0, 1.5, 2.2], [0, 0, 0], [1.0, 0, 0, 0])
+    close(lines(rest.plot(panels=["herpolhode"]).axes[0])["_child0"].get_xydata(), 0)
+
+
+def test_own_axes_and_degrees() -> None:
+    traj = integrate()
+    figure, (first, second) = pyplot.subplots(1, 2)
+    assert traj.plot(panels=["omega", "attitude"], ax=[first, second], degrees=True) is figure
+    drawn = lines(first)[r"$\omega_1$"].get_ydata()
+    close(drawn, np.degrees(traj.omega()[:, 0]), rtol=4 * EPS)
+    assert first.get_ylabel() == "deg per unit of time"
+    assert len(second.get_lines()) == 4
+    alone = pyplot.figure().add_subplot(projection="3d")
+    assert traj.plot(panels=["momentum"], ax=alone) is alone.figure
+    for panels, ax in ((["momentum"], first), (["omega"], alone), (["omega"], [first, second])):
+        with pytest.raises(ValueError, match="ax must be one axes object per panel, of the kinds"):
+            traj.plot(panels=panels, ax=ax)

@@ -36,51 +36,62 @@ Body = int | tuple[int, ...]
 Panels = Sequence[str] | None
 
 
-def plot(trajectory: Any, body: Body, panels: Panels, time_unit: str | None) -> Figure:
+def plot(trajectory: Any, body: Body, panels: Panels, **look: Any) -> Figure:
     """See `Trajectory.plot`."""
     one = saved_states(trajectory, body)
     names = panels or ("momentum", "axes", "attitude", "invariants")
-    return _figure(one, names, time_unit, lambda: _energy(trajectory, one))
+    return _figure(one, names, lambda: _energy(trajectory, one), **look)
 
 
 def plot_motion(
-    motion: Any, t: ArrayLike | None, body: Body, panels: Panels, time_unit: str | None
+    motion: Any, t: ArrayLike | None, body: Body, panels: Panels, **look: Any
 ) -> Figure:
     """See `TorqueFreeMotion.plot`."""
     one = states_at(motion, t, body)
     names = panels or ("momentum", "axes", "attitude", "omega")
-    return _figure(one, names, time_unit, lambda: (one.kinetic(), True))
+    return _figure(one, names, lambda: (one.kinetic(), True), **look)
 
 
 def _figure(
-    one: BodyStates, names: Sequence[str], time_unit: str | None, energy: Callable[[], Any]
-) -> Figure:
-    """The panels of these names, two in a row; times are in `time_unit`."""
-    rate = f"rad/{time_unit}" if time_unit else "rad per unit of time"
+    one: BodyStates, names: Sequence[str], energy: Callable[[], Any],
+    ax: Any, time_unit: str | None, degrees: bool,
+) -> Figure:  # fmt: skip
+    """The panels of these names, two in a row or in `ax`; times are in `time_unit`."""
+    angle = "deg" if degrees else "rad"
+    rate = f"{angle}/{time_unit}" if time_unit else f"{angle} per unit of time"
+    size = np.degrees(1.0) if degrees else 1.0
     panels: dict[str, Callable[[Any], None]] = {
         "momentum": lambda axes: _momentum(axes, one),
         "axes": lambda axes: _axes(axes, one),
         "attitude": lambda axes: _attitude(axes, one),
-        "omega": lambda axes: _omega(axes, one, rate),
+        "omega": lambda axes: _omega(axes, size * one.omega(), one.t, rate),
+        "herpolhode": lambda axes: _herpolhode(axes, one, size, rate),
         "invariants": lambda axes: _invariants(axes, one, *energy()),
     }
     for name in names:
         if name not in panels:
             raise ValueError(f"panels: {name!r} is not one of {', '.join(panels)}")
-    columns = min(len(names), 2)
-    rows = -(-len(names) // 2)
-    figure: Figure = matplotlib_pyplot().figure(
-        figsize=(5.0 * columns, 4.7 * rows), layout="constrained"
-    )
-    for number, name in enumerate(names, 1):
-        space = {"projection": "3d"} if name in ("momentum", "axes") else {}
-        axes = figure.add_subplot(rows, columns, number, **space)
+    in_space = [name in ("momentum", "axes") for name in names]
+    given = _new_axes(in_space) if ax is None else list(np.atleast_1d(np.asarray(ax, object)).flat)
+    if [axes.name == "3d" for axes in given] != in_space:
+        wanted = ", ".join("3d" if space else "plane" for space in in_space)
+        raise ValueError(f"ax must be one axes object per panel, of the kinds {wanted}")
+    for name, space, axes in zip(names, in_space, given, strict=True):
         panels[name](axes)
-        if not space:
+        if not space and name != "herpolhode":
             axes.set_xlabel(f"t ({time_unit})" if time_unit else "t")
         if axes.get_legend_handles_labels()[0]:
             axes.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0 if space else -0.14), ncols=4)
+    figure: Figure = given[0].figure
     return figure
+
+
+def _new_axes(in_space: list[bool]) -> list[Any]:
+    """Axes of a new figure, two in a row."""
+    columns, rows = min(len(in_space), 2), -(-len(in_space) // 2)
+    figure = matplotlib_pyplot().figure(figsize=(5.0 * columns, 4.7 * rows), layout="constrained")
+    kinds = ({"projection": "3d"} if space else {} for space in in_space)
+    return [figure.add_subplot(rows, columns, k, **kind) for k, kind in enumerate(kinds, 1)]
 
 
 def matplotlib_pyplot() -> Any:
@@ -268,11 +279,25 @@ def _attitude(axes: Any, one: BodyStates) -> None:
     axes.set_title("attitude")
 
 
-def _omega(axes: Any, one: BodyStates, unit: str) -> None:
-    for k, rate in enumerate(one.omega().T):
-        axes.plot(one.t, rate, linewidth=0.9, label=rf"$\omega_{k + 1}$")
+def _omega(axes: Any, omega: Array, t: Array, unit: str) -> None:
+    for k, rate in enumerate(omega.T):
+        axes.plot(t, rate, linewidth=0.9, label=rf"$\omega_{k + 1}$")
     axes.set_ylabel(unit)
     axes.set_title("angular velocity, body frame")
+
+
+def _herpolhode(axes: Any, one: BodyStates, size: float, unit: str) -> None:
+    """The tip of omega in space, seen along the momentum at the start: free motion keeps it."""
+    momentum = one.Q[0] @ one.m[0]
+    across = np.cross(momentum, np.eye(3)[np.argmin(np.abs(momentum))])
+    plane = np.stack([across, np.cross(momentum, across)], axis=-1)
+    length = np.linalg.norm(plane, axis=0)
+    omega = size * np.einsum("tij,tj->ti", one.Q, one.omega())
+    axes.plot(*(omega @ (plane / np.where(length > 0, length, 1))).T, linewidth=0.9)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.set_xlabel(unit)
+    axes.set_ylabel(unit)
+    axes.set_title("herpolhode: angular velocity,\nplane normal to the momentum")
 
 
 def _invariants(axes: Any, one: BodyStates, energy: Array, is_whole: bool) -> None:

@@ -217,7 +217,9 @@ class Trajectory:
         body: int | tuple[int, ...] = 0,
         *,
         panels: Sequence[str] | None = None,
+        ax: Any = None,
         time_unit: str | None = None,
+        degrees: bool = False,
     ) -> Figure:
         """Picture of one body: its momentum on the sphere, its attitude, its invariants.
 
@@ -233,11 +235,18 @@ class Trajectory:
             - "axes": the tips of the body axes on the unit sphere of the space frame.
             - "attitude": the components of the quaternion.
             - "omega": the angular velocity in the body frame.
+            - "herpolhode": the tip of the angular velocity in space, in the plane normal to the
+              momentum at the start.
             - "invariants": the relative change of energy, |m| and the momentum in space. Under a
               torque only of the energy, or of the kinetic energy if a torque has no potential;
               torques that depend on time change it.
+        ax : matplotlib.axes.Axes or a sequence of them, optional
+            Where to draw, one per panel; "momentum" and "axes" need ``projection="3d"``. None: a
+            new figure.
         time_unit : str, optional
             Unit of time for the labels, such as "s".
+        degrees : bool, optional
+            Angular velocities in degrees.
 
         Returns
         -------
@@ -251,11 +260,11 @@ class Trajectory:
         IndexError
             If there is no such body.
         ValueError
-            If a panel is unknown, or the trajectory is empty.
+            If a panel is unknown, `ax` does not fit, or the trajectory is empty.
         """
         from polhode.display.plot import plot
 
-        return plot(self, body, panels, time_unit)
+        return plot(self, body, panels, ax=ax, time_unit=time_unit, degrees=degrees)
 
     def animate(
         self,

@@ -344,7 +344,9 @@ class TorqueFreeMotion(ClosedForm):
         body: int | tuple[int, ...] = 0,
         *,
         panels: Sequence[str] | None = None,
+        ax: Any = None,
         time_unit: str | None = None,
+        degrees: bool = False,
     ) -> Figure:
         """Picture of one body: its momentum on the sphere, its attitude, its angular velocity.
 
@@ -353,7 +355,7 @@ class TorqueFreeMotion(ClosedForm):
         t : array_like, shape (n,), optional
             Times. None: 400 times over two periods of m, or over four rotations at the initial
             rate if m is not periodic or is constant.
-        body, panels, time_unit
+        body, panels, ax, time_unit, degrees
             As in `Trajectory.plot`; by default "momentum", "axes", "attitude" and "omega".
 
         Returns
@@ -368,7 +370,7 @@ class TorqueFreeMotion(ClosedForm):
         """
         from polhode.display.plot import plot_motion
 
-        return plot_motion(self, t, body, panels, time_unit)
+        return plot_motion(self, t, body, panels, ax=ax, time_unit=time_unit, degrees=degrees)
 
     def animate(
         self,
