@@ -76,8 +76,8 @@ template <int Order, int Samples, bool increments>
 struct TableTurn {
     static constexpr int scalars = 2 + Samples + increments;
     struct Operands {
-        Core cores[scalars + Samples];
-        constexpr Operands() : cores{} {
+        Core cores[scalars + Samples]{};
+        constexpr Operands() {
             for (int i = 0; i < Samples; ++i) cores[scalars + i] = Core::vector;
         }
     };

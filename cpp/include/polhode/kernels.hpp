@@ -14,6 +14,7 @@
 #include "polhode/bodies/tensors.hpp"
 #include "polhode/elliptic/functions.hpp"
 #include "polhode/elliptic/landen.hpp"
+#include "polhode/magnus/table.hpp"
 #include "polhode/methods.hpp"
 #include "polhode/scalar/counted.hpp"
 #include "polhode/so3.hpp"
