@@ -407,6 +407,8 @@ EDGES: list[tuple[Callable[..., Any], tuple[float, ...], float]] = [
     (elliptic.ellip_pi_complete, (0.5, 1), INF),
     (elliptic.ellip_pi_complete, (-3, 1), INF),
     (elliptic.ellip_pi_complete, (1, 1), INF),
+    (elliptic.ellip_pi_complete, (1 - 2**-53, 1), INF),
+    (elliptic.ellip_pi_complete, (1 + 2**-52, 1), -INF),
     (elliptic.ellip_pi_complete, (2, 1), -INF),
     (elliptic.ellip_pi_complete, (0.5, 1.5), NAN),
     (elliptic.ellip_pi_complete, (INF, 0.5), 0),

@@ -18,6 +18,8 @@ def test_one_dimensional_h_with_several_steps_is_refused(n: int) -> None:
     # Also where it has as many elements as there are steps.
     with pytest.raises(ValueError, match=rf"\({n},\).*\({n}, 1\).*steps of different lengths"):
         ph.attitude_from_rate(OMEGA[..., :1, :], Q0, np.full(n, 0.1), 4)
+    with pytest.raises(ValueError, match="n_steps = 2 could mean bodies or steps in time"):
+        ph.attitude_from_rate(OMEGA[:2, :, :1], Q0, np.full(n, 0.1), 2)
 
 
 def test_h_of_each_body() -> None:

@@ -140,6 +140,9 @@ def test_samples_are_held_beyond_the_data_of_a_run_that_goes_on() -> None:
     # At the start a wide scheme still looks where there is neither run nor data.
     with pytest.raises(ValueError, match="is given from"):
         run(samples(0.0, 0.5), n=4, splitting="rkn6_7")
+    two = ph.torques.Prescribed([[0.1, 0.2, 0.3], [0.2, 0.2, 0.3]], [0.0, 0.5])
+    with pytest.raises(ValueError, match="is given from"):
+        run(two, n=4, splitting="rkn6_7")
     # One sample is a constant torque.
     one = ph.torques.Prescribed([[0.1, 0.2, 0.3]], [0.0])
     constant = ph.torques.Constant([0.1, 0.2, 0.3])

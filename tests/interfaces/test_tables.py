@@ -158,6 +158,13 @@ def test_html_of_bodies_and_motions() -> None:
     }  # fmt: skip
     assert "TorqueFreeMotion" in BODY.motion(m, [1, 0, 0, 0])._repr_html_()
     assert len(Cells(ph.RigidBody.from_moments(np.ones((3, 3)))._repr_html_()).rows) == 4
+    of_one, of_many = (
+        ph.RigidBody.from_moments(np.ones(shape))._repr_html_() for shape in ((3,), (3, 3))
+    )
+    assert "principal axes, in columns" in of_one
+    assert "principal axes, in columns" not in of_many
+    assert repr(ph.RigidBody.from_moments([1.0, 1.5, 2.2])) == "<RigidBody: moments [1.  1.5 2.2]>"
+    assert repr(ph.RigidBody.from_moments(np.ones((4, 3)))) == "<RigidBody: (4,) bodies>"
 
 
 def test_html_of_methods_and_splittings() -> None:

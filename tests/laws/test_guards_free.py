@@ -124,6 +124,24 @@ def test_motion_ends_after_so_many_half_periods(m: list[float]) -> None:
     same(ended, np.abs(half_periods) >= 2.0**50)
 
 
+@pytest.mark.filterwarnings("ignore:.*NaN.*|no digit is correct:RuntimeWarning")
+@pytest.mark.parametrize(
+    ("inertia", "m"),
+    [
+        ([1.0, 1.0, 1.0], [0.3, 0.5, 0.8]),
+        ([1.0, 1.0, 2.0], [0.3, 0.5, 0.8]),
+        (GENERIC, [2.0, 0, 0]),
+    ],
+)
+def test_steps_end_after_so_many_radians(inertia: list[float], m: list[float]) -> None:
+    """Half the angle about m is below 2^50 rad where m circles the axis of a moment I1."""
+    angles = np.array([0.99, -0.99, 1.01, -1.01, 4.0]) * 2.0**51
+    h = angles * inertia[0] / np.linalg.norm(m)
+    motion = ph.TorqueFreeMotion(inertia, m, IDENTITY)
+    for _, ended in (run("exact", inertia, m, h), run("frb", inertia, m, h), motion(h)):
+        same(np.isnan(ended).any(-1), np.abs(angles) >= 2.0**51)
+
+
 # --- Gauss's rule of the method "gauss" ---
 
 

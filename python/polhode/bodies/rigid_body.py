@@ -14,6 +14,7 @@ from polhode._integrate import integrate
 from polhode._step import step
 from polhode.bodies.inertia import PrincipalInertia
 from polhode.bodies.mass_properties import MassProperties
+from polhode.display.notebook import table_of_bodies
 from polhode.motion.torque_free import TorqueFreeMotion
 
 __all__ = ["RigidBody"]
@@ -90,6 +91,17 @@ class RigidBody(MassProperties):
     >>> body.moments.round(12)
     array([4. , 6.5, 2.5])
     """
+
+    def __repr__(self) -> str:
+        if self.shape:
+            return f"<RigidBody: {self.shape} bodies>"
+        return f"<RigidBody: moments {self._moments}>"
+
+    def _repr_html_(self) -> str:
+        columns = {"principal moments": self.moments}
+        if not self.shape:
+            columns["principal axes, in columns"] = self.axes
+        return table_of_bodies(type(self).__name__, self.shape, columns)
 
     def momentum(self, omega: ArrayLike) -> Array:
         """Angular momentum (..., 3) of an angular velocity (..., 3), ``tensor @ omega``.
