@@ -299,7 +299,8 @@ def test_operations_of_every_method_are_counted():
 
 # The others are those of `python -m benchmarks --quick` in .ci/run: they take longer.
 SHORT = [
-    "attitudes", "elliptic", "exact_errors", "growth_bodies", "growth_length", "growth_steps",
+    "attitudes", "crossings", "elliptic", "exact_errors", "growth_bodies", "growth_length",
+    "growth_steps",
     "growth_threads", "gyro_logs", "heavy_top", "heavy_top_long", "implicit_roots", "layouts",
     "long_run", "motion", "moser_veselov_roots", "principal_axes", "rates", "splittings", "torques",
     "torques_compiled",
