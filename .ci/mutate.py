@@ -622,8 +622,12 @@ def at_load(m: Mutant) -> bool:
     if not m.path.endswith(".py"):
         return m.path in TABLES
     text = source(m.path)
-    begin, _ = m.span(text)
-    return not text[text.rfind("\n", 0, begin) + 1 : begin + 1].startswith(" ")
+    line = text.count("\n", 0, m.span(text)[0]) + 1
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    return not any(
+        isinstance(node, functions) and node.lineno <= line <= (node.end_lineno or 0)
+        for node in ast.walk(ast.parse(text))
+    )
 
 
 def summary(everything: list[Mutant], results: dict[str, Any]) -> str:

@@ -92,9 +92,9 @@ def step(
 
     "exact" and "frb": the error of m/|m| and of q is at most 8 eps (1 + angle), angle = |h|
     |omega|, plus four times the effect of the last bit of the input. They return NaN for a step of
-    some 2^51 radians or more, where no digit would be correct. They also return NaN for a step of more
-    than 300 growth times that starts less than 1e-135 |m| away from the axis of the middle moment,
-    but not on it. A growth time is 1/sqrt((1/I1 - 1/I2) (1/I2 - 1/I3)) / |m|.
+    some 2^51 radians or more, where no digit would be correct. They also return NaN for a step of
+    more than 300 growth times that starts less than 1e-135 |m| away from the axis of the middle
+    moment, but not on it. A growth time is 1/sqrt((1/I1 - 1/I2) (1/I2 - 1/I3)) / |m|.
 
     The pages of the families describe the other methods: formulas, options, accuracy, which steps
     have a solution. Implicit methods return the solution that is connected to h = 0; where there is

@@ -287,6 +287,8 @@ def test_declared_rods_and_plates() -> None:
         rod.energy,
     ):
         close(act(spun), act(side), atol=16 * EPS)
+    below = ph.RigidBody([[-1e-5, 1e-6, 0.0], [1e-6, 1.0, 0.0], [0.0, 0.0, 1.0]], linear=True)
+    close(np.sort(below.moments), [0.0, 1.0, 1.0], atol=1e-11)  # the least was negative
     aligned = ph.RigidBody.from_moments([1.0, 1e-5, 1.0], linear=True)
     np.testing.assert_array_equal(aligned.moments, [1.0, 0.0, 1.0])
     np.testing.assert_array_equal(aligned.step([0.1, 5.0, 0.2], IDENTITY, 0.3)[0][1], 0.0)

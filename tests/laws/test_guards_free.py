@@ -140,6 +140,8 @@ def test_steps_end_after_so_many_radians(inertia: list[float], m: list[float]) -
     motion = ph.TorqueFreeMotion(inertia, m, IDENTITY)
     for _, ended in (run("exact", inertia, m, h), run("frb", inertia, m, h), motion(h)):
         same(np.isnan(ended).any(-1), np.abs(angles) >= 2.0**51)
+    for one, angle in zip(h, angles, strict=True):  # no other that takes the branch for these
+        assert np.isnan(motion(one)[1]).any() == (abs(angle) >= 2.0**51)
 
 
 # --- Gauss's rule of the method "gauss" ---

@@ -958,6 +958,20 @@ def test_another_level_is_told(tmp_path: Path) -> None:
         integrate(save_to=path, resume=True)
 
 
+@pytest.mark.parametrize(("before", "now"), [("v3", "v4"), ("v4", "scalar"), ("scalar", "v3")])
+def test_levels_of_the_same_bits_give_no_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str, now: str
+) -> None:
+    path = broken_off(tmp_path / "run")
+    content = json.loads((path / "run.json").read_text())
+    (path / "run.json").write_text(json.dumps({**content, "isa": before}))
+    seal(path)
+    monkeypatch.setitem(_core.build, "isa", now)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ph.resume(path)
+
+
 AT_LEVEL = """
 import sys, warnings, numpy as np, polhode as ph
 path, begins = sys.argv[1], sys.argv[2] == "begin"
