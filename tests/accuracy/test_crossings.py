@@ -35,7 +35,7 @@ def on_a_grid(f: Array, t: Array, level: float) -> tuple[Array, Array]:
     return t[at], t[at + 1]
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("kind", ["m", "axis"])
 def test_as_on_a_fine_grid(kind: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -44,7 +44,7 @@ def test_as_on_a_fine_grid(kind: str, seed: int) -> None:
     motion = ph.TorqueFreeMotion(inertia, m0, rng.normal(size=4))
     body = rng.normal(size=3)
     space = None if kind == "m" else rng.normal(size=3)
-    t = np.linspace(-20.0, 60.0, 400001)
+    t = np.linspace(-20.0, 60.0, 200001)
     f = value(motion, t, body, space)
     # A level near an extreme value too, where passages come in close pairs.
     for level in (rng.uniform(f.min(), f.max()), f.max() - 1e-4 * np.ptp(f), 2 * f.max()):
@@ -118,7 +118,7 @@ def test_the_sun_and_an_instrument() -> None:
     def event(_: float, y: Array) -> float:
         return float(AXIS @ so3.rotate(so3.conjugate(y[3:]), SUN) - level)
 
-    span = (0.0, 130.0)
+    span = (0.0, 60.0)
     state = [*m0, *START]
     found = integrate(
         rates, span, state, method="DOP853", rtol=1e-12, atol=1e-13, max_step=1.0, events=event
@@ -205,6 +205,8 @@ def test_refused() -> None:
         motion.crossings(1.0, [2.0, 0.0], body=[1, 0, 0])
     with pytest.raises(ValueError, match=r"t1 = inf: not finite"):
         motion.crossings(1.0, np.inf, body=[1, 0, 0])
+    with pytest.raises(ValueError, match=r"t1 - t0 is too long: .* 2\^50 radians"):
+        motion.crossings(0.0, 1e300, body=[1, 0, 0], space=[1, 0, 0])
     with pytest.raises(ValueError, match=r"body must have shape"):
         motion.crossings(0, 1, body=[1, 0])
     with pytest.raises(ValueError, match="direction must be -1, 0 or 1, not 2"):

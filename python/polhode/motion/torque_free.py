@@ -312,7 +312,7 @@ class TorqueFreeMotion(ClosedForm):
         Raises
         ------
         ValueError, TypeError
-            As the class; also for a time that is not finite, or t1 < t0.
+            As the class; also for a time that is not finite, t1 < t0, or more than 2^50 radians.
 
         Notes
         -----
