@@ -54,13 +54,9 @@ class Integration {
         if (h.ndim() != 0 && h.size() != p.total_steps) {
             throw py::value_error("arrays of the wrong size");
         }
-        const interface::FreeMethod method = integrator_.method(bodies());
-        p.flow = method.step;
-        p.direct = method.direct;
-        p.options = method.options;
+        interface::set_step(p, integrator_.method(bodies()), integrator_.scheme());
         if (p.direct != nullptr) p.work = mutable_rows(array("work"), p.direct->columns, bodies());
         p.options.stop = watch_.request();
-        p.energy_correction = method.info->energy_correction(p.options);
         p.inertia = rows(array("inertia"), 3, bodies());
         p.matrix = core == 9;
         p.m = mutable_rows(m_, 3, bodies());
@@ -100,10 +96,6 @@ class Integration {
         }
         read_terms(attitude);
         read_axes();
-        const interface::Scheme scheme = integrator_.scheme();
-        p.midpoint_kicks = scheme.midpoint_kicks;
-        p.stages = scheme.stages.data();
-        p.stage_count = static_cast<int>(scheme.stages.size());
         p.terms = sum_.data();
         p.term_count = static_cast<int>(sum_.size());
     }

@@ -24,6 +24,7 @@ SHAPES: list[tuple[int, ...]] = [(), (1,), (9,), (2, 3), (130,)]
 STEPS: list[tuple[Any, Any]] = [
     ("strang", "exact"), ("rkn6_14", "exact"), ("chin4a", "magnus4"), ("suzuki4_5", "midpoint"),
     (None, "rk4"), (None, "rkmk4"), (None, "bbtrapwd"), (None, "taylor3"), (None, "abam_rotation"),
+    (ph.splittings()[3], ph.rkmk([[0, 0], [0.5, 0]], [0, 1])),
 ]  # fmt: skip
 
 
@@ -47,7 +48,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
 
 @pytest.mark.parametrize("matrix", [False, True])
-@pytest.mark.parametrize("torque", [None, TOP])
+@pytest.mark.parametrize("torque", [None, TOP, [TOP, ph.torques.Constant([0.1, 0.2, 0.3])]])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_short_calls_and_runs_have_the_bits_of_the_usual_way(
     shape: tuple[int, ...], torque: Any, matrix: bool, slow: Any
@@ -72,14 +73,15 @@ def test_ordinary_calls_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("the usual way")
 
-    prepared._integrator(TOP, "strang", "exact"), prepared._integrator(None, None, "rk4")
+    prepared._integrator((TOP,), "strang", "exact"), prepared._integrator((), None, "rk4")
     monkeypatch.setattr(_integrate, "settings_of", refuse)
     m, q = [0.3, 0.2, 0.1], (1, 0, 0, 0)
     for inertia in (INERTIA, [1, 2, 3.0], np.ones((4, 3))[:, ::-1]):
         ph.integrate(inertia, m, q, 0.1, 10, torque=TOP)
         ph.integrate(inertia, np.array(m), q, 1, np.int64(10), splitting=None, method="rk4")
-    with pytest.raises(AssertionError, match="the usual way"):
-        ph.integrate(INERTIA, m, q, 0.1, 10**5)
+    for unusual in ({"n_steps": 10**5}, {"h": np.array(0.1)}, {"callback": print}, {"threads": 1}):
+        with pytest.raises(AssertionError, match="the usual way"):
+            ph.integrate(**{"inertia": INERTIA, "m0": m, "q0": q, "h": 0.1, "n_steps": 9} | unusual)
 
 
 WRONG: list[dict[str, Any]] = [

@@ -12,7 +12,7 @@ import numpy as np
 from polhode import _core
 from polhode._arrays import Array, closed
 from polhode.integration.python_torque import PythonTorque, note
-from polhode.integration.state import Settings, State, core_arguments
+from polhode.integration.state import Settings, State, core_arguments, step_arguments
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.table import may_lack_root, warn_of_lost
 
@@ -142,15 +142,13 @@ def in_core(
     """The integration in the core, which saves to the rows of m and q."""
     batch, matrix = state.m.shape[:-1], state.q.shape[state.m.ndim - 1 :] == (3, 3)
     return _core.Integration(
+        **step_arguments(settings),
         **core_arguments(settings, state),
-        direct=settings.direct,
-        stages=settings.splitting.table(),
         terms=[
             term.core_term(batch, matrix) if term.in_core else PythonTorque(settings, state, term)
             for term in settings.terms
         ],
         times=settings.times,
-        order=settings.splitting.order,
         matrix=matrix,
         by_torque=by_torque,
         m_saved=m,

@@ -15,10 +15,10 @@ from polhode import _arrays, _core
 from polhode._arrays import Array, AttitudeLike
 from polhode.integration import loop
 from polhode.integration.arguments import check, settings_of
-from polhode.integration.state import Settings, State
+from polhode.integration.state import Settings, State, step_arguments
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.splittings import NO_SPLITTING, Splitting, as_splitting
-from polhode.integrators.table import may_lack_root, method_index
+from polhode.integrators.table import may_lack_root, method_index, option_values
 from polhode.integrators.tableaus import MuntheKaas
 from polhode.torques import Model, Torque, TorqueLike
 
@@ -154,17 +154,22 @@ def at_once(
     Whatever is unusual or wrong is left to `settings_of`, which has the messages. `bodies` are
     inertia, m0 and q0.
     """
-    if not isinstance(method, str) or not (splitting is None or isinstance(splitting, str)):
+    if isinstance(torque, (list, tuple)):
+        terms = tuple(torque)
+    else:
+        terms = () if torque is None else (torque,)
+    for term in terms:
+        if not isinstance(term, Model) or term.batch:
+            return None
+    try:
+        integrator = _integrator(terms, splitting, method)
+    except TypeError:  # lists of coefficients
         return None
-    if torque is not None and not (isinstance(torque, Model) and not torque.batch):
-        return None
-    integrator = _integrator(torque, splitting, method)
     parts = integrator and _core.integrate(integrator, h, n_steps, t0, save_every, *bodies)
     if not parts:
         return None
-    t, m, q, moments = parts
     again = functools.partial(_again, h, n_steps, torque, splitting, method, t0, save_every)
-    return Trajectory(t, m, q, moments, () if torque is None else (torque,), None, again)
+    return Trajectory.of_parts(*parts, terms, again)
 
 
 def _again(*arguments: Any) -> Settings:
@@ -177,28 +182,26 @@ def _again(*arguments: Any) -> Settings:
 
 
 @functools.lru_cache(maxsize=64)
-def _integrator(torque: Model | None, splitting: str | None, method: str) -> Any:
+def _integrator(terms: tuple[Torque, ...], splitting: Any, method: str | MuntheKaas) -> Any:
     """What a step does with any bodies; None if that depends on them, or is an error."""
     try:
         row = method_index(method, {})
-        scheme = NO_SPLITTING if splitting is None else as_splitting(splitting)
-        terms: list[Torque] = [] if torque is None else [torque]
-        settings = dataclasses.replace(_any_body(), method=row, splitting=scheme, torque=terms)
+        settings = dataclasses.replace(
+            _any_body(),
+            method=row,
+            options=option_values(row, {}, method),
+            splitting=NO_SPLITTING if splitting is None else as_splitting(splitting),
+            torque=list(terms),
+        )
         check(settings, endless=True)
     except (ValueError, TypeError):
         return None
-    if may_lack_root(row, ()) or settings.terms != terms or not settings.in_core:
+    if may_lack_root(row, settings.options) or settings.terms != settings.torque:
         return None
-    if any(term.span is not None for term in terms):
+    if any(term.span is not None or not term.in_core for term in terms):
         return None
-    return _core.Integrator(
-        method=row,
-        options=(),
-        direct=settings.direct,
-        stages=scheme.table(),
-        order=scheme.order,
-        models=tuple(term.core_term((), False) for term in terms),
-    )
+    models = tuple(term.core_term((), False) for term in terms)
+    return _core.Integrator(**step_arguments(settings), models=models)
 
 
 @functools.cache

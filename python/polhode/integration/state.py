@@ -37,8 +37,8 @@ def _field(core: str = "", *, compared: bool = True, **options: Any) -> Any:
 class Settings:
     """What does not change during an integration."""
 
-    method: Row = _field("method")
-    options: Options = _field("options")
+    method: Row = _field()
+    options: Options = _field()
     #: Without stages and name if the method integrates the torque directly.
     splitting: Splitting = _field()
     #: The terms as they were given.
@@ -231,4 +231,15 @@ def core_arguments(*records: Settings | State) -> dict[str, Any]:
     """The fields of the record that the core takes, by their names there."""
     return {
         core: getattr(record, name) for record in records for name, core in _IN_CORE[type(record)]
+    }
+
+
+def step_arguments(settings: Settings) -> dict[str, Any]:
+    """What a step does with any bodies, as the core takes it."""
+    return {
+        "method": settings.method,
+        "options": settings.options,
+        "direct": settings.direct,
+        "stages": settings.splitting.table(),
+        "order": settings.splitting.order,
     }

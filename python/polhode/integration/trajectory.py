@@ -76,6 +76,17 @@ class Trajectory:
         if self.axes is not None:
             object.__delattr__(self, "inertia")
 
+    @classmethod
+    def of_parts(
+        cls, t: Array, m: Array, q: Array, inertia: Array, torque: tuple[Torque, ...], settings: Any
+    ) -> Trajectory:
+        """The same as `Trajectory(t, m, q, inertia, torque, None, settings)`, in half the time."""
+        made = object.__new__(cls)
+        vars(made).update(
+            t=t, m=m, q=q, inertia=inertia, torque=torque, _settings=settings, _moments=inertia
+        )
+        return made
+
     def __getattr__(self, name: str) -> Any:
         text = f"{type(self).__name__!r} object has no attribute {name!r}"
         if name == "inertia":

@@ -242,6 +242,17 @@ inline void transpose(double* matrices, std::ptrdiff_t count) {
     }
 }
 
+/// What happens in a step, for the driver.
+inline void set_step(SplittingProblem& p, const FreeMethod& method, const Scheme& scheme) {
+    p.flow = method.step;
+    p.direct = method.direct;
+    p.options = method.options;
+    p.energy_correction = method.info->energy_correction(method.options);
+    p.stages = scheme.stages.data();
+    p.stage_count = static_cast<int>(scheme.stages.size());
+    p.midpoint_kicks = scheme.midpoint_kicks;
+}
+
 /// Returns the number of bodies that became NaN because the torque was not finite.  Throws Stopped
 /// after a torque that has stopped the run; m and q are then those of the start, as after any other
 /// exception.
@@ -281,9 +292,7 @@ inline std::ptrdiff_t integrate(const validate::Kernels& checks,
     static_assert(sizeof(bool) == 1);
 
     SplittingProblem p{};
-    p.flow = method.step;
-    p.options = method.options;
-    p.energy_correction = method.info->energy_correction(method.options);
+    set_step(p, method, scheme);
     p.inertia = inertia_view(x.inertia, x.inertia_stride);
     p.m = {x.m, 3, 1, 3};
     check_bodies(checks, x.bodies, p.inertia, p.m, attitudes.view(x.q), attitudes.matrix);
@@ -308,12 +317,8 @@ inline std::ptrdiff_t integrate(const validate::Kernels& checks,
     std::vector<double> stored;
     if (method.direct != nullptr) {
         stored.resize(static_cast<std::size_t>(x.bodies * method.direct->columns));
-        p.direct = method.direct;
         p.work = {stored.data(), method.direct->columns, 1, 3};
     }
-    p.stages = scheme.stages.data();
-    p.stage_count = static_cast<int>(scheme.stages.size());
-    p.midpoint_kicks = scheme.midpoint_kicks;
     p.h = &x.h;
     p.t0 = x.t0;
     p.matrix = attitudes.matrix;
