@@ -67,12 +67,9 @@ def settings_of(
         batches["axes"] = axes.batch
     batches |= {f"torque[{i}]": term.batch for i, term in enumerate(terms) if term.batch}
     shape = _arrays.broadcast(batches)
-    if axes is None:
-        _arrays.check_bodies(*operands)
-    else:
-        moments, momenta, attitude = (o.array for o in operands)
-        principal = to_body(axes.array, momenta.astype(np.float64, copy=False))
-        _core.validate(("inertia", moments), ("m0", principal, momenta), ("q0", attitude))
+    moments, momenta, attitude = (o.array for o in operands)
+    principal = momenta if axes is None else to_body(axes.array, momenta.astype(np.float64))
+    _core.validate(("inertia", moments), ("m0", principal, momenta), ("q0", attitude))
     for term in terms:
         term.check_attitude(operands[2].core == (3, 3))
     borrows = in_memory and axes is None and all(term.in_core for term in terms)
