@@ -11,7 +11,7 @@ import numpy as np
 import polhode as ph
 from benchmarks import Row, Run, case
 
-BODY = ([1.0, 1.7, 2.3], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0])
+BODY = {"inertia": [1.0, 1.7, 2.3], "m": [0.3, 0.5, 0.8], "q": [1.0, 0.0, 0.0, 0.0]}
 TOP = ph.torques.HeavyTop([0.1, -0.2, 0.4])
 
 
@@ -22,17 +22,19 @@ def calls(run: Run) -> Iterator[Row]:
     "top": under the torque of a heavy top. The time is mostly that of the call: a step takes 100 to
     250 ns.
     """
-    arrays = tuple(map(np.array, BODY))
+    arrays = {name: np.array(part) for name, part in BODY.items()}
     works: dict[str, Any] = {}
-    for kind, body in {"arrays": arrays, "lists": BODY}.items():
-        integrate = partial(ph.integrate, *body, 0.1, 10)
+    kinds: dict[str, Any] = {"arrays": arrays, "lists": BODY}
+    for kind, body in kinds.items():
+        inertia, m, q = body.values()
+        integrate = partial(ph.integrate, inertia, m, q, 0.1, 10)
         works |= {
-            f"step, {kind}": partial(ph.step, *body, 0.1),
-            f"TorqueFreeMotion, {kind}": partial(ph.TorqueFreeMotion, *body),
+            f"step, {kind}": partial(ph.step, inertia, m, q, 0.1),
+            f"TorqueFreeMotion, {kind}": partial(ph.TorqueFreeMotion, inertia, m, q),
             f"integrate, 10 steps, {kind}": integrate,
             f"integrate, 10 steps, top, {kind}": partial(integrate, torque=TOP),
         }
-    prepared = ph.Run(*arrays, 0.1, torque=TOP)
+    prepared = ph.Run(arrays["inertia"], arrays["m"], arrays["q"], 0.1, torque=TOP)
     for n in (1, 10):
         works[f"Run.advance({n}), top"] = partial(prepared.advance, n)
     times = run.timer.measure(works, 1).times

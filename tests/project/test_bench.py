@@ -299,11 +299,10 @@ def test_operations_of_every_method_are_counted():
 
 # The others are those of `python -m benchmarks --quick` in .ci/run: they take longer.
 SHORT = [
-    "attitudes", "crossings", "elliptic", "exact_errors", "growth_bodies", "growth_length",
-    "growth_steps",
-    "growth_threads", "gyro_logs", "heavy_top", "heavy_top_long", "implicit_roots", "layouts",
-    "long_run", "motion", "moser_veselov_roots", "principal_axes", "rates", "splittings", "torques",
-    "torques_compiled",
+    "attitudes", "calls", "crossings", "elliptic", "exact_errors", "growth_bodies", "growth_length",
+    "growth_steps", "growth_threads", "gyro_logs", "heavy_top", "heavy_top_long", "implicit_roots",
+    "layouts", "long_run", "moser_veselov_roots", "motion", "principal_axes", "rates", "splittings",
+    "torques", "torques_compiled",
 ]  # fmt: skip
 
 

@@ -168,8 +168,9 @@ def at_once(
     parts = integrator and _core.integrate(integrator, h, n_steps, t0, save_every, *bodies)
     if not parts:
         return None
+    t, m, q, inertia = parts
     again = functools.partial(_again, h, n_steps, torque, splitting, method, t0, save_every)
-    return Trajectory.of_parts(*parts, terms, again)
+    return Trajectory.of_parts(t, m, q, inertia, terms, again)
 
 
 def _again(*arguments: Any) -> Settings:
