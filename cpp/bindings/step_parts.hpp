@@ -59,7 +59,12 @@ class StepList {
         h_.clear();
     }
     void add(double begin, double end, double h) {
-        if (times_.empty()) times_.push_back(begin);
+        if (times_.empty()) {
+            times_.push_back(begin);
+        } else if (times_.back() != begin) {  // across a jump between two steps
+            times_.push_back(begin);
+            h_.push_back(0.0);
+        }
         times_.push_back(end);
         h_.push_back(h);
     }

@@ -10,14 +10,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode._arrays import AttitudeLike
-from polhode.integration import dense, loop  # noqa: F401 (dense gives trajectories their states)
+from polhode.integration import loop
 from polhode.integration.arguments import settings_of
+from polhode.integration.events import Event
 from polhode.integration.loop import Callback
+from polhode.integration.observed import observer
 from polhode.integration.prepared import at_once
 from polhode.integration.state import Settings, State
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.splittings import Splitting
 from polhode.integrators.tableaus import MuntheKaas
+from polhode.quantities import momentum
 from polhode.run_directory.files import as_path, is_free
 from polhode.run_directory.resume import StoredRun, new_run, old_run
 from polhode.torques import TorqueLike
@@ -25,16 +28,20 @@ from polhode.torques import TorqueLike
 
 def integrate(
     inertia: ArrayLike,
-    m0: ArrayLike,
-    q0: AttitudeLike,
-    h: ArrayLike,
-    n_steps: int,
+    m0: ArrayLike | None = None,
+    q0: AttitudeLike | None = None,
+    h: ArrayLike | None = None,
+    n_steps: int | None = None,
     *,
+    omega0: ArrayLike | None = None,
     torque: TorqueLike = None,
     splitting: str | Splitting | Sequence[Sequence[float]] | None = "strang",
     method: str | MuntheKaas = "exact",
     t0: float = 0.0,
     save_every: int = 1,
+    t_eval: ArrayLike | None = None,
+    breaks: ArrayLike | None = None,
+    events: Event | Sequence[Event] | None = None,
     save_to: str | os.PathLike[str] | None = None,
     resume: bool = False,
     compensated: bool = False,
@@ -61,6 +68,9 @@ def integrate(
         Time step, one number or one per step, the same for all bodies, of either sign.
     n_steps : int
         Number of steps.
+    omega0 : array_like, shape (..., 3), optional
+        Angular velocity at `t0`, body frame, radians per time: in place of `m0`, which is then
+        ``inertia * omega0``.
     torque : None, model, callable, compiled function or list of these, optional
         A model of `polhode.torques`; or a function of the whole batch, body frame, such as
         ``f(t, q) -> (..., 3)`` or ``f(t, m, q) -> (..., 3)``, which asks by the names of its
@@ -78,6 +88,19 @@ def integrate(
         Time at the start.
     save_every : int, optional
         Number of steps between saved states. The start and the end are always saved.
+    t_eval : array_like, shape (T,), optional
+        Times at which states are saved in place of each `save_every`-th step, as `Trajectory` gives
+        them between its saves; in the order of time.
+    breaks : array_like, shape (K,), optional
+        Times at which the torque jumps. A step that holds one is done in parts and counts as one;
+        before the break the torque is evaluated at times below it, then at times above. So the
+        scheme keeps its order. Times outside the run have no effect.
+    events : callable or sequence of callables, optional
+        Functions ``event(t, m, attitude) -> (...)`` of the whole batch whose zeros are located, as
+        in `scipy.integrate.solve_ivp`: with the attributes ``direction`` (only zeros where the
+        function increases, > 0, or decreases, < 0) and ``terminal`` (True, or the number of the
+        zero that ends the body). ``t`` has the shape of the batch, (...): bodies are located at
+        different times; for a single body it is a number. See Notes.
     save_to : path, optional
         A new directory for the trajectory, or an empty one other than the working directory. The
         states are written during the run as NumPy memmaps t.npy, m.npy and q.npy. If the run is
@@ -97,7 +120,8 @@ def integrate(
         Show a progress bar (tqdm).
     callback : callable, optional
         ``callback(step, t, m, attitude)``, called at each saved state, including the start. The
-        arrays are read-only.
+        arrays are read-only. If it returns True, the run stops there: the result is the trajectory
+        so far. A stored run can be resumed.
     **options
         Options of the method, see `methods()`.
 
@@ -105,7 +129,8 @@ def integrate(
     -------
     Trajectory
         T = 1 + ceil(n_steps / save_every) states: ``t`` (T,), ``m`` (T, ..., 3), ``q`` (T, ..., 4)
-        or (T, ..., 3, 3). With `save_to` they are the memmaps, read-only.
+        or (T, ..., 3, 3). With `save_to` they are the memmaps, read-only. With `events` also
+        ``t_events``, ``m_events`` and ``q_events``.
 
     Warns
     -----
@@ -146,6 +171,12 @@ def integrate(
     up to 1000 times per step, and find solutions as in `step`. Sources: [Buss01], [Krysl07] Sec. 3
     and, for the iteration, [Bro65].
 
+    Events are looked for at the ends of each step: a zero is found where the sign of the function
+    differs; two zeros within a step are not seen. It is located to rounding by steps of any length
+    from the start of the step. A zero at the start of the run is not an event. After a terminal
+    event a body is NaN in later saves; when all have ended the run stops, and the last state is
+    the one then, with NaN for bodies that ended before.
+
     With a splitting the target of ``energy_correction`` is, in each free flow, the energy with
     which it begins. In direct integration it changes by the work of the torque; a step whose work
     is a tenth of the energy or more is not corrected. The order stays the same, but the error of
@@ -166,7 +197,7 @@ def integrate(
     >>> traj.m[-1].round(6)
     array([-0.388261, -0.095514, -0.916637])
     """
-    plain = save_to is None and callback is None and threads is None
+    plain = save_to is callback is threads is omega0 is t_eval is breaks is events is None
     if plain and not (options or compensated or resume or progress):
         short = at_once(torque, splitting, method, h, n_steps, t0, save_every, inertia, m0, q0)
         if short is not None:
@@ -175,10 +206,26 @@ def integrate(
         raise TypeError(f"callback must be a function, not {type(callback).__name__}")
     if resume and save_to is None:
         raise ValueError("resume=True needs save_to, the directory of the run")
+    if omega0 is not None:
+        if m0 is not None:
+            raise TypeError("give m0 or omega0, not both")
+        m0 = momentum(inertia, omega0)
+    if m0 is None or q0 is None or h is None or n_steps is None:
+        start = {"m0 (or omega0)": m0, "q0": q0, "h": h, "n_steps": n_steps}
+        missing = ", ".join(name for name, value in start.items() if value is None)
+        raise TypeError(f"integrate needs {missing}")
     settings = settings_of(
         inertia, m0, q0, h, n_steps, torque, splitting, method, t0, save_every, compensated,
-        threads, options, in_memory=save_to is None,
+        threads, options, breaks, in_memory=save_to is None,
     )  # fmt: skip
+    if events is not None or t_eval is not None:
+        if save_to is not None:
+            how = "Trajectory.load(path)(t) gives the states at any times"
+            raise ValueError(f"events and t_eval are for runs in memory, without save_to; {how}")
+        observe, t = observer(settings, events, t_eval)
+        m, q = (np.empty((len(t), *start.shape)) for start in (settings.m0, settings.q0))
+        state = State.begin(settings)
+        return loop.run(settings, state, (t, m, q), None, progress, callback, observe)
     if save_to is None:
         t = settings.saved_times()
         m, q = (np.empty((len(t), *start.shape)) for start in (settings.m0, settings.q0))
@@ -189,9 +236,9 @@ def integrate(
         stored, state = _stored(settings, state, save_to, resume)
     except KeyboardInterrupt as error:
         error.add_note(f"before the first step of the integration, at t = {settings.t0}")
-        start = (each[None].copy() for each in (settings.m0, settings.q0))
+        begun = (each[None].copy() for each in (settings.m0, settings.q0))
         error.trajectory = settings.trajectory(  # type: ignore[attr-defined]
-            settings.saved_times()[:1], *start
+            settings.saved_times()[:1], *begun
         )
         raise
     return stored.run(state, progress, callback)

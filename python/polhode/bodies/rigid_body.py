@@ -237,19 +237,22 @@ class RigidBody(MassProperties):
 
     def integrate(
         self,
-        m0: ArrayLike,
-        q0: AttitudeLike,
-        h: ArrayLike,
-        n_steps: int,
+        m0: ArrayLike | None = None,
+        q0: AttitudeLike | None = None,
+        h: ArrayLike | None = None,
+        n_steps: int | None = None,
+        *,
+        omega0: ArrayLike | None = None,
         **options: Any,
     ) -> Any:
         """Integrate the bodies, with torque or without, in the user's body axes.
 
         Parameters
         ----------
-        m0, q0, h, n_steps, **options
-            As in `polhode.integrate`; `m0` (..., 3) and the attitude `q0` (..., 4) or (..., 3, 3)
-            belong to the user's body axes, as do the arguments and results of functions.
+        m0, q0, h, n_steps, omega0, **options
+            As in `polhode.integrate`; `m0` or `omega0` (..., 3) and the attitude `q0` (..., 4) or
+            (..., 3, 3) belong to the user's body axes, as do the arguments and results of
+            functions.
 
         Returns
         -------
@@ -260,7 +263,12 @@ class RigidBody(MassProperties):
         inertia: Any = self._moments
         if not self._aligned:
             inertia = PrincipalInertia(self._moments, self._axes)
-        m0 = self._momentum("m0", m0)
+        if omega0 is not None and m0 is None:
+            m0, omega0 = self.momentum(omega0), None
+        if m0 is not None:
+            m0 = self._momentum("m0", m0)
+        if omega0 is not None:
+            options["omega0"] = omega0
         return integrate(inertia, m0, q0, h, n_steps, **options)
 
     def _own_axes(self) -> Array | None:

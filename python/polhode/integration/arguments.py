@@ -39,6 +39,7 @@ def settings_of(
     compensated: bool,
     threads: int | None,
     options: dict[str, Any],
+    breaks: ArrayLike | None = None,
     *,
     in_memory: bool,
 ) -> Settings:
@@ -88,11 +89,12 @@ def settings_of(
         h=steps,
         t0=_arrays.one_number("t0", t0),
         n_steps=count,
-        save_every=min(every, max(count, 1)),
+        save_every=min(every, _arrays.MOST_STEPS),
         compensated=bool(compensated),
         threads=_arrays.thread_count(threads),
         polhode=_core.build["version"],
         isa=_core.build["isa"],
+        breaks=_breaks(breaks),
         axes=None if axes is None else _whole(axes, () if axes.array.size == 9 else shape, False),
     )
     saves = settings.saves(count)
@@ -106,6 +108,7 @@ def settings_of(
 def check(settings: Settings, endless: bool = False) -> None:
     """Raise ValueError if method, splitting, torque and number of steps do not fit together."""
     _check_method(settings, endless)
+    _check_breaks(settings)
     _check_terms(settings)
     _check_span(settings)
 
@@ -118,6 +121,33 @@ def _whole(operand: Operand, shape: tuple[int, ...], borrows: bool) -> Array:
     whole = np.empty(shape + operand.core)
     whole[...] = array if shape else array.reshape(operand.core)
     return whole
+
+
+def _breaks(breaks: ArrayLike | None) -> Array | None:
+    """The argument `breaks`; None if there are none."""
+    if breaks is None:
+        return None
+    given = _arrays.real_array("breaks", breaks)
+    times = np.unique(given.astype(np.float64))
+    _arrays.refuse("breaks", given, ~np.isfinite(given), 0, "must be finite")
+    return times if times.size else None
+
+
+def _check_breaks(settings: Settings) -> None:
+    """Raise ValueError if steps cannot be done in parts."""
+    if settings.breaks is None:
+        return
+    if METHODS[settings.method].history:
+        raise ValueError("a multistep method needs equal steps, and breaks divide them")
+    if settings.direction == 0:
+        raise ValueError("breaks need steps of one sign")
+    times = settings.splitting.kick_times()
+    if times and not (min(times) >= 0.0 and max(times) <= 1.0 + 1e-12):
+        raise ValueError(
+            f"splitting {settings.splitting.name!r} evaluates the torque outside the step, from "
+            f"{min(times):.6g} h to {max(times):.6g} h, thus on the wrong side of breaks: take one "
+            "whose `times` are within (0, 1)"
+        )
 
 
 def _check_method(settings: Settings, endless: bool) -> None:

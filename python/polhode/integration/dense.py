@@ -40,15 +40,18 @@ class Ways:
         end = np.minimum(begin + block, self.bodies)
         self._move(begin, end, self.bodies * row, t[row], t_end[row], m, q)
 
-    def move_bodies(self, at: Integers, t: Array, t_end: Array, m: Array, q: Array) -> None:
+    def move_bodies(
+        self, at: Integers, t: Array, t_end: Array, m: Array, q: Array, step: int | None = None
+    ) -> None:
         """The same for bodies with the numbers `at` (E,) among all R states of the batch.
 
         Torques in Python, and those that may depend on other bodies, are evaluated for the whole
-        batch: it is moved, once for each of the times, and the result used for these bodies.
+        batch: it is moved, once for each of the times, and the result used for these bodies. If
+        given, all times are in step number `step`.
         """
         row, body = np.divmod(at, max(1, self.bodies))
         if self.settings.per_body:
-            return self._move(body, body + 1, at - body, t, t_end, m, q)
+            return self._move(body, body + 1, at - body, t, t_end, m, q, step)
         states = m.reshape(-1, self.bodies, 3), q.reshape(-1, self.bodies, *self._attitude)
         spans, which = np.unique(np.stack([row, t, t_end]), axis=1, return_inverse=True)
         results = [a.copy() for a in states]
@@ -71,19 +74,22 @@ class Ways:
         t_end: Array,
         m: Array,
         q: Array,
+        step: int | None = None,
     ) -> None:
         count = np.zeros_like(begin)
         if history := METHODS[self.settings.method].history:
             steps = np.ceil(np.nan_to_num((t_end - t) / self.settings.h) * (1 - 1e-12))
             count = np.maximum(steps.astype(np.int64), history)
-        steps_at = self.settings.step_at(t), self.settings.step_at(t_end)
+        ways = np.empty((len(begin), 6), np.int64)
+        first, last = (self.settings.step_at(x) if step is None else step for x in (t, t_end))
+        for k, column in enumerate((begin, end, offset, first, last, count)):
+            ways[:, k] = column
         goes = (t != t_end) & np.isfinite(t_end)
-        ways = np.stack([begin, end, offset, *steps_at, count], axis=-1)[goes]
-        self._core.move(ways, np.stack([t, t_end], axis=-1)[goes], m, q)
+        self._core.move(ways[goes], np.stack([t, t_end], axis=-1)[goes], m, q)
 
 
 def states_at(
-    trajectory: Trajectory, t: ArrayLike, settings: Settings | None
+    trajectory: Trajectory, t: ArrayLike, settings: Settings | None, ended: Array | None
 ) -> tuple[Array, Array]:
     """The states of a trajectory at times t, see `Trajectory.__call__`."""
     if settings is None or not len(trajectory):
@@ -116,7 +122,9 @@ def states_at(
     else:
         at = np.arange(times.size)
         Ways(settings).move_bodies(at, before.ravel(), times.ravel(), m, q)
-    lost = np.isnan(np.broadcast_to(times, m.shape[:2]))
+    lost = np.broadcast_to(np.isnan(times), m.shape[:2])
+    if ended is not None:
+        lost = lost | (sign * times > sign * ended)
     m[lost] = q[lost] = np.nan
     return m.reshape(*shape, 3), q.reshape(*shape, *q.shape[2:])
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from polhode import _core
 from polhode._arrays import Array, closed
@@ -17,6 +18,8 @@ from polhode.integration.trajectory import Trajectory
 from polhode.integrators.table import may_lack_root, warn_of_lost
 
 Callback = Callable[[int, float, Array, Array], object]
+#: Makes an `observed.Observed`, which is above this module, of settings, state, rows and by_torque.
+Observe = Callable[[Settings, State, tuple[Array, Array, Array], NDArray[np.bool_]], Any]
 
 #: Seconds from one save of the progress to the next: of the bar, of files, of a slice in the core.
 SLICE = 0.1
@@ -36,11 +39,13 @@ class Saved:
         self.settings, self.state = settings, state
         self.t, self.m, self.q = t, m, q
         self.files = files
+        self.observed: Any = None
 
     def enter(self, commit: bool = False) -> None:
         """Count the rows that are filled; record the progress if it is time for it."""
         state = self.state
-        rows = self.settings.saves(state.step)
+        observed = self.observed
+        rows = self.settings.saves(state.step) if observed is None else observed.rows
         state.rows = rows
         if self.files is not None:
             self.files.count(rows)
@@ -61,7 +66,8 @@ class Saved:
             trajectory: Trajectory = self.files.trajectory()
             return trajectory
         rows = self.state.rows
-        return self.settings.trajectory(self.t[:rows], self.m[:rows], self.q[:rows])
+        events = {} if self.observed is None else self.observed.results()
+        return self.settings.trajectory(self.t[:rows], self.m[:rows], self.q[:rows], **events)
 
 
 def run(
@@ -71,16 +77,23 @@ def run(
     files: Files | None,
     progress: bool,
     callback: Callback | None,
+    observe: Observe | None = None,
 ) -> Trajectory:
     """Do the remaining steps of a run; `rows` are the arrays of all saves of t, m and q."""
     saved = Saved(settings, state, *rows, files)
     batch = state.m.shape[:-1]
     nonfinite_torque = np.zeros(batch, np.bool_)
-    integration = in_core(settings, state, saved.m, saved.q, nonfinite_torque)
+    integration: Any
+    if observe is None:
+        integration = in_core(settings, state, saved.m, saved.q, nonfinite_torque)
+        next_save = settings.next_save
+    else:
+        integration = saved.observed = observe(settings, state, rows, nonfinite_torque)
+        next_save = integration.next_save
     # A stored run continues from the state before the call after an exception: with torques in
     # Python a call is one step.
     most = 1 if files is not None and not settings.in_core else settings.n_steps
-    begun = state.rows > 0
+    begun, stopped = state.rows > 0, False
     finite = np.isfinite(state.m).all(-1) if begun else True  # others were lost in an earlier call
     try:
         with _bar(progress, settings.n_steps, state.step) as bar:
@@ -88,23 +101,26 @@ def run(
                 integration.run(0, 0)
                 begun = True
                 saved.enter()
-                _call(callback, saved)
-            while state.step < settings.n_steps:
+                stopped = _call(callback, saved, 0)
+            while state.step < settings.n_steps and not stopped:
+                rows_before = state.rows
                 before, left, until = state.step, SLICE, time.perf_counter() + SLICE
-                target = settings.n_steps if callback is None else settings.next_save(state.step)
-                while state.step < target and left > 0:
+                target = settings.n_steps if callback is None else next_save(state.step)
+                while state.step < target and left > 0 and not stopped:
                     if files is not None:
                         state.keep()
                     try:
                         integration.run(state.step, min(most, target - state.step), left)
                     finally:
                         state.step = integration.done
+                    stopped = observe is not None and integration.stopped
                     left = until - time.perf_counter()
                 saved.enter()
                 if bar is not None:
                     bar.update(state.step - before)
-                if state.step == target:
-                    _call(callback, saved)
+                stopped = _call(callback, saved, rows_before) or stopped
+            if stopped and files is not None:
+                saved.enter(commit=True)
     except BaseException as error:
         trajectory = saved.rescue(begun)
         if not isinstance(error, Exception):  # Ctrl-C, at any place
@@ -114,9 +130,8 @@ def run(
             error.trajectory = trajectory  # type: ignore[attr-defined]
         raise
     trajectory = saved.trajectory()
-    lost = ~np.isfinite(trajectory.m[-1]).all(-1) & np.isfinite(trajectory.m[0]).all(-1) & finite
-    start = trajectory.q[0]
-    lost &= np.isfinite(start).all(tuple(range(lost.ndim, start.ndim)))
+    lost = ~np.isfinite(state.m).all(-1) & np.isfinite(settings.m0).all(-1) & finite
+    lost &= np.isfinite(settings.q0).all(tuple(range(lost.ndim, settings.q0.ndim)))
     warn(settings, lost, nonfinite_torque)
     return trajectory
 
@@ -139,11 +154,17 @@ def in_core(
     *,
     window: bool = False,
 ) -> _core.Integration:
-    """The integration in the core, which saves to the rows of m and q."""
+    """The integration in the core, which saves to the rows of m and q.
+
+    With `window` these are the states before and after each step of one call.
+    """
     batch, matrix = state.m.shape[:-1], state.q.shape[state.m.ndim - 1 :] == (3, 3)
+    arguments = core_arguments(settings, state)
+    if window:
+        arguments["save_every"] = 1
     return _core.Integration(
         **step_arguments(settings),
-        **core_arguments(settings, state),
+        **arguments,
         terms=[
             term.core_term(batch, matrix) if term.in_core else PythonTorque(settings, state, term)
             for term in settings.terms
@@ -154,20 +175,27 @@ def in_core(
         m_saved=m,
         attitude_saved=q,
         window=window,
+        parts=settings.parts,
         start=state.start,
     )
 
 
-def _call(callback: Callback | None, saved: Saved) -> None:
+def _call(callback: Callback | None, saved: Saved, first: int) -> bool:
+    """Show the rows from number `first` on to the callback; whether it stops the run."""
     if callback is None:
-        return
-    step, k = saved.state.step, saved.state.rows - 1
-    t = float(saved.t[k])
-    try:
-        callback(step, t, closed(saved.m[k]), closed(saved.q[k]))
-    except Exception as error:
-        note(error, f"in the callback after step {step} of the integration, at t = {t}")
-        raise
+        return False
+    step = saved.state.step
+    for k in range(first, saved.state.rows):
+        t = float(saved.t[k])
+        try:
+            result = callback(step, t, closed(saved.m[k]), closed(saved.q[k]))
+        except Exception as error:
+            note(error, f"in the callback after step {step} of the integration, at t = {t}")
+            raise
+        if isinstance(result, (bool, np.bool_)) and result:
+            saved.state.rows = k + 1
+            return True
+    return False
 
 
 def _bar(progress: bool, count: int, done: int) -> Any:

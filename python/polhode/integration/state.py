@@ -58,11 +58,15 @@ class Settings:
     isa: str = _field(compared=False)
     #: Principal axes in the body frame, in columns; None: they are the body axes.
     axes: Array | None = _field("axes", default=None)
+    #: Times at which the torque jumps, each once; None if there are none.
+    breaks: Array | None = _field(default=None)
 
     #: Whether the method integrates the torque directly, without a splitting.
     direct: ClassVar[bool]
     #: Times at the starts of all steps and at the end; None if they are t0 + n h.
     times: ClassVar[Array | None]
+    #: The steps that hold a break, in parts: rows of step, start, end, length; or None.
+    parts: ClassVar[Array | None]
     #: The torques on these bodies.
     terms: ClassVar[list[Torque]]
     #: Whether no step needs Python.
@@ -74,6 +78,8 @@ class Settings:
         self._derive("direct", not self.splitting.stages and not self.splitting.name)
         times = self.t0 + np.concatenate([[0.0], np.cumsum(self.h)]) if self.h.ndim else None
         self._derive("times", times)
+        holds = self.breaks is not None and self.direction
+        self._derive("parts", self._parts(self.breaks) if holds else None)
         if self.axes is None:
             terms = [term.with_inertia(self.inertia) for term in self.torque]
         else:
@@ -108,12 +114,14 @@ class Settings:
         """Times of all saves."""
         steps = np.arange(self.saves(self.n_steps)) * self.save_every
         steps[-1] = self.n_steps
+        return self.times_at(steps)
+
+    def times_at(self, steps: NDArray[np.int64]) -> Array:
+        """The times after these numbers of steps."""
         if self.times is not None:
             return np.asarray(self.times[steps])
         with np.errstate(invalid="ignore", over="ignore"):
-            t: Array = self.t0 + steps * self.h
-        t[0] = self.t0
-        return t
+            return np.where(steps > 0, self.t0 + steps * self.h, self.t0)
 
     def saves(self, step: int) -> int:
         """The number of saves after this number of steps."""
@@ -128,6 +136,30 @@ class Settings:
     def time(self, step: int) -> float:
         """The time after this number of steps."""
         return self.t0 + step * float(self.h) if self.times is None else float(self.times[step])
+
+    def _parts(self, breaks: Any) -> Array:
+        """The steps that hold a break, in parts, with the torque at its proper side.
+
+        No part reaches a break: one of two ulps crosses it.
+        """
+        sign, last = self.direction, self.n_steps - 1
+        first, final = sign * self.time(0), sign * self.time(self.n_steps)
+        held = breaks[(sign * breaks >= first) & (sign * breaks <= final)][::sign]
+        sides = np.stack([np.nextafter(held, -sign * np.inf), np.nextafter(held, sign * np.inf)])
+        at = self.step_at(held) if last >= 0 else np.empty(0, np.int64)
+        rows: list[tuple[float, ...]] = []
+        for n in sorted({k for i in at.tolist() for k in (i - 1, i) if k >= 0}):
+            times = [self.time(n), self.time(n + 1)]
+            inside = (sign * held > sign * times[0]) & (sign * held < sign * times[1])
+            for i in np.flatnonzero(inside):
+                times[-1:-1] = sides[:, i]
+            for end, side in ((0, 1), (-1, 0)):  # a break at an end of the step
+                on = np.flatnonzero(held == times[end])
+                times[end] = float(sides[side, on[0]]) if len(on) else times[end]
+            lengths = np.diff(times)
+            lengths[-1] = float(self.h[n] if self.h.ndim else self.h) - lengths[:-1].sum()
+            rows += [(n, *ends) for ends in zip(times, times[1:], lengths, strict=False)]
+        return np.array(rows).reshape(-1, 4)
 
     @property
     def direction(self) -> int:
@@ -149,9 +181,10 @@ class Settings:
                 n += (self.t0 + (n + 1) * self.h - t) * self.h <= 0.0
         return np.clip(n, 0, max(self.n_steps - 1, 0))
 
-    def trajectory(self, t: Array, m: Array, q: Array) -> Trajectory:
+    def trajectory(self, t: Array, m: Array, q: Array, **events: Any) -> Trajectory:
         """The trajectory of these states."""
-        return Trajectory(t, m, q, self.inertia, tuple(self.terms), self.axes, self)
+        terms = tuple(self.terms)
+        return Trajectory(t, m, q, self.inertia, terms, self.axes, **events, _settings=self)
 
     def in_body_axes(self, state: State) -> tuple[Array, Array]:
         """m and q of a state, which are along the principal axes from the first step on."""

@@ -47,6 +47,10 @@ class Trajectory:
     axes : ndarray, shape (..., 3, 3), or None
         Principal axes in the body frame, in columns, if the body axes are others
         (`RigidBody.integrate`).
+    t_events, m_events, q_events : list or None
+        Times, momenta and attitudes of the events of `integrate`, with one entry for each event:
+        an array, (K,), (K, 3) and (K, 4) or (K, 3, 3); for a batch a list of such arrays, one for
+        each body, in C order.
 
     Notes
     -----
@@ -59,8 +63,13 @@ class Trajectory:
     inertia: Array
     torque: tuple[Torque, ...] = field(default=(), repr=False)
     axes: Array | None = field(default=None, repr=False)
-    #: The `Settings` of the integration, or the function of the trajectory that returns them.
+    t_events: list[Any] | None = field(default=None, repr=False)
+    m_events: list[Any] | None = field(default=None, repr=False)
+    q_events: list[Any] | None = field(default=None, repr=False)
+    #: The `Settings` of the integration, or the function of the trajectory that returns them; and
+    #: when a terminal event ended each body.
     _settings: Any = field(default=None, repr=False)
+    _ended: Array | None = field(default=None, repr=False)
 
     #: `load`, put here by the module that reads what trajectories are made of.
     _read: ClassVar[Callable[..., Trajectory]]
@@ -80,7 +89,7 @@ class Trajectory:
     def of_parts(
         cls, t: Array, m: Array, q: Array, inertia: Array, torque: tuple[Torque, ...], settings: Any
     ) -> Trajectory:
-        """The same as `Trajectory(t, m, q, inertia, torque, None, settings)`, in half the time."""
+        """The same as `Trajectory(t, m, q, inertia, torque, _settings=settings)`, but faster."""
         made = object.__new__(cls)
         vars(made).update(
             t=t, m=m, q=q, inertia=inertia, torque=torque, _settings=settings, _moments=inertia
@@ -167,7 +176,7 @@ class Trajectory:
                [0.669969, 2.377693, 1.702269]])
         """
         settings = self._settings(self) if callable(self._settings) else self._settings
-        return self._at(self, t, settings)
+        return self._at(self, t, settings, self._ended)
 
     def energy(self) -> Array:
         """Kinetic energy plus the potential of every torque that has one, shape (T, ...).

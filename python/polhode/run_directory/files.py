@@ -56,12 +56,12 @@ class RunFiles:
     `t`, `m` and `q` all rows, of which `rows` are saved.
     """
 
-    def __init__(self, path: Path, write: bool) -> None:
+    def __init__(self, path: Path, write: bool, lengthens: bool = False) -> None:
         self.path = path
         self._lock: BinaryIO | None = None
         self._read_state()
         self.t = _open_rows(path / "t.npy", "r")
-        self.writing = write and self.rows < len(self.t)
+        self.writing = write and (lengthens or self.rows < len(self.t))
         try:
             if self.writing:
                 self._lock = _lock(path / "run.json")
@@ -85,25 +85,59 @@ class RunFiles:
             require(sums.shape == (len(NAMES),) and sums.dtype == np.uint32, "wrong checksums")
             self._sums: list[int] = sums.tolist()
             require(_sum_arrays(self.state) == self._sums[5], "checksum mismatch")
+            #: Of run.json and t.npy while the run is made longer: they may be there already.
+            self._coming = self.state.pop("coming", np.zeros(2, np.uint32)).tolist()
             self.rows = int(self.state["rows"])
-        self._check_sum(0, zlib.crc32(text))
+        self._check_sum(0, zlib.crc32(text), coming=self._coming[0])
 
     def _read_rest(self) -> None:
         path, mode = self.path, "r+" if self.writing else "r"
         self._check_sum(1, _sum_file(path / "setup.npz"))
-        self._check_sum(2, _sum_file(path / "t.npy"))
+        self._check_sum(2, _sum_file(path / "t.npy"), coming=self._coming[1])
         self.setup = _read_npz(path / "setup.npz")
         self.m, self.q = (_open_rows(path / f"{name}.npy", mode) for name in "mq")
         with naming_file(path / "state.npz"):
-            alike = self.t.shape == self.m.shape[:1] == self.q.shape[:1]
-            fits = alike and 0 <= self.rows <= len(self.t)
+            rows = len(self.t), *self.m.shape[:1], *self.q.shape[:1]
+            fits = len(rows) == 3 and rows[0] == min(rows) and 0 <= self.rows <= rows[0]
             require(fits, "it does not fit t.npy, m.npy and q.npy")
         for k, rows in ((3, self.m), (4, self.q)):
             self._check_sum(k, _sum_rows(rows, 0, self.rows), f" of the first {self.rows} rows")
 
-    def _check_sum(self, k: int, value: int, of: str = "") -> None:
+    def _check_sum(self, k: int, value: int, of: str = "", coming: int = 0) -> None:
         with naming_file(self.path / NAMES[k]):
-            require(value == self._sums[k], f"checksum mismatch{of}, or state.npz of another run")
+            known = value == self._sums[k] or value == coming != 0
+            require(known, f"checksum mismatch{of}, or state.npz of another run")
+
+    def shorten(self, rows: int, steps: int) -> None:
+        """Use this number of rows; there may be more if the run was about to be made longer."""
+        fits = rows == len(self.t) or (any(self._coming) and rows < len(self.t))
+        require(fits, f"{len(self.t)} rows for {steps} steps")
+        self.t, self.m, self.q = self.t[:rows], self.m[:rows], self.q[:rows]
+
+    def lengthen(self, content: dict[str, Any], t: Array, state: Arrays) -> None:
+        """Make room for the times t, with other contents of run.json and state.npz.
+
+        If this is killed, the files are those of the shorter or of the longer run: state.npz is
+        written first and knows both. `rows` of the state may be fewer than before.
+        """
+        rows = int(state["rows"])
+        for name, old in (("m", self.m), ("q", self.q)):
+            _enlarge(self.path / f"{name}.npy", (len(t), *old.shape[1:]))
+        self.m, self.q = (_open_rows(self.path / f"{name}.npy", "r+") for name in "mq")
+        times = io.BytesIO()
+        np.save(times, t, allow_pickle=False)
+        text, rows_of_t = _json(content), times.getvalue()
+        self._sums[3:5] = (_sum_rows(saved, 0, rows) for saved in (self.m, self.q))
+        coming = [zlib.crc32(text), zlib.crc32(rows_of_t)]
+        state = {**state, "coming": np.array(coming, np.uint32)}
+        _write_state(self.path, state, self._sums[:5])
+        _write(self.path / "t.npy", lambda file: file.write(rows_of_t))
+        _write(self.path / "run.json", lambda file: file.write(text))
+        self.close()
+        self._lock = _lock(self.path / "run.json")  # it is another file now
+        self._sums[0], self._sums[2] = coming
+        self.content, self.t = content, _open_rows(self.path / "t.npy", "r")
+        self.rows = rows
 
     @classmethod
     def create(
@@ -133,7 +167,7 @@ class RunFiles:
                 del rows
             _write(building / "t.npy", lambda file: np.save(file, t, allow_pickle=False))
             _write(building / "setup.npz", lambda file: np.savez(file, **setup))  # type: ignore[arg-type]
-            text = json.dumps({"format": FORMAT, "version": VERSION, **content}, indent=1).encode()
+            text = _json(content)
             _write(building / "run.json", lambda file: file.write(text))
             sums = [zlib.crc32(text), *(_sum_file(building / name) for name in NAMES[1:3]), 0, 0]
             _write_state(building, state, sums)
@@ -302,6 +336,10 @@ def _read_json(path: Path) -> tuple[bytes, dict[str, Any]]:
         return text, dict(content)
 
 
+def _json(content: dict[str, Any]) -> bytes:
+    return json.dumps({"format": FORMAT, "version": VERSION, **content}, indent=1).encode()
+
+
 def _read_npz(path: Path) -> Arrays:
     import zipfile
 
@@ -328,6 +366,23 @@ def _open_rows(path: Path, mode: Any) -> Any:
         fits = 0 <= needed <= size and min(shape, default=0) >= 0
         require(fits, f"it has {size} bytes, the shape {shape} needs {needed}")
         return np.memmap(file, np.float64, mode, offset=at, shape=shape)
+
+
+def _enlarge(path: Path, shape: tuple[int, ...]) -> None:
+    """Give a file of rows this shape, with more rows, which are zero."""
+    with naming_file(path), _open(path, "r+b") as file:
+        version = npy.read_magic(file)
+        require(version == (1, 0), f"version {version} of the format cannot be made longer")
+        _, _, dtype = npy.read_array_header_1_0(file)
+        at, header = file.tell(), io.BytesIO()
+        facts = {"descr": npy.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+        npy.write_array_header_1_0(header, facts)
+        require(len(header.getvalue()) == at, "its header has no room for more rows")
+        file.truncate(at + 8 * math.prod(shape))
+        _reserve(path, np.empty(1))
+        file.seek(0)
+        file.write(header.getvalue())
+        os.fsync(file.fileno())
 
 
 def _write(path: Path, write: Callable[[Any], Any]) -> None:

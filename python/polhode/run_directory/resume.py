@@ -13,6 +13,7 @@ import numpy as np
 from polhode import _arrays, _core
 from polhode._arrays import closed
 from polhode.integration import loop
+from polhode.integration.arguments import check
 from polhode.integration.loop import Callback
 from polhode.integration.state import Settings, State
 from polhode.integration.trajectory import Trajectory
@@ -140,9 +141,9 @@ def _compare(name: str, now: Any, before: Any, where: str) -> None:
     if name == "torque":  # the terms are compared when they are read
         count = f"{len(now)} terms, but {where} has {len(before)}"
         require(len(now) == len(before), f"torque has {count}")
-    elif name == "axes" and (now is None) != (before is None):
-        frames = [value if value is None else value.tolist() for value in (now, before)]
-        raise ValueError(f"axes is {frames[0]}, but {where} has {frames[1]}")
+    elif name in {"axes", "breaks"} and (now is None) != (before is None):
+        found = [value if value is None else value.tolist() for value in (now, before)]
+        raise ValueError(f"{name} is {found[0]}, but {where} has {found[1]}")
     elif isinstance(now, np.ndarray):
         shapes = f"{now.shape}, but in {where} it is of shape {before.shape}"
         require(now.shape == before.shape, f"{name} is of shape {shapes}")
@@ -167,11 +168,12 @@ def resume(
     path: str | os.PathLike[str],
     torque: TorqueLike = None,
     *,
+    n_steps: int | None = None,
     threads: int | None = None,
     progress: bool = False,
     callback: Callback | None = None,
 ) -> Trajectory:
-    """Continue an integration that `integrate(save_to=path)` began and did not finish.
+    """Continue an integration that `integrate(save_to=path)` began.
 
     Parameters
     ----------
@@ -181,6 +183,10 @@ def resume(
         Models and their parameters are stored. Python functions and compiled functions are not
         stored and must be given here again: either only these, or the whole torque as before. They
         are recognised by their values, see Notes.
+    n_steps : int, optional
+        The number of steps in all, at least as many as before: the run goes on beyond its end, and
+        is then the run of that many steps, bit for bit. Its end before is no longer saved unless it
+        is a `save_every`-th step. None: as many as before.
     threads : int, optional
         Number of threads; None: the same as before.
     progress : bool, optional
@@ -205,7 +211,8 @@ def resume(
         service of the server runs.
     ValueError
         If the files are damaged, belong to several runs or are not an integration of polhode (the
-        message names the file), or if a required torque is missing or returns other values.
+        message names the file), or if a required torque is missing or returns other values. Also
+        if `n_steps` is smaller than before, or the run has an `h` for each step.
 
     Warns
     -----
@@ -242,7 +249,7 @@ def resume(
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be a function, not {type(callback).__name__}")
-    with RunFiles(as_path(path), True) as files:
+    with RunFiles(as_path(path), True, n_steps is not None) as files:
         settings = _read_settings(files, torque)
         if threads is not None:
             settings = dataclasses.replace(settings, threads=_arrays.thread_count(threads))
@@ -251,7 +258,30 @@ def resume(
         if files.writing:
             for term in settings.torque:
                 term.check_present()
+        if n_steps is not None and n_steps != settings.n_steps:
+            run = _longer(run, state, n_steps)
         return run.run(state, progress, callback)
+
+
+def _longer(run: StoredRun, state: State, n_steps: int) -> StoredRun:
+    """The same run with more steps in all."""
+    old, count = run.settings, _arrays.step_count(n_steps)
+    where = f"the run in {str(run.files.path)!r}"
+    if count < old.n_steps:
+        raise ValueError(f"n_steps must be at least {old.n_steps}, the steps of {where}")
+    if old.h.ndim:
+        raise ValueError(f"n_steps: {where} has an h for each of its {old.n_steps} steps")
+    settings = dataclasses.replace(old, n_steps=count)
+    check(settings)
+    state.rows = min(settings.saves(state.step), state.rows)
+    run.files.lengthen(
+        schema.write(settings)[0],
+        settings.saved_times(),
+        {**run.files.state, "rows": np.array(state.rows)},
+    )
+    longer = StoredRun(run.files, settings)
+    longer.commit(state)
+    return longer
 
 
 def load(path: str | os.PathLike[str], torque: TorqueLike = None) -> Trajectory:
@@ -276,7 +306,8 @@ def _continued(run: StoredRun) -> State:
         )
         require(found == fitting, f"arrays of the shapes {found}, not {fitting}")
         fits = 0 <= state.step <= settings.n_steps and state.rows == files.rows
-        fits = fits and state.rows in (settings.saves(state.step), 0)
+        every = state.step // settings.save_every + 1  # of a run that is being made longer
+        fits = fits and state.rows in (settings.saves(state.step), every, 0)
         require(fits, f"{state.rows} rows after {state.step} steps")
     run.compare_values(state)
     if files.writing:
@@ -301,7 +332,7 @@ def _read_settings(files: RunFiles, torque: TorqueLike) -> Settings:
     values["torque"] = _terms(files, stored, as_terms(torque))
     with naming_file(files.path / "run.json"):
         settings = Settings(**values)
-        require(len(files.t) == settings.saves(count), f"{len(files.t)} rows for {count} steps")
+        files.shorten(settings.saves(count), count)
     return settings
 
 
