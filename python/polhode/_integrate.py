@@ -197,7 +197,8 @@ def integrate(
     >>> traj.m[-1].round(6)
     array([-0.388261, -0.095514, -0.916637])
     """
-    plain = save_to is callback is threads is omega0 is t_eval is breaks is events is None
+    plain = save_to is None and callback is None and threads is None and omega0 is None
+    plain = plain and t_eval is None and breaks is None and events is None
     if plain and not (options or compensated or resume or progress):
         short = at_once(torque, splitting, method, h, n_steps, t0, save_every, inertia, m0, q0)
         if short is not None:

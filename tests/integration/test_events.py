@@ -120,7 +120,8 @@ def test_all_runs_have_events(options: Any) -> None:
     assert sum(map(len, batch.t_events[1])) > 4  # type: ignore[index]
     for body in range(len(BODIES)):
         t, m, q = (getattr(batch, f"{x}_events")[1][body] for x in "tmq")
-        close(upright(t, m, q), 0.0, atol=1e-13)
+        # A multistep method starts anew for parts of a step, so that its map has a jump at the end.
+        close(upright(t, m, q), 0.0, atol=1e-5 if "h" in options else 1e-13)
 
 
 def test_body_axes_and_shapes() -> None:

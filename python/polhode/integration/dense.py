@@ -41,13 +41,13 @@ class Ways:
         self._move(begin, end, self.bodies * row, t[row], t_end[row], m, q)
 
     def move_bodies(
-        self, at: Integers, t: Array, t_end: Array, m: Array, q: Array, step: int | None = None
+        self, at: Integers, t: Array, t_end: Array, m: Array, q: Array, step: Integers | None = None
     ) -> None:
         """The same for bodies with the numbers `at` (E,) among all R states of the batch.
 
         Torques in Python, and those that may depend on other bodies, are evaluated for the whole
-        batch: it is moved, once for each of the times, and the result used for these bodies. If
-        given, all times are in step number `step`.
+        batch: it is moved, once for each of the times, and the result used for these bodies. The
+        times of a body are in step number `step`, if given.
         """
         row, body = np.divmod(at, max(1, self.bodies))
         if self.settings.per_body:
@@ -74,7 +74,7 @@ class Ways:
         t_end: Array,
         m: Array,
         q: Array,
-        step: int | None = None,
+        step: Integers | None = None,
     ) -> None:
         count = np.zeros_like(begin)
         if history := METHODS[self.settings.method].history:

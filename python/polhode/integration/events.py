@@ -38,26 +38,35 @@ class Events:
         """The start, from which on signs are compared."""
         self._values = [self._value(k, t, m, q) for k in range(len(self.functions))]
 
-    def observe(self, n: int, t: Array, m: Array, q: Array) -> bool:
-        """Find the events of step n, with the times t, momenta m and attitudes q of its ends.
-
-        Returns whether all bodies have ended.
-        """
-        found: list[tuple[Any, ...]] = []
+    def observe(self, n: Integers, t: Array, m: Array, q: Array) -> None:
+        """Find the events between states, after the numbers of steps n; t, m and q there."""
         bodies = self._ways.bodies
-        states = m.reshape(2, bodies, 3), q.reshape(2, bodies, *q.shape[m.ndim - 1 :])
+        rows = len(t)
+        states = m.reshape(rows, bodies, 3), q.reshape(rows, bodies, *q.shape[m.ndim - 1 :])
+        found: list[tuple[Any, ...]] = []
         for k, sign in enumerate(self._directions):
-            before, now = self._values[k], self._value(k, t[1], m[1], q[1])
-            self._values[k] = now
+            later = [self._value(k, *state) for state in zip(t[1:], m[1:], q[1:], strict=True)]
+            values = np.stack([self._values[k], *later])
+            self._values[k] = values[-1]
+            before, now = values[:-1], values[1:]
             up, down = (before < 0.0) & (now >= 0.0), (before > 0.0) & (now <= 0.0)
             crosses = (up & (sign >= 0.0)) | (down & (sign <= 0.0))
-            at = np.flatnonzero(crosses & np.isnan(self.ended))
-            if len(at):
-                located = self._locate(k, at, n, t, states, (before, now))
-                found.append((np.full(len(at), k), at, *located))
+            step, at = np.nonzero(crosses & np.isnan(self.ended))
+            for these in _first_of_each(at):
+                where = k, step[these], at[these]
+                found.append(
+                    (np.full(len(these), k), where[2], *self._locate(*where, n, t, states, values))
+                )
         if found:
             self._enter(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
-        return bool(self._limits.any()) and not np.isnan(self.ended).any()
+
+    @property
+    def end(self) -> float | None:
+        """The time when the last body ended, if all have."""
+        if not self._limits.any() or np.isnan(self.ended).any() or not self.ended.size:
+            return None
+        sign = self._settings.direction
+        return sign * float(np.max(sign * self.ended))
 
     def _value(self, k: int, t: float | Array, m: Array, q: Array) -> Array:
         """Event number k at a state of the batch, (bodies,)."""
@@ -72,28 +81,30 @@ class Events:
     def _locate(
         self,
         k: int,
+        step: Integers,
         at: Integers,
-        n: int,
+        n: Integers,
         t: Array,
         states: tuple[Array, Array],
-        values: tuple[Array, Array],
+        values: Array,
     ) -> tuple[Array, ...]:
-        """Times and states at which event k of the bodies `at` is zero, in step n.
+        """Times and states at which event k of the bodies `at`, each once, is zero.
 
-        t (2,), `states` (2, bodies, ...) and `values` (2, bodies) are those at its ends.
+        Each is between the states number `step` and `step` + 1 of t, `states` and `values`.
         """
-        trial = [a[0].copy() for a in states]
-        times = np.full(self._ways.bodies, t[0])
-        before, now = (value[at] for value in values)
-        nearer = np.where(np.abs(before) < np.abs(now), 0, 1)
+        trial, times = [a[0].copy() for a in states], np.full(self._ways.bodies, t[0])
+        starts = [a[step, at] for a in states]
+        before, now = values[step, at], values[step + 1, at]
+        nearer = np.where(np.abs(before) < np.abs(now), step, step + 1)
         found = [t[nearer], *(a[nearer, at] for a in states)]
         least = np.minimum(np.abs(before), np.abs(now))
 
         def evaluate(which: Integers, x: Array) -> Array:
             bodies = at[which]
-            for to, start in zip(trial, states, strict=True):
-                to[bodies] = start[0, bodies]
-            self._ways.move_bodies(bodies, np.full(len(x), t[0]), x, trial[0], trial[1], n)
+            for to, start in zip(trial, starts, strict=True):
+                to[bodies] = start[which]
+            begin = step[which]
+            self._ways.move_bodies(bodies, t[begin], x, trial[0], trial[1], n[begin])
             times[bodies] = x
             value = self._value(k, times, *trial)[bodies]
             closer = np.abs(value) <= least[which]  # also of a jump: the last point
@@ -103,7 +114,7 @@ class Events:
                 to[best] = of[bodies[closer]]
             return value
 
-        bracket(evaluate, np.full(len(at), t[0]), np.full(len(at), t[1]), before, now)
+        bracket(evaluate, t[step], t[step + 1], before, now)
         return tuple(found)
 
     def _enter(self, event: Integers, body: Integers, t: Array, m: Array, q: Array) -> None:
@@ -123,7 +134,7 @@ class Events:
 
     def last_state(self) -> tuple[float, Array, Array]:
         """Time and state when the last body ended; the others are NaN."""
-        t = float(np.max(self._settings.direction * self.ended)) * self._settings.direction
+        t = self.end or 0.0
         _, body, times, m, q = self._found[-1]
         last = times == t
         result = []
@@ -155,6 +166,15 @@ class Events:
                 else parts
             )
         return lists[0], lists[1], lists[2]
+
+
+def _first_of_each(numbers: Integers) -> list[Integers]:
+    """Places in a list: the first of each number, then the second of each, and so on."""
+    order = np.argsort(numbers, kind="stable")
+    _, begin = np.unique(numbers[order], return_index=True)
+    rank = np.arange(len(order))
+    rank -= np.repeat(begin, np.diff(np.append(begin, len(order))))
+    return [order[rank == r] for r in range(int(rank.max(initial=-1)) + 1)]
 
 
 def bracket(

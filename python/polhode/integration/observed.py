@@ -17,7 +17,7 @@ from polhode.integration.loop import Observe, in_core
 from polhode.integration.state import Settings, State
 
 #: Steps, and states of a body, that are in memory at a time.
-MOST_STEPS, MOST_STATES = 64, 2**16
+MOST_STEPS, MOST_STATES = 64, 2**18
 
 
 class Observed:
@@ -58,11 +58,13 @@ class Observed:
         t = self.settings.times_at(n)
         if n_steps == 0:
             self.events.begin(t[0], m[0], q[0])
-        for k in range(len(n) - 1):
-            if self.events.observe(int(n[k]), t[k : k + 2], m[k : k + 2], q[k : k + 2]):
-                self.stopped = True
-                n, t = n[: k + 2], t[: k + 2]
-                break
+        else:
+            self.events.observe(n, t, m[: len(n)], q[: len(n)])
+        end = self.events.end
+        if end is not None:
+            self.stopped = True
+            n = n[: 1 + np.searchsorted(self.settings.direction * t, self.settings.direction * end)]
+            t = t[: len(n)]
         last = len(n) - 1
         self._fill(n, t)
         self.done = int(n[-1])

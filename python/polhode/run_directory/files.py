@@ -107,6 +107,7 @@ class RunFiles:
         with naming_file(self.path / NAMES[k]):
             known = value == self._sums[k] or value == coming != 0
             require(known, f"checksum mismatch{of}, or state.npz of another run")
+        self._sums[k] = value
 
     def shorten(self, rows: int, steps: int) -> None:
         """Use this number of rows; there may be more if the run was about to be made longer."""
@@ -117,27 +118,24 @@ class RunFiles:
     def lengthen(self, content: dict[str, Any], t: Array, state: Arrays) -> None:
         """Make room for the times t, with other contents of run.json and state.npz.
 
-        If this is killed, the files are those of the shorter or of the longer run: state.npz is
-        written first and knows both. `rows` of the state may be fewer than before.
+        If this is killed, the files are those of one run or the other: state.npz knows both.
         """
         rows = int(state["rows"])
         for name, old in (("m", self.m), ("q", self.q)):
             _enlarge(self.path / f"{name}.npy", (len(t), *old.shape[1:]))
         self.m, self.q = (_open_rows(self.path / f"{name}.npy", "r+") for name in "mq")
-        times = io.BytesIO()
-        np.save(times, t, allow_pickle=False)
+        np.save(times := io.BytesIO(), t, allow_pickle=False)
         text, rows_of_t = _json(content), times.getvalue()
         self._sums[3:5] = (_sum_rows(saved, 0, rows) for saved in (self.m, self.q))
         coming = [zlib.crc32(text), zlib.crc32(rows_of_t)]
-        state = {**state, "coming": np.array(coming, np.uint32)}
-        _write_state(self.path, state, self._sums[:5])
+        coming_state = {**state, "coming": np.array(coming, np.uint32)}
+        _write_state(self.path, coming_state, self._sums[:5])
         _write(self.path / "t.npy", lambda file: file.write(rows_of_t))
         _write(self.path / "run.json", lambda file: file.write(text))
         self.close()
         self._lock = _lock(self.path / "run.json")  # it is another file now
         self._sums[0], self._sums[2] = coming
-        self.content, self.t = content, _open_rows(self.path / "t.npy", "r")
-        self.rows = rows
+        self.t, self.rows = _open_rows(self.path / "t.npy", "r"), rows
 
     @classmethod
     def create(
