@@ -116,20 +116,17 @@ class RunFiles:
         self.t, self.m, self.q = self.t[:rows], self.m[:rows], self.q[:rows]
 
     def lengthen(self, content: dict[str, Any], t: Array, state: Arrays) -> None:
-        """Make room for the times t, with other contents of run.json and state.npz.
-
-        If this is killed, the files are those of one run or the other: state.npz knows both.
-        """
+        """Make room for the times t; if this is killed, state.npz knows both runs."""
         rows = int(state["rows"])
         for name, old in (("m", self.m), ("q", self.q)):
             _enlarge(self.path / f"{name}.npy", (len(t), *old.shape[1:]))
         self.m, self.q = (_open_rows(self.path / f"{name}.npy", "r+") for name in "mq")
-        np.save(times := io.BytesIO(), t, allow_pickle=False)
-        text, rows_of_t = _json(content), times.getvalue()
+        np.save(file_of_t := io.BytesIO(), t, allow_pickle=False)
+        text, rows_of_t = _json(content), file_of_t.getvalue()
         self._sums[3:5] = (_sum_rows(saved, 0, rows) for saved in (self.m, self.q))
         coming = [zlib.crc32(text), zlib.crc32(rows_of_t)]
-        coming_state = {**state, "coming": np.array(coming, np.uint32)}
-        _write_state(self.path, coming_state, self._sums[:5])
+        both = {**state, "coming": np.array(coming, np.uint32)}
+        _write_state(self.path, both, self._sums[:5])
         _write(self.path / "t.npy", lambda file: file.write(rows_of_t))
         _write(self.path / "run.json", lambda file: file.write(text))
         self.close()
