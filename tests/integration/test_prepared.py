@@ -132,6 +132,13 @@ def test_bodies_that_are_not_finite_leave_their_neighbours_alone(slow: Any) -> N
         same(short.q, usual.q)
 
 
+def test_a_torque_that_is_not_finite_is_named_in_both_ways(slow: Any) -> None:
+    strong = ph.torques.HeavyTop([1e200, 0.0, 0.0], axis=[0.0, 1e200, 0.0])
+    for call in (ph.integrate, slow):
+        with pytest.warns(RuntimeWarning, match="the torque was not finite: 1 body is NaN"):
+            call(INERTIA, [0.3, 0.2, 0.1], [1, 0, 0, 0], 0.1, 5, torque=strong)
+
+
 def push(t: float, q: Any) -> Any:
     return 0.1 * q[..., 1:] + np.cos(t)
 
