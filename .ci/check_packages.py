@@ -20,6 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MOST_BYTES = 6_000_000
 MODULES = ("_core", "_quad")
+THREAD_DATA = "lib/libpolhode_thread_data.so"
 CMAKE = ("polhodeConfig.cmake", "polhodeConfig-release.cmake", "polhodeConfigVersion.cmake")
 METADATA = ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE")
 
@@ -48,7 +49,7 @@ def check_contents(wheel: Path, names: set[str]) -> list[str]:
     plain = {re.sub(r"^polhode-[^/]*\.dist-info/", "dist-info/", name) for name in names}
     plain = {re.sub(r"(_core|_quad)\.c\w+-.*\.so$", r"\1", name) for name in plain}
     plain.discard("dist-info/sboms/auditwheel.cdx.json")
-    expected = {f"polhode/{name}" for name in (*MODULES, "lib/libpolhode.so")}
+    expected = {f"polhode/{name}" for name in (*MODULES, "lib/libpolhode.so", THREAD_DATA)}
     expected |= {f"polhode/{name}" for name in tracked("python/polhode")}
     expected |= {f"polhode/include/{name}" for name in tracked("cpp/include")}
     expected |= {f"polhode/share/cmake/polhode/{name}" for name in CMAKE}

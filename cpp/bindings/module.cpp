@@ -7,6 +7,12 @@
 #include "levels.hpp"
 #include "polhode/threads.hpp"
 
+#ifdef POLHODE_OPENS_THREAD_DATA
+#include <dlfcn.h>
+
+#include <filesystem>
+#endif
+
 namespace py = pybind11;
 
 void register_array_functions(py::module_& module);
@@ -23,6 +29,16 @@ bool is_main_interpreter() {
     if (PyInterpreterState_Get() == PyInterpreterState_Main()) return true;
     PyErr_SetString(PyExc_ImportError, "polhode works in the main interpreter only");
     return false;
+}
+
+/// See thread_data.cpp.
+void open_thread_data() {
+#ifdef POLHODE_OPENS_THREAD_DATA
+    Dl_info module;
+    if (dladdr(reinterpret_cast<const void*>(&open_thread_data), &module) == 0) return;
+    const std::filesystem::path folder = std::filesystem::path(module.dli_fname).parent_path();
+    dlopen((folder / "lib/libpolhode_thread_data.so").c_str(), RTLD_NOW);
+#endif
 }
 
 }  // namespace
@@ -55,5 +71,6 @@ PYBIND11_MODULE(_core, module) {
 
 #undef PyInit__core
 extern "C" PYBIND11_EXPORT PyObject* PyInit__core() {
+    open_thread_data();
     return is_main_interpreter() ? pybind11_init_of_core() : nullptr;
 }

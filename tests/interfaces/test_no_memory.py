@@ -102,3 +102,11 @@ def test_without_memory_for_a_batch() -> None:
 def test_without_any_memory_in_a_new_thread(call: str) -> None:
     """The data of a thread have their place before it begins."""
     assert run(NONE, call) == "alive"
+
+
+def test_import_after_a_module_that_loaded_the_c_plus_plus_library() -> None:
+    """The data of threads does not need libstdc++ in the static block."""
+    pytest.importorskip("matplotlib")
+    program = "import matplotlib.pyplot, polhode; print(polhode.__version__)"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
