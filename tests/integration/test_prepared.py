@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
+import pickle
 import signal
 import threading
 import time
@@ -68,6 +70,18 @@ def test_short_calls_and_runs_have_the_bits_of_the_usual_way(
         assert (steps.t, steps.n_steps) == (usual.t[-1], 7)
         same(steps.m, usual.m[-1])
         same(steps.q, usual.q[-1])
+
+
+def test_a_short_trajectory_is_a_trajectory(slow: Any) -> None:
+    run = (INERTIA, [0.3, 0.2, 0.1], [1, 0, 0, 0], 0.1, 5)
+    short, usual = (call(*run, torque=TOP) for call in (ph.integrate, slow))
+    copied = pickle.loads(pickle.dumps(short))
+    for trajectory in (short, copied):
+        for each in dataclasses.fields(ph.Trajectory):
+            if each.name not in ("_settings", "torque"):
+                np.testing.assert_equal(getattr(trajectory, each.name), getattr(usual, each.name))
+        same(trajectory.energy(), usual.energy())
+        same(trajectory(0.23)[1], usual(0.23)[1])
 
 
 def test_ordinary_calls_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
