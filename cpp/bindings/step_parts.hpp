@@ -126,9 +126,11 @@ class Ways {
     void operator()(const Way& way, const Run& run) {
         list_.clear();
         const double h = (way.t_end - way.t) / static_cast<double>(way.count);
-        for (std::ptrdiff_t k = 0; k < way.count; ++k) {
-            const double begin = way.t + static_cast<double>(k) * h;
-            list_.add(begin, k + 1 == way.count ? way.t_end : begin + h, h);
+        double begin = way.t;
+        for (std::ptrdiff_t k = 1; k <= way.count; ++k) {
+            const double end = k == way.count ? way.t_end : way.t + static_cast<double>(k) * h;
+            list_.add(begin, end, h);
+            begin = end;
         }
         for (std::ptrdiff_t n = way.first; way.count == 0 && n <= way.last; ++n) {
             parts_.visit(problem_, n, [&](const StepParts::Part& part) {
