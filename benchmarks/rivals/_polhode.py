@@ -1,4 +1,4 @@
-"""Ours: the exact step of a free body, splittings around it for the heavy top."""
+"""Ours: the exact step of a free body; for the heavy top, splittings and direct integrators."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _exact(problem: Problem, _: float) -> Prepared:
     )
 
 
-def _split(splitting: str, problem: Problem, h: float) -> Prepared:
+def _integrate(splitting: str | None, method: str, problem: Problem, h: float) -> Prepared:
     assert problem.u0 is not None
     torque = ph.torques.HeavyTop(problem.u0)
     n_steps = round(problem.t_end / h)
@@ -33,6 +33,7 @@ def _split(splitting: str, problem: Problem, h: float) -> Prepared:
             n_steps,
             torque=torque,
             splitting=splitting,
+            method=method,
             save_every=n_steps,
             threads=1,
         )
@@ -46,11 +47,20 @@ _PACKAGE = [("polhode", "polhode")]
 OURS = [
     Rival("polhode exact", _PACKAGE, "one step of", {"free": (100.0,)}, _exact),
     *(
-        Rival(f"polhode {name}", _PACKAGE, "step", {"heavy-top": steps}, partial(_split, name))
-        for name, steps in {
-            "rkn6_14": (5.0, 2.0, 1.0, 0.5),
-            "aba864": (5.0, 2.0, 1.0, 0.5),
-            "sofroniou10_35": (10.0, 5.0, 2.5, 1.25),
-        }.items()
+        Rival(
+            f"polhode {splitting or method}",
+            _PACKAGE,
+            "step",
+            {"heavy-top": steps},
+            partial(_integrate, splitting, method),
+        )
+        for splitting, method, steps in [
+            ("rkn6_14", "exact", (5.0, 2.0, 1.0, 0.5)),
+            ("aba864", "exact", (5.0, 2.0, 1.0, 0.5)),
+            ("sofroniou10_35", "exact", (10.0, 5.0, 2.5, 1.25)),
+            (None, "rk8", (2.0, 1.0, 0.5, 0.25)),
+            (None, "adams8", (0.5, 0.25, 0.125, 0.0625)),
+            (None, "adams10", (0.25, 0.125, 0.0625)),
+        ]
     ),
 ]

@@ -179,6 +179,65 @@ class Integration {
         const double* const m = now_[0].data();
         return std::all_of(m, m + now_[0].size(), [](double x) { return std::isfinite(x); });
     }
+    /// Steps of `rk8` whose lengths follow from their errors, described by `register_splitting`.
+    py::tuple adapt(double t,
+                    const Doubles& times,
+                    const Doubles& m_saved,
+                    const Doubles& attitude_saved,
+                    const std::array<double, 3>& tolerance,
+                    double first_step,
+                    double max_step,
+                    bool one_step,
+                    bool begins) {
+        SplittingProblem p = problem_;
+        if (p.direct == nullptr || p.direct->runs == nullptr || times.size() == 0) {
+            throw py::value_error("no method with adaptive steps, or no times");
+        }
+        p.m_saved = mutable_rows(m_saved, 3, times.size() * bodies());
+        p.attitude_saved = mutable_rows(attitude_saved, components(), times.size() * bodies());
+        p.m_save_stride = 3 * bodies();
+        p.attitude_save_stride = components() * bodies();
+        p.first_step = begins ? 0 : 1;
+        p.n_steps = 1;
+        p.m_from = p.m, p.attitude_from = p.attitude;
+        p.keeps_state = true;
+        py::array_t<std::int64_t> steps(bodies()), rejected(bodies());
+        py::array_t<bool> lost(bodies());
+        std::fill_n(steps.mutable_data(), bodies(), 0);
+        std::fill_n(rejected.mutable_data(), bodies(), 0);
+        std::fill_n(lost.mutable_data(), bodies(), false);
+        const AdaptiveProblem adaptive{t,
+                                       times.data(),
+                                       times.size(),
+                                       {tolerance[0], tolerance[1], tolerance[2]},
+                                       first_step,
+                                       max_step,
+                                       begins,
+                                       one_step || p.whole != nullptr,
+                                       steps.mutable_data(),
+                                       rejected.mutable_data(),
+                                       lost.mutable_data()};
+        const auto run = dispatch::level_for(bodies()).adaptive->run;
+        if (adaptive.one_step) {
+            end_ = Clock::time_point::max();
+            in_parts_ = true;
+            const auto all = [&](std::ptrdiff_t, std::ptrdiff_t) { run(p, adaptive, 0, bodies()); };
+            if (p.whole != nullptr && p.whole->calls_back()) {
+                all(0, 1);
+            } else {
+                watch_.share(1, 1, 1, few_steps + 1, all);
+            }
+            in_parts_ = false;
+        } else {
+            watch_.share(
+                bodies(),
+                threads_,
+                whole_packs,
+                few_steps + 1,
+                [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(p, adaptive, begin, end); });
+        }
+        return py::make_tuple(steps, rejected, lost);
+    }
     /// m and attitude after the last `advance`, read-only.
     template <std::size_t i>
     Doubles now() const {

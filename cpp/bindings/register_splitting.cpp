@@ -69,6 +69,24 @@ threads: their number)")
             py::arg("seconds") = 0.0,
             "The next n_steps steps and their saves; none at first_step = 0: the start. It returns "
             "after about so many seconds.")
+        .def("adapt",
+             &b::Integration::adapt,
+             py::arg("t"),
+             py::arg("times"),
+             py::arg("m_saved"),
+             py::arg("attitude_saved"),
+             py::arg("tolerance"),
+             py::arg("first_step") = 0.0,
+             py::arg("max_step") = std::numeric_limits<double>::infinity(),
+             py::arg("one_step") = false,
+             py::arg("begins") = true,
+             "Steps of rk8 from the time t to the last of times, each of which ends a step; row k "
+             "of the arrays is the state at times[k]. tolerance: (rtol, atol_m, atol_q), the error "
+             "of a step is at most atol_m + rtol |m| in m and atol_q + rtol in q. first_step: 0 is "
+             "chosen. one_step: all bodies take the same steps, as they do if a function is called "
+             "or bodies interact. begins: the state is the start, else what an earlier call left. "
+             "Returns by body the steps that were accepted and rejected, and whether a step became "
+             "too short.")
         .def("move",
              &b::Integration::move,
              py::arg("ways"),

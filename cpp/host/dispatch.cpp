@@ -27,7 +27,8 @@ namespace {
      .torque_free = &torque_free_##level, \
      .motion = &motion_##level,           \
      .splitting = &splitting_##level,     \
-     .direct = &direct_##level},
+     .direct = &direct_##level,           \
+     .adaptive = &adaptive_##level},
 /// The levels of this build, the best first.
 constexpr Level levels[] = {POLHODE_EACH_LEVEL(POLHODE_LEVEL_ROW)};
 

@@ -68,6 +68,13 @@ struct SplittingTable {
     std::span<const TorqueModel> models;
 };
 
+struct AdaptiveTable {
+    void (*run)(const SplittingProblem& problem,
+                const AdaptiveProblem& adaptive,
+                std::ptrdiff_t begin,
+                std::ptrdiff_t end);
+};
+
 /// One row per method; one without stages is no direct integrator.
 struct DirectTable {
     const DirectMethod* rows;
@@ -81,6 +88,7 @@ struct Level {
     const MotionTable* motion;
     const SplittingTable* splitting;
     const DirectTable* direct;
+    const AdaptiveTable* adaptive;
 };
 
 /// The level in use, chosen at import: the best that the processor has, or POLHODE_ISA.
@@ -107,7 +115,8 @@ const char* processor_level();
     extern const TorqueFreeTable POLHODE_PASTE(torque_free, level); \
     extern const MotionTable POLHODE_PASTE(motion, level);          \
     extern const SplittingTable POLHODE_PASTE(splitting, level);    \
-    extern const DirectTable POLHODE_PASTE(direct, level);
+    extern const DirectTable POLHODE_PASTE(direct, level);          \
+    extern const AdaptiveTable POLHODE_PASTE(adaptive, level);
 #if defined(POLHODE_LEVEL)
 POLHODE_DECLARE_LEVEL(POLHODE_LEVEL)
 #endif

@@ -119,6 +119,23 @@ class Integration:
     threads: their number
     """
     def __init__(self, **kwargs: typing.Any) -> None: ...
+    def adapt(
+        self,
+        t: typing.SupportsFloat | typing.SupportsIndex,
+        times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        m_saved: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        attitude_saved: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        tolerance: typing.Annotated[
+            collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(3)"
+        ],
+        first_step: typing.SupportsFloat | typing.SupportsIndex = 0.0,
+        max_step: typing.SupportsFloat | typing.SupportsIndex = ...,
+        one_step: bool = False,
+        begins: bool = True,
+    ) -> tuple[typing.Any, ...]:
+        """
+        Steps of rk8 from the time t to the last of times, each of which ends a step; row k of the arrays is the state at times[k]. tolerance: (rtol, atol_m, atol_q), the error of a step is at most atol_m + rtol |m| in m and atol_q + rtol in q. first_step: 0 is chosen. one_step: all bodies take the same steps, as they do if a function is called or bodies interact. begins: the state is the start, else what an earlier call left. Returns by body the steps that were accepted and rejected, and whether a step became too short.
+        """
     def advance(self, n_steps: typing.Any) -> bool:
         """
         The next n_steps steps of a run without saves; none: the start. False if a momentum is not finite after them.

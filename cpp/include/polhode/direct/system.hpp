@@ -158,6 +158,32 @@ struct NoTorque {
     }
 };
 
+/// The rate of change of a pack with one torque model.
+template <class Model, class T>
+struct ModelSlope {
+    Equations<T> equations;
+    T unit, per_unit;
+    T p[Model::parameters] = {};
+
+    POLHODE_INLINE ModelSlope(const System<T>& s, const View& parameters, std::ptrdiff_t i)
+        : equations(s.equations),
+          unit(s.unit),
+          per_unit(power_of_two_reciprocal(s.unit)) {
+        if (parameters.data == nullptr) return;
+        if (parameters.body != 0) {
+            batch::load(batch::columns(parameters), i, lanes_v<T>, p);
+        } else {
+            batch::load(parameters, i, lanes_v<T>, p);
+        }
+    }
+    POLHODE_INLINE State<T> operator()(double t, const State<T>& y) const {
+        const Vec3<T> m = y.momentum();
+        const Quaternion<T> q = y.attitude();
+        const Vec3<T> f = Model::torque(p, t, unit * m, torque::Frame<T, false>{q});
+        return equations.slope(m, q, per_unit * f);
+    }
+};
+
 /// DirectRun::run of a method and a torque model.  A method has
 ///
 ///     Method(const System<T>&, const DirectSteps& steps);  // its numbers of one pack
@@ -171,24 +197,9 @@ void run_system(const DirectArguments& a,
                 const DirectSteps& steps,
                 std::ptrdiff_t begin,
                 std::ptrdiff_t end) {
-    T p[Model::parameters] = {};
-    if (parameters.data != nullptr) batch::load(parameters, begin, 1, p);
     for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
-        if (parameters.body != 0) batch::load(batch::columns(parameters), i, lanes_v<T>, p);
         System<T> system(a, i);
-        const bool scales = any(system.unit != 1.0);
-        const auto slope = [&](double t, const State<T>& y) POLHODE_INLINE_LAMBDA {
-            const Vec3<T> m = y.momentum();
-            const Quaternion<T> q = y.attitude();
-            Vec3<T> f;
-            if (scales) [[unlikely]] {
-                const Vec3<T> own = system.unit * m;
-                f = system.in_unit(Model::torque(p, t, own, torque::Frame<T, false>{q}));
-            } else {
-                f = Model::torque(p, t, m, torque::Frame<T, false>{q});
-            }
-            return system.equations.slope(m, q, f);
-        };
+        const ModelSlope<Model, T> slope(system, parameters, i);
         Method<T> method(system, steps);
         for (std::ptrdiff_t n = steps.first; n < steps.first + steps.count; ++n) {
             method.step(system.sum, steps, n, slope);

@@ -118,7 +118,7 @@ struct AdamsRun {
         int newest = history - 1;
 
         POLHODE_INLINE Of(const direct::System<T>& b, const DirectSteps& steps)
-            : h(steps.length(0)),
+            : h(steps.length(steps.first)),
               formulas(h),
               first_steps(h / adams_substeps(order)) {
             for (int k = 1; k <= history; ++k) {

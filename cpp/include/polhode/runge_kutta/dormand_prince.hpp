@@ -120,6 +120,12 @@ struct DormandPrinceStep {
     template <class T, class Slope>
     POLHODE_INLINE direct::State<T> change(const direct::State<T>& y, const Slope& slope) const {
         direct::State<T> slopes[Table::stages];
+        return change(y, slope, slopes);
+    }
+    template <class T, class Slope>
+    POLHODE_INLINE direct::State<T> change(const direct::State<T>& y,
+                                           const Slope& slope,
+                                           direct::State<T>* slopes) const {
         POLHODE_UNROLL
         for (int s = 0; s < Table::stages; ++s) slopes[s] = slope(s, stage(s, y, slopes));
         return end(slopes);
@@ -187,7 +193,16 @@ struct DormandPrinceRun {
 /// and the next such state.  Until its slope is known, the state of a stage is in the columns of
 /// the slope.
 inline constexpr int dormand_prince_columns = 3 + 7 * DormandPrince::stages;
-template <int first>
+struct EndOfStep {
+    template <class T>
+    POLHODE_INLINE static void end(direct::System<T>& b,
+                                   const DormandPrinceStep<double>& weights,
+                                   const direct::State<T>* slopes) {
+        b.sum.add(weights.end(slopes));
+        b.store();
+    }
+};
+template <int first, class End = EndOfStep>
 struct DormandPrinceStage {
     static constexpr int start = first;  ///< the momentum at the start of the step
     static constexpr int slopes = start + 3;
@@ -217,8 +232,7 @@ struct DormandPrinceStage {
             b.columns.keep(slopes + 7 * (s + 1), next);
             b.ask_at(next);
         } else {
-            sum.add(weights.end(slope));
-            b.store();
+            End::end(b, weights, slope);
         }
     }
 };

@@ -4,6 +4,8 @@
 /// How an integration with torque is described to the core: plain data, the same at every
 /// instruction-set level.
 
+#include <cstdint>
+
 #include "polhode/batch_arguments.hpp"
 #include "polhode/direct/arguments.hpp"
 #include "polhode/torque/arguments.hpp"
@@ -112,6 +114,27 @@ struct SplittingProblem {
     /// By body: set where m is finite and the torque is not.
     bool* nonfinite_torque = nullptr;
     WholeBatch* whole = nullptr;  ///< null: no body's torque depends on another body
+};
+
+/// The error of a step: of m at most atol_m + rtol |m|, of q at most atol_q + rtol.
+struct StepTolerance {
+    double rtol, atol_m, atol_q;
+};
+
+/// Steps whose lengths follow from their errors: from the time `t` to the last of `times`, each of
+/// which ends a step, whose states are the rows of the saves.
+struct AdaptiveProblem {
+    double t;
+    const double* times;
+    std::ptrdiff_t count;
+    StepTolerance tolerance;
+    double first_step;  ///< 0: chosen
+    double max_step;
+    bool begins;    ///< the state is the start; else `work` is that of an earlier call
+    bool one_step;  ///< all bodies take the same steps
+    // By body: steps that were accepted and rejected; whether a step became too short.
+    std::int64_t *steps, *rejected;
+    bool* lost;
 };
 
 }  // namespace polhode

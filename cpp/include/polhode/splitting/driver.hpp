@@ -18,6 +18,18 @@
 POLHODE_NAMESPACE_BEGIN
 namespace splitting {
 
+/// The loop of a direct integrator for the torque, if there is one: the torque is a single model,
+/// in the axes of the momentum and with the same parameters at all times.
+inline const DirectRun* direct_run(const SplittingProblem& p) {
+    if (p.whole != nullptr || p.axes.data != nullptr || p.term_count > 1) return nullptr;
+    if (p.term_count == 1 && p.terms[0].extra.table.bounds != nullptr) return nullptr;
+    const TorqueInfo* const model = p.term_count == 1 ? p.terms[0].model->info : nullptr;
+    for (int k = 0; k < p.direct->run_count; ++k) {
+        if (p.direct->runs[k].model == model) return p.direct->runs + k;
+    }
+    return nullptr;
+}
+
 /// The steps of a block.
 template <class T>
 class Steps {
@@ -36,7 +48,7 @@ class Steps {
             prepare(direct_);
             direct_.torque = derivatives_;
             direct_.work = block_.work;
-            run_ = find_run();
+            run_ = direct_run(problem);
         } else {
             prepare(flow_);
             flow_.m_out = block_.m;
@@ -102,7 +114,7 @@ class Steps {
         block_.store_state();
     }
 
-  private:
+  protected:
     /// What flows and stages of direct integrators both get.
     template <class Arguments>
     void prepare(Arguments& a) const {
@@ -122,19 +134,6 @@ class Steps {
             [this](std::ptrdiff_t begin, std::ptrdiff_t end) { problem_.flow(flow_, begin, end); });
         if (block_.compensated()) compensation_.after_flow();
         kick_.forget_torque();
-    }
-    /// The loop of the direct integrator for the torque, if there is one: the torque is a single
-    /// model, in the axes of the momentum and with the same parameters at all times.
-    const DirectRun* find_run() const {
-        const SplittingProblem& p = problem_;
-        if (p.whole != nullptr || block_.has_axes() || p.term_count > 1) return nullptr;
-        if (p.term_count == 1 && p.terms[0].extra.table.bounds != nullptr) return nullptr;
-        const TorqueInfo* const info = p.term_count == 1 ? p.terms[0].model->info : nullptr;
-        for (const DirectRun* run = p.direct->runs; run != p.direct->runs + p.direct->run_count;
-             ++run) {
-            if (run->model == info) return run;
-        }
-        return nullptr;
     }
     /// Steps of a direct integrator for one model.
     void direct_steps(std::ptrdiff_t first, std::ptrdiff_t count) {
