@@ -2,7 +2,7 @@
 
 - `step`: free motion, one step or several; `TorqueFreeMotion`: at any times.
 - `integrate`: motion under a torque, a model of `torques` or a function; it returns a `Trajectory`.
-  `resume` continues a run that is saved in files.
+  `resume` continues a run that is saved in files; `Run` is a run whose steps the caller takes.
 - `RigidBody`: a body from a tensor, moments and axes, or points; it has these functions as methods.
 - `energy`, `momentum`, `momentum_spatial`, `omega`, `casimir`: quantities of a state.
 - `methods`, `splittings`: the lists of methods and of splitting schemes.
