@@ -40,6 +40,15 @@ def models() -> dict[str, Any]:
         "Vessel, no damping": ph.torques.Vessel(0.1, 1.0, 0.5),
         "Vessel": ph.torques.Vessel(0.1, 1.0, 0.5, damping=[0.1, 0.1, 0.1]),
         "Dipole": ph.torques.Dipole([0.1, 0.0, 0.3], [0.0, 0.0, 1.0]),
+        "Damping": ph.torques.Damping([0.1, 0.1, 0.1]),
+        "Damping, space": ph.torques.Damping([0.1, 0.2, 0.1], frame="space"),
+        "InternalDissipation": ph.torques.InternalDissipation(0.01),
+        "BDot": ph.torques.BDot(0.1, samples, t),
+        "Gyrostat": ph.torques.Gyrostat([0.0, 0.0, 1.0]),
+        "GravityGradient, e = 0.1": ph.torques.GravityGradient(
+            orbit=ph.torques.Orbit(0.04, [1.0, 0.0, 0.0], [0.0, 0.2098, 0.0])
+        ),
+        "Dipole, field of time": ph.torques.Dipole([0.1, 0.0, 0.3], samples, t),
         "Constant": ph.torques.Constant(0.01 * U0),
         "Constant, space": ph.torques.Constant(0.01 * U0, frame="space"),
         "Prescribed": ph.torques.Prescribed(samples, t),

@@ -43,7 +43,8 @@ inline const TorqueModel& model(int index, std::ptrdiff_t bodies) {
 }
 
 /// A torque as Python describes it: (model, parameters), or (model, parameters, function, data,
-/// bounds, origins, independent) with addresses as integers; 0 and empty arrays mean "not given".
+/// bounds, origins, independent, table) with addresses as integers; 0 and empty arrays mean "not
+/// given".
 class Term {
   public:
     Term(const pybind11::tuple& description, std::ptrdiff_t bodies)
@@ -55,22 +56,21 @@ class Term {
             bounds_ = description[4].cast<Doubles>();
             origins_ = description[5].cast<Doubles>();
             needs_whole_batch_ = !description[6].cast<bool>();
+            if (description.size() > 7) table_ = description[7].cast<Doubles>();
         }
+        if (parameters_.size() > 0) term_.parameters = parameter_columns(parameters_, bodies);
         const std::ptrdiff_t intervals = origins_.size();
-        if (intervals == 0) {
-            if (parameters_.size() > 0) term_.parameters = parameter_columns(parameters_, bodies);
-            return;
-        }
-        if (parameters_.ndim() < 2 || parameters_.shape(0) != intervals ||
-            bounds_.size() + 1 != intervals) {
+        if (intervals == 0) return;
+        if (table_.ndim() < 2 || table_.shape(0) != intervals || bounds_.size() + 1 != intervals) {
             throw pybind11::value_error("arrays of the wrong size");
         }
-        const std::ptrdiff_t stride = parameters_.size() / intervals;
-        term_.extra.table = {bounds_.data(), origins_.data(), intervals, stride};
-        const std::vector<pybind11::ssize_t> shape(parameters_.shape() + 1,
-                                                   parameters_.shape() + parameters_.ndim());
-        term_.parameters =
-            parameter_columns(Doubles(shape, parameters_.data(), parameters_), bodies);
+        const std::vector<pybind11::ssize_t> shape(table_.shape() + 1,
+                                                   table_.shape() + table_.ndim());
+        term_.extra.table = {bounds_.data(),
+                             origins_.data(),
+                             intervals,
+                             parameter_columns(Doubles(shape, table_.data(), table_), bodies),
+                             table_.size() / intervals};
     }
     const TorqueTerm& operator*() const { return term_; }
     /// Whether the torque on a body may depend on other bodies.
@@ -83,7 +83,7 @@ class Term {
         return reinterpret_cast<Pointer>(number.cast<std::uintptr_t>());
     }
 
-    Doubles parameters_, bounds_, origins_;
+    Doubles parameters_, bounds_, origins_, table_;
     TorqueTerm term_{};
     bool needs_whole_batch_ = false;
 };

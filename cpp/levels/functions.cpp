@@ -9,6 +9,7 @@
 #include "polhode/bodies/symmetric_eigen.hpp"
 #include "polhode/magnus/table.hpp"
 #include "polhode/so3.hpp"
+#include "polhode/torque/kepler.hpp"
 #include "polhode/torque_free/motion_batch.hpp"
 
 POLHODE_NAMESPACE_BEGIN
@@ -223,6 +224,9 @@ constexpr dispatch::ArrayFunction rows[] = {
     row<scalar, vector, vector>("energy",
                                 [](const auto& a, const auto& b) { return bodies::energy(a, b); }),
     row<scalar, vector>("casimir", [](const auto& m) { return bodies::casimir(m); }),
+    row<scalar, scalar, scalar>(
+        "eccentric_anomaly",
+        [](const auto& M, const auto& e) { return torque::eccentric_anomaly(M, e); }),
     row<Turn<2>>("rate_magnus2"),
     row<Turn<4>>("rate_magnus4"),
     row<Turn<6>>("rate_magnus6"),

@@ -14,6 +14,7 @@ __all__: list[str] = [
     "contradiction",
     "describe",
     "direct_stages",
+    "eccentric_anomaly",
     "ellip_f",
     "ellip_f_kc2",
     "ellip_k",
@@ -286,6 +287,7 @@ agm: numpy.ufunc
 block_bodies: int
 build: dict[str, typing.Any]
 casimir: numpy.ufunc
+eccentric_anomaly: numpy.ufunc
 ellip_f: numpy.ufunc
 ellip_f_kc2: numpy.ufunc
 ellip_k: numpy.ufunc

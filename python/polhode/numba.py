@@ -59,9 +59,33 @@ from polhode.frb import frb_step, quat_step
 from polhode.integrators.table import methods, unknown_name
 from polhode.motion.torque_free import TorqueFreeMotion
 
-__all__ = ["motion"]
+__all__ = ["motion", "to_body", "to_space"]
 
 _NO_THREADS = f"threads must be None, -1 (all cores) or 1 ... {most_threads}"
+
+
+@register_jitable
+def to_body(q, v):
+    """Body components of the vector with the space components v, for compiled functions.
+
+    q is a unit quaternion, four numbers in a tuple or array, v three numbers; a tuple of three. For
+    example in a torque compiled with ``numba.cfunc``, see `torques.Compiled`::
+
+        u = to_body((q[0, i], q[1, i], q[2, i], q[3, i]), (0.0, 0.0, weight))
+    """
+    w, x, y, z = q[0], q[1], q[2], q[3]
+    a, b, c = 2 * (v[1] * z - v[2] * y), 2 * (v[2] * x - v[0] * z), 2 * (v[0] * y - v[1] * x)
+    return (
+        v[0] + (w * a + (b * z - c * y)),
+        v[1] + (w * b + (c * x - a * z)),
+        v[2] + (w * c + (a * y - b * x)),
+    )
+
+
+@register_jitable
+def to_space(q, v):
+    """Space components of the vector with the body components v, see `to_body`."""
+    return to_body((q[0], -q[1], -q[2], -q[3]), v)
 
 
 def init():

@@ -540,6 +540,8 @@ def model_of(rng: Generator, batch: tuple[int, ...]) -> tuple[str, Function, lis
             [one(), one(), one(), vector(), inertia],
         ),
         ("Dipole", t.Dipole, [vector(), vector()]),
+        ("Damping", lambda d, i: t.Damping(np.abs(d), "space", inertia=i), [vector(), inertia]),
+        ("Gyrostat", lambda v, x, i: t.Gyrostat(v, x, inertia=i), [samples, times, inertia]),
         ("Constant", lambda v: t.Constant(v, "space"), [vector()]),
         ("Prescribed", lambda v, x: t.Prescribed(v, times=x), [samples, times]),
     ]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compare import same
+from compare import close, same
 
 import polhode as ph
 
@@ -235,3 +235,17 @@ def test_threads_and_the_cache_of_numba(tmp_path: Path) -> None:
         )
         assert not done.returncode, done.stderr
         assert done.stdout.split() == counts.split()
+
+
+@numba.njit
+def around(q, v):
+    u = polhode_numba.to_body(q, (v[0], v[1], v[2]))
+    return np.array(u), np.array(polhode_numba.to_space(q, u))
+
+
+def test_vectors_in_the_body_frame() -> None:
+    q = Q[0] / np.linalg.norm(Q[0])
+    body, space = around(q, M[0])
+    close(body, ph.so3.rotate(ph.so3.conjugate(q), M[0]), atol=1e-15)
+    close(space, M[0], atol=1e-15)
+    close(polhode_numba.to_body(tuple(q), tuple(M[0])), body, atol=1e-15)

@@ -38,11 +38,17 @@ def momentum(t: float) -> Any:
 
 
 TORQUES: dict[str, Any] = {
+    "BDot": torques.BDot(0.3, [0.1, 0.2, 0.3]),
     "Constant": torques.Constant([0.0, 0.0, 0.1]),
+    "Damping": torques.Damping([0.1, 0.2, 0.3]),
     "Dipole": torques.Dipole([0.0, 0.0, 1.0], [0.1, 0.0, 0.0]),
     "Function": torques.Function(pull),
-    "GravityGradient": torques.GravityGradient.circular(1.0, 2.0),
+    "GravityGradient": torques.GravityGradient(
+        orbit=torques.Orbit(1.0, [2.0, 0.0, 0.0], [0.0, 0.6, 0.2])
+    ),
+    "Gyrostat": torques.Gyrostat([0.1, 0.2, 0.3]),
     "HeavyTop": torques.HeavyTop([0.0, 0.0, 0.1]),
+    "InternalDissipation": torques.InternalDissipation(0.1),
     "LagrangeTop": torques.LagrangeTop(0.1),
     "Prescribed": torques.Prescribed([[0.0, 0.0, 0.1], [0.1, 0.0, 0.1]], [-1.0, 1.0]),
     "SoftWall": torques.SoftWall(),
@@ -143,7 +149,7 @@ def all_same(got: Any, want: Any) -> None:
 
 def test_every_torque_is_here() -> None:
     known = {name for name in torques.__all__ if isinstance(getattr(torques, name), type)}
-    assert known - {"Torque", "Model", "Compiled"} == set(TORQUES)
+    assert known - {"Torque", "Model", "Compiled", "Orbit"} == set(TORQUES)
 
 
 @pytest.mark.parametrize("copied", COPIES.values(), ids=COPIES)

@@ -197,6 +197,11 @@ def _check_terms(settings: Settings) -> None:
                 f"{who} needs a torque that does not depend on m, and {term!r} does: a function "
                 "that does not need m is written as torque(t, q)"
             )
+        if term.splits_only and settings.direct:
+            raise ValueError(
+                f"method {METHODS[settings.method].name!r} integrates a torque; {term!r} has none "
+                "and needs a splitting"
+            )
         if modified and not term.has_modified:
             raise ValueError(
                 f"splitting {scheme.name!r} has a modified potential and needs W; {term!r} has none"

@@ -15,7 +15,7 @@ from polhode.integrators.splittings import Splitting
 from polhode.integrators.table import METHODS, row_of_name
 from polhode.run_directory.files import Arrays
 from polhode.torques import Model, Torque
-from polhode.torques._prescribed import Piecewise, is_piecewise
+from polhode.torques._tabulated import Piecewise, is_piecewise
 
 #: JSON values and arrays by name.
 Stored = tuple[dict[str, Any], Arrays]
@@ -165,7 +165,7 @@ def same_model(old: Torque, new: Torque) -> bool:
 def _arguments(term: Torque) -> dict[str, Any] | None:
     """The arguments of a torque's constructor; None if they cannot be stored.
 
-    A piecewise polynomial is several entries here, "values.c" and so on.
+    A piecewise polynomial or an orbit is several entries here, "values.c" and so on.
     """
     kind = type(term)
     given = term.arguments()
@@ -177,6 +177,9 @@ def _arguments(term: Torque) -> dict[str, Any] | None:
             polynomial = Piecewise.of(value)
             arguments |= {f"{name}.c": polynomial.c, f"{name}.x": polynomial.x}
             arguments[f"{name}.extrapolate"] = bool(polynomial.extrapolate)
+        elif isinstance(value, torques.Orbit):
+            parts = {key: getattr(value, key) for key in ("mu", "position", "velocity", "times")}
+            arguments |= {f"{name}.{key}": part for key, part in parts.items() if part is not None}
         else:
             arguments[name] = value
     with contextlib.suppress(TypeError, ValueError):
@@ -189,8 +192,9 @@ def _made(kind: type[Torque], arguments: dict[str, Any]) -> Torque:
     """The torque with the arguments that `_arguments` returned."""
     whole = {name: value for name, value in arguments.items() if "." not in name}
     for name in {name.partition(".")[0] for name in arguments if "." in name}:
-        parts = {part.name: arguments[f"{name}.{part.name}"] for part in fields(Piecewise)}
-        whole[name] = Piecewise(**parts)
+        start = f"{name}."
+        parts = {k.removeprefix(start): v for k, v in arguments.items() if k.startswith(start)}
+        whole[name] = torques.Orbit(**parts) if "mu" in parts else Piecewise(**parts)
     return kind(**whole)
 
 

@@ -10,20 +10,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from polhode.torques._b_dot import BDot, dipole_field
 from polhode.torques._base import Torque
 from polhode.torques._compiled import Compiled, is_compiled
+from polhode.torques._damping import Damping
 from polhode.torques._function import Function
 from polhode.torques._gravity_gradient import GravityGradient
+from polhode.torques._gyrostat import Gyrostat
 from polhode.torques._heavy_top import Dipole, HeavyTop, LagrangeTop
+from polhode.torques._internal_dissipation import InternalDissipation
 from polhode.torques._model import Model as Model
+from polhode.torques._orbit import Orbit
 from polhode.torques._prescribed import Constant, Prescribed
 from polhode.torques._soft_wall import SoftWall
 from polhode.torques._spatial_momentum import SpatialMomentum
 from polhode.torques._vessel import Vessel
 
 __all__ = [
-    "Compiled", "Constant", "Dipole", "Function", "GravityGradient", "HeavyTop", "LagrangeTop",
-    "Prescribed", "SoftWall", "SpatialMomentum", "Torque", "Vessel",
+    "BDot", "Compiled", "Constant", "Damping", "Dipole", "Function", "GravityGradient", "Gyrostat",
+    "HeavyTop", "InternalDissipation", "LagrangeTop", "Orbit", "Prescribed", "SoftWall",
+    "SpatialMomentum", "Torque", "Vessel", "dipole_field",
 ]  # fmt: skip
 
 # Pickles, messages and files of runs contain the class names with this module.

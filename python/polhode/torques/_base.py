@@ -34,6 +34,8 @@ class Torque:
         Whether the torque on a body does not depend on other bodies.
     known_derivatives : int
         Number of known derivatives of the angular momentum in space; the torque is the first.
+    splits_only : bool
+        Whether it works in splitting schemes only.
     gives_momentum : bool
         Whether `spatial_momentum` exists.
     span : (float, float) or None
@@ -51,6 +53,7 @@ class Torque:
     any_batch: bool = False
     independent: bool = False
     known_derivatives: int = 1
+    splits_only: bool = False
     gives_momentum: bool = False
     span: tuple[float, float] | None = None
     held: bool = False

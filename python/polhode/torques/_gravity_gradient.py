@@ -10,15 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 from polhode import _arrays
 from polhode._arrays import Array
 from polhode.torques._model import ModelOfInertia, finite, six
+from polhode.torques._orbit import Orbit
+from polhode.torques._tabulated import Tabulated
 
 
-class GravityGradient(ModelOfInertia):
-    """The gravity gradient torque on a satellite in a given circular orbit.
+class GravityGradient(Tabulated, ModelOfInertia):
+    """The gravity gradient torque on a satellite in a given orbit, circular or any other.
 
     Parameters
     ----------
-    mean_motion : array_like, shape (...)
-        Rate n of the orbit, radians per unit of time: sqrt(mu / R^3) at the radius R.
+    mean_motion : array_like, shape (...), optional
+        Rate n of a circular orbit, radians per unit of time: sqrt(mu / R^3) at the radius R.
     position : array_like, shape (..., 3), optional
         Direction from the planet's centre to the satellite at t = 0, space frame, of any length.
     normal : array_like, shape (..., 3), optional
@@ -30,20 +32,25 @@ class GravityGradient(ModelOfInertia):
     velocity : array_like, shape (..., 3), optional
         Velocity of the satellite at t = 0, space frame, in place of `normal`. Only the plane of
         `position` and `velocity` is used.
+    orbit : Orbit, optional
+        An eccentric or tabulated orbit, in place of `mean_motion`, `position`, `normal` and
+        `velocity`.
 
     Raises
     ------
     ValueError
         If `position` is not normal to `normal` (to 1e-8), or parallel to `velocity`.
     TypeError
-        If both `normal` and `velocity` are given.
+        If both `normal` and `velocity` are given, or `orbit` and something in its place.
 
     Notes
     -----
-    With r = Q.T @ (direction at time t): torque = 3 n^2 r x I r (body frame), potential = (3/2) n^2
-    r . I r, without the constant -(n^2/2) trace(I). The torque depends on time, so the energy is
-    not conserved; energy - n normal . (Q m) is (normal of length 1). The space frame does not
-    rotate. Source: the gravity of a point mass on a small body, to second order in its size over R.
+    With r = Q.T @ (direction at time t) and the distance R: torque = 3 mu/R^3 r x I r (body frame),
+    potential = (3/2) mu/R^3 r . I r, without -mu trace(I)/(2 R^3), which does not depend on the
+    attitude; in a circular orbit mu/R^3 = n^2. The torque depends on time, so the energy is not
+    conserved; in a circular orbit energy - n normal . (Q m) is (normal of length 1). The space
+    frame does not rotate. Source: the gravity of a point mass on a small body, to second order in
+    its size over R.
 
     Examples
     --------
@@ -61,14 +68,29 @@ class GravityGradient(ModelOfInertia):
 
     def __init__(
         self,
-        mean_motion: ArrayLike,
-        position: ArrayLike = (1.0, 0.0, 0.0),
+        mean_motion: ArrayLike | None = None,
+        position: ArrayLike | None = None,
         normal: ArrayLike | None = None,
         inertia: ArrayLike | None = None,
         tensor: ArrayLike | None = None,
         velocity: ArrayLike | None = None,
+        orbit: Orbit | None = None,
     ) -> None:
         self._set_inertia(inertia, tensor)
+        self.orbit = orbit
+        if orbit is not None:
+            circular = (mean_motion, position, normal, velocity)
+            if any(x is not None for x in circular) or not isinstance(orbit, Orbit):
+                raise TypeError(
+                    "orbit must be an Orbit, in place of the arguments of a circular one"
+                )
+            for name in ("mean_motion", "position", "normal", "velocity"):
+                setattr(self, name, None)
+            self._set_orbit(orbit)
+            return
+        if mean_motion is None:
+            raise TypeError("mean_motion or orbit is missing")
+        position = (1.0, 0.0, 0.0) if position is None else position
         if normal is not None and velocity is not None:
             raise TypeError("give normal or velocity, not both")
         name, second = ("normal", normal) if velocity is None else ("velocity", velocity)
@@ -102,9 +124,27 @@ class GravityGradient(ModelOfInertia):
         along = along - np.sum(along * up, axis=-1, keepdims=True) * up
         along = along / np.linalg.norm(along, axis=-1, keepdims=True)
         rate = self.mean_motion
+        ahead = np.cross(up, along)
+        self._circular = rate**2, along, rate[..., None] * ahead
+        self._set("gravity_gradient", self._weighted(rate**2), along, ahead, _last(rate, 0.0, 0.0))
+
+    def _set_orbit(self, orbit: Orbit) -> None:
+        if orbit.table is not None:
+            self._set_tabulated("gravity_gradient_table", orbit.table, self._weighted(orbit.mu))
+            return
+        n, M0, e = orbit.mean_motion, orbit.anomaly, orbit.eccentricity
+        self._set("gravity_gradient", self._weighted(n**2), *orbit.axes, _last(n, M0, e))
+
+    def _weighted(self, factor: Array) -> Array:
+        """3 factor I, six components."""
         full = self._full()
-        weighted = (3 * rate**2)[..., None, None] * (np.zeros((3, 3)) if full is None else full)
-        self._set("gravity_gradient", six(weighted), along, np.cross(up, along), rate[..., None])
+        return six((3 * factor)[..., None, None] * (np.zeros((3, 3)) if full is None else full))
+
+    def lvlh(self, t: ArrayLike) -> Array:
+        """Attitude (..., 4) of the orbit frame at times t, see `Orbit.lvlh`."""
+        if self.orbit is not None:
+            return self.orbit.lvlh(t)
+        return Orbit(*self._circular).lvlh(t)
 
     @classmethod
     def circular(
@@ -145,6 +185,11 @@ class GravityGradient(ModelOfInertia):
         position = np.cos(u)[..., None] * ascending + np.sin(u)[..., None] * ahead
         rate = np.sqrt(numbers[0] / numbers[1] ** 3)
         return cls(rate, position, normal, **inertia)
+
+
+def _last(*numbers: ArrayLike) -> Array:
+    """Numbers along a new last axis."""
+    return np.stack(np.broadcast_arrays(*numbers), axis=-1)
 
 
 def _of_satellites(position: Array, bad: NDArray[np.bool_]) -> tuple[Array, NDArray[np.bool_]]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from numpy.typing import ArrayLike
 
 from polhode.torques._model import Model, finite
+from polhode.torques._tabulated import Tabulated, TimeTable, is_piecewise
 
 
 class HeavyTop(Model):
@@ -72,20 +75,24 @@ class LagrangeTop(Model):
         self._set("lagrange_top", self.weight[..., None])
 
 
-class Dipole(Model):
+class Dipole(Tabulated):
     """A dipole fixed in the body, in a uniform field: molecules, compass needles, satellites.
 
     Parameters
     ----------
     moment : array_like, shape (..., 3)
         Dipole moment, body frame.
-    field : array_like, shape (..., 3)
-        Field, space frame: electric for an electric moment, magnetic for a magnetic one.
+    field : array_like or piecewise polynomial, shape (..., 3)
+        Field, space frame: electric for an electric moment, magnetic for a magnetic one. It is
+        constant; or varies in time, as samples (T, ..., 3) at `times` or as a piecewise polynomial
+        (see `Prescribed`), for example a spline through the field along an `Orbit`.
+    times : array_like, shape (T,), optional
+        Times of the samples, ascending.
 
     Notes
     -----
-    With F = Q.T @ field: torque = moment x F (body frame), potential = -moment . F. Conserved:
-    energy, and field . (Q m).
+    With F = Q.T @ field: torque = moment x F (body frame), potential = -moment . F. Conserved in a
+    constant field: energy, and field . (Q m).
 
     Examples
     --------
@@ -97,7 +104,13 @@ class Dipole(Model):
     array([0.000e+00, 6.188e-23, 0.000e+00])
     """
 
-    def __init__(self, moment: ArrayLike, field: ArrayLike) -> None:
-        self.moment, self.field = finite(("moment", moment, (3,)), ("field", field, (3,)))
+    def __init__(self, moment: ArrayLike, field: Any, times: ArrayLike | None = None) -> None:
+        (self.moment,) = finite(("moment", moment, (3,)))
+        table = TimeTable.of("field", field, times)
+        self.field, self.times = table.values, table.times
+        if len(table.origins) > 1 or is_piecewise(field):
+            self._set_tabulated("dipole", table, self.moment)
+            return
+        finite(("field", field, (3,)), ("moment", moment, (3,)))  # they broadcast
         # A heavy top whose weight is minus the field.
         self._set("heavy_top", -self.field, self.moment)

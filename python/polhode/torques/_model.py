@@ -192,6 +192,15 @@ class ModelOfInertia(Model):
         """The inertia as a tensor, from `inertia` or `tensor`."""
         return self.tensor if self.inertia is None else diagonal(self.inertia)
 
+    def _inverse(self) -> Array:
+        """The inverse of the inertia; 0 about the axis of a rod, and ones if it is not known."""
+        full = np.eye(3) if (known := self._full()) is None else known
+        if is_diagonal(full):
+            return diagonal(_reciprocal(np.diagonal(full, 0, -2, -1)))
+        values, vectors = np.linalg.eigh(full)
+        J = (vectors * _reciprocal(values)[..., None, :]) @ np.swapaxes(vectors, -2, -1)
+        return np.asarray(0.5 * (J + np.swapaxes(J, -2, -1)))
+
     def with_inertia(self, inertia: Array | None = None, tensor: Array | None = None) -> Torque:
         """The torque for these moments or tensors; unchanged if it already has an inertia."""
         if self._known:
@@ -206,6 +215,12 @@ class ModelOfInertia(Model):
                 "(`integrate` and `RigidBody.integrate` give their own)"
             )
         return super().core_term(shape, matrix)
+
+
+def _reciprocal(moments: Array) -> Array:
+    """1/moments; 0 for moments within 4 eps of the largest from zero."""
+    zero = moments <= 2.0**-50 * moments.max(axis=-1, keepdims=True)
+    return np.where(zero, 0.0, 1.0 / np.where(zero, 1.0, moments))
 
 
 def turned_tensor(axes: ArrayLike, tensor: Array) -> Array:

@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays
 from polhode._arrays import Array
-from polhode.torques._model import ModelOfInertia, diagonal, finite, is_diagonal, six, turned_tensor
+from polhode.torques._damping import Damping
+from polhode.torques._model import ModelOfInertia, diagonal, finite, six, turned_tensor
 
 
 class Vessel(ModelOfInertia):
@@ -38,9 +39,9 @@ class Vessel(ModelOfInertia):
     x u - D omega (body frame), potential = (mass gravity / 2) (gm_l u1^2 + gm_t u2^2). The third
     axis of space is vertical; yaw has no restoring moment.
 
-    With damping the torque depends on m. Where it is the only torque, a kick is the exact solution
-    of m' = torque at fixed attitude, in any axes. In a list with other torques, a kick is one
-    Runge-Kutta step. Source: [Gus10] eqs. (43) to (45).
+    With damping the torque depends on m. A kick is the exact solution of m' = torque at fixed
+    attitude, in any axes, also in a list with torques that do not depend on m. Source: [Gus10] eqs.
+    (43) to (45).
 
     Examples
     --------
@@ -87,16 +88,11 @@ class Vessel(ModelOfInertia):
             self._set("restoring", six(restoring))
             return
         damping_tensor = self._in_body(self.damping)
-        full = self._full()
-        if full is None:  # given later; any value works for `depends_on_m` etc.
-            full = np.eye(3)
-        if is_diagonal(full) and is_diagonal(damping_tensor):
-            moments, coefficients = (np.diagonal(x, 0, -2, -1) for x in (full, damping_tensor))
-            if (moments <= 0).any():
-                raise ValueError("a vessel with damping needs positive moments of inertia")
-            self._set("vessel", six(restoring), coefficients / moments)
-        else:
-            self._set("coupled_vessel", six(restoring), *_modes(full, damping_tensor))
+        drag = Damping(damping_tensor, inertia=self.inertia, tensor=self.tensor)
+        self._set(
+            "vessel" if drag.parameters.shape[-1] == 3 else "coupled_vessel",
+            six(restoring), drag.parameters,
+        )  # fmt: skip
 
     def _in_body(self, along_axes: Array) -> Array:
         """A tensor that is diagonal in the axes of the ship, in body components."""
@@ -104,16 +100,3 @@ class Vessel(ModelOfInertia):
         return (
             tensor if self.axes is None else turned_tensor(np.swapaxes(self.axes, -2, -1), tensor)
         )
-
-
-def _modes(inertia: Array, damping: Array) -> tuple[Array, Array, Array]:
-    """k, X and X^-1, matrices row by row, with damping inertia^-1 = X diag(k) X^-1."""
-    values, vectors = np.linalg.eigh(inertia)
-    if (values <= 0).any():
-        raise ValueError("a vessel with damping needs positive moments of inertia")
-    transposed = np.swapaxes(vectors, -2, -1)
-    root = np.sqrt(values)[..., None, :]
-    half, inverse = (vectors * root) @ transposed, (vectors / root) @ transposed
-    k, modes = np.linalg.eigh(inverse @ damping @ inverse)
-    X, X_inverse = half @ modes, np.swapaxes(modes, -2, -1) @ inverse
-    return k, X.reshape(*X.shape[:-2], 9), X_inverse.reshape(*X.shape[:-2], 9)

@@ -17,7 +17,8 @@ struct Runs {
         {nullptr, run_system<Method, NoTorque, T>},
         {&torque::HeavyTop::info, run_system<Method, torque::HeavyTop, T>},
         {&torque::LagrangeTop::info, run_system<Method, torque::LagrangeTop, T>},
-        {&torque::GravityGradient::info, run_system<Method, torque::GravityGradient, T>}};
+        {&torque::KeplerOrbit::info,
+         run_system<Method, torque::GravityGradient<torque::KeplerOrbit>, T>}};
 };
 template <template <class> class Method>
 constexpr void add_runs(DirectMethod& method) {

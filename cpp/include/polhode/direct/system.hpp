@@ -11,6 +11,7 @@
 #include "polhode/direct/equations.hpp"
 #include "polhode/so3.hpp"
 #include "polhode/torque/frame.hpp"
+#include "polhode/torque/table.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace direct {
@@ -179,7 +180,8 @@ struct ModelSlope {
     POLHODE_INLINE State<T> operator()(double t, const State<T>& y) const {
         const Vec3<T> m = y.momentum();
         const Quaternion<T> q = y.attitude();
-        const Vec3<T> f = Model::torque(p, t, unit * m, torque::Frame<T, false>{q});
+        const Vec3<T> f = torque::torque_at<Model>(
+            static_cast<const T*>(p), t, unit * m, torque::Frame<T, false>{q});
         return equations.slope(m, q, per_unit * f);
     }
 };

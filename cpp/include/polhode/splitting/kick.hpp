@@ -40,6 +40,15 @@ class Kick {
     /// @param saves  whether `between` is needed
     void operator()(const Stage& stage, double h, double t, const double* next, bool saves) {
         const double s = stage.coefficient * h;
+        if (!torque.turns) return kick(stage, h, t, next, saves);
+        if (torque.terms() == 1) return torque.turn(s, t);
+        torque.turn(s / 2, t);
+        kick(stage, h, t, next, saves);
+        torque.turn(s / 2, t);
+    }
+    /// The same, without turns of the bodies.
+    void kick(const Stage& stage, double h, double t, const double* next, bool saves) {
+        const double s = stage.coefficient * h;
         if (torque.exact_kick(s, t)) return;
         if (torque.depends_on_m) return problem_.midpoint_kicks ? midpoint(s, t) : rk4(s, t);
         // Two kicks with no flow between them have the same torque.  So the last kick of a step and

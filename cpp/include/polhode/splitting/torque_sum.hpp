@@ -4,6 +4,7 @@
 /// The torque on a block: the sum of its terms.  Terms get and return vectors in the body axes; the
 /// sum is along the principal axes.
 
+#include "polhode/so3.hpp"
 #include "polhode/splitting/block.hpp"
 #include "polhode/torque/frame.hpp"
 
@@ -14,6 +15,7 @@ template <class T>
 class TorqueSum {
   public:
     bool depends_on_t = false, depends_on_m = false;
+    bool turns = false;      ///< whether a term has `turn`
     MutableView rotation;    ///< angular velocity of the last `derivative_along`
     MutableView derivative;  ///< its result
 
@@ -28,7 +30,11 @@ class TorqueSum {
             depends_on_t = depends_on_t || model.info->depends_on_t;
             depends_on_m = depends_on_m || model.info->depends_on_m;
             if (model.given != nullptr) ++given_terms_;
+            turns = turns || model.turn != nullptr;
+            if (model.turn == nullptr && model.info->depends_on_m)
+                kicker_ = kicker_ == -1 && model.kick ? i : -2;
         }
+        if (given_terms_ > 0) kicker_ = -2;
         if (problem_.term_count > 0) select(0);
         // A function of the user may read m in any case.
         needs_m_ = depends_on_m || terms() > 1 || arguments_.extra.function != nullptr ||
@@ -99,15 +105,23 @@ class TorqueSum {
         if (block_.has_axes()) block_.to_principal_axes(out);
         return true;
     }
-    /// The exact flow of the torque for a time, if the term has it.
+    /// The exact flow of the torque for a time, if the only term that depends on m has it.
     bool exact_kick(double duration, double t) {
-        const TorqueModel* model = single();
-        if (model == nullptr || model->kick == nullptr) return false;
+        if (kicker_ < 0) return false;
         batch::copy(block_.m, rotation, 3, block_.padded);
         const bool rotates = block_.has_axes();
-        TorqueArguments& a = ask(t, block_.m, rotates ? derivative : block_.m);
+        TorqueArguments& a = ask(t, block_.m, derivative);
+        for (int i = 0; i < terms(); ++i) {
+            if (i == kicker_) continue;
+            select(i);
+            problem_.terms[i].model->torque(a, 0, block_.padded);
+            a.add = true;
+        }
+        select(kicker_);
+        a.rotation = derivative;
+        a.out = rotates ? derivative : block_.m;
         a.duration = duration;
-        model->kick(a, 0, block_.padded);
+        problem_.terms[kicker_].model->kick(a, 0, block_.padded);
         if (rotates) {
             // The change is rotated, and m itself is not rounded again.
             block_.for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
@@ -120,6 +134,25 @@ class TorqueSum {
             mark_nonfinite(i, block_.vec3(block_.m, i), rotation, block_.m);
         });
         return true;
+    }
+    /// Turns the bodies by the terms that do so, for a time; the momentum in space stays as it is.
+    void turn(double duration, double t) {
+        for (int i = 0; i < terms(); ++i) {
+            const TorqueModel& model = *problem_.terms[i].model;
+            if (model.turn == nullptr) continue;
+            TorqueArguments& a = ask(t, block_.m, derivative);
+            select(i);
+            a.duration = duration;
+            model.turn(a, 0, block_.padded);
+            if (block_.has_axes()) block_.to_principal_axes(derivative);
+            block_.for_each_pack([&](std::ptrdiff_t k) POLHODE_INLINE_LAMBDA {
+                const Quaternion<T> turned = so3::exp(block_.vec3(derivative, k));
+                batch::Attitude<T> attitude = block_.load_attitude(k);
+                attitude.rotate(turned);
+                block_.store(block_.attitude, k, attitude);
+                block_.store(block_.m, k, in_body_frame(turned, block_.vec3(block_.m, k)));
+            });
+        }
     }
     /// If the momentum in space is given, L(t): m = L(t) + a constant that the torque stores.
     /// @param begins  whether this is the start of the first step, which sets the constant
@@ -188,6 +221,7 @@ class TorqueSum {
         a.parameters = term.parameters;
         a.parameters.data += block_.begin * a.parameters.body;
         a.extra = term.extra;
+        a.extra.table.values.data += block_.begin * term.extra.table.values.body;
         a.state = block_.torque_state;
         for (int k = 0; k < i; ++k) {
             a.state.data += problem_.terms[k].model->states * a.state.component;
@@ -250,6 +284,7 @@ class TorqueSum {
     Block<T>& block_;
     const SplittingProblem& problem_;
     int given_terms_ = 0;
+    int kicker_ = -1;  ///< the term with an exact kick; negative: none
     bool needs_m_ = false;
     TorqueArguments arguments_{};
 };

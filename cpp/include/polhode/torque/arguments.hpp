@@ -26,10 +26,11 @@ using CompiledTorque = void (*)(std::int64_t n,
 /// Parameters that change from one interval of time to the next; interval k is between bounds k - 1
 /// and k and includes the lower one.
 struct TorqueTable {
-    const double* bounds;   ///< ascending; null: no table
+    const double* bounds;   ///< ascending
     const double* origins;  ///< the model's t is counted from the origin of its interval
     std::ptrdiff_t count;   ///< of intervals, one more than of bounds
-    std::ptrdiff_t stride;  ///< of `parameters`, from one interval to the next
+    View values;            ///< of the first interval, as TorqueTerm::parameters
+    std::ptrdiff_t stride;  ///< of `values`, from one interval to the next
 };
 
 /// Data of a term besides its parameters; usually empty.
@@ -51,7 +52,7 @@ struct Kicks {
 /// Properties of a model.
 struct TorqueInfo {
     const char* name;
-    int parameters;  ///< number of parameters per body
+    int parameters;  ///< number of parameters per body, with those of a table
     bool depends_on_t;
     bool depends_on_m;
     bool has_potential;
@@ -66,7 +67,7 @@ struct TorqueArguments {
     View attitude;    ///< body to space
     bool matrix;      ///< attitude is (3, 3), else a quaternion
     View parameters;  ///< of the model
-    View rotation;    ///< of `derivative`: angular velocity, body frame
+    View rotation;    ///< of `derivative`: angular velocity; of `kick`, if `add`: a constant torque
     MutableView out;  ///< torque, body frame; or its derivative; or the potential (component 0)
     bool add;         ///< add to `out`, else set it; a potential is always set
     TorqueExtra extra = {};
@@ -91,9 +92,12 @@ struct TorqueModel {
     TorqueFunction torque;
     TorqueFunction derivative;
     TorqueFunction potential;
-    /// The exact flow of m' = torque(t, m) for `duration` at fixed time and attitude: from `m` to
-    /// `out`.  Used if the term is the only one.
+    /// The exact flow of m' = torque(t, m), plus a constant torque, for `duration` at fixed time
+    /// and attitude: from `m` to `out`.  Used if no other term depends on m.
     TorqueFunction kick = nullptr;
+    /// The rotation vector by which the body turns in `duration` besides its free motion, with the
+    /// momentum in space constant: from `m` to `out`.
+    TorqueFunction turn = nullptr;
     /// W of a modified potential, if it does not follow from `derivative`.
     TorqueFunction modified = nullptr;
     /// Derivative number `order` of a given momentum, in the space frame.

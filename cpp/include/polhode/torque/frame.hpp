@@ -18,6 +18,7 @@ struct Frame {
         if constexpr (!Matrix) return {batch::load_quaternion<T>(v, i, count)};
     }
     POLHODE_INLINE Vec3<T> to_body(const Vec3<T>& v) const { return in_body_frame(attitude, v); }
+    POLHODE_INLINE Vec3<T> to_space(const Vec3<T>& v) const { return rotated(attitude, v); }
 };
 
 /// The torque of a potential that is quadratic in one direction u of the space frame; u is in the
@@ -44,7 +45,18 @@ struct QuadraticForm {
     POLHODE_INLINE Vec3<T> derivative(const Vec3<T>& u, const Vec3<T>& w) const {
         return cross(w, times(u)) + cross(u, times(w));
     }
-    POLHODE_INLINE T potential(const Vec3<T>& u) const { return 0.5 * dot(u, times(u)); }
+    /// u . S u.
+    POLHODE_INLINE T value(const Vec3<T>& u) const { return dot(u, times(u)); }
+    POLHODE_INLINE T potential(const Vec3<T>& u) const { return 0.5 * value(u); }
+    /// det(S) S^-1.
+    POLHODE_INLINE QuadraticForm cofactors() const {
+        return {fma(yy, zz, -(yz * yz)),
+                fma(xx, zz, -(xz * xz)),
+                fma(xx, yy, -(xy * xy)),
+                fma(xy, xz, -(xx * yz)),
+                fma(xy, yz, -(yy * xz)),
+                fma(xz, yz, -(zz * xy))};
+    }
 };
 
 }  // namespace torque

@@ -2,6 +2,7 @@
 
 #include "polhode/torque/arguments.hpp"
 #include "polhode/torque/frame.hpp"
+#include "polhode/torque/table.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace torque {
@@ -28,6 +29,23 @@ struct HeavyTop {
     template <class T, class F>
     POLHODE_INLINE static T potential(const T* p, double, const F& frame) {
         return dot(frame.to_body({p[0], p[1], p[2]}), {p[3], p[4], p[5]});
+    }
+};
+
+/// A dipole in a uniform field that is a piecewise cubic of time: a heavy top with the weight
+/// -field.
+///
+/// @param parameters  the moment (body frame); the cubic of an interval (space frame)
+struct DipoleInField : HeavyTop {
+    static constexpr int parameters = 3 + cubic_numbers;
+    static constexpr int tabulated = cubic_numbers;
+    static constexpr TorqueInfo info{"dipole", parameters, true, false, true, true};
+
+    template <class T>
+    POLHODE_INLINE static void at_time(T* p, double t) {
+        const Vec3<T> field = cubic(p + 3, t);
+        for (int k = 0; k < 3; ++k) p[3 + k] = p[k];
+        p[0] = -field.x, p[1] = -field.y, p[2] = -field.z;
     }
 };
 

@@ -8,20 +8,28 @@
 ///     template <class T, class Frame> static Vec3<T> torque(p, t, m, frame);
 ///     template <class T, class Frame> static Vec3<T> derivative(p, t, v, frame);
 ///     template <class T, class Frame> static T potential(p, t, frame);
+///     template <class T> static void at_time(p, t);
 ///     template <class T> static auto prepare(p, s);
-///     template <class T, class Frame> static Vec3<T> kick(p, t, prepared, m, frame);
+///     template <class T, class Frame> static Vec3<T> kick(p, t, prepared, m, f, frame);
+///     template <class T> static Vec3<T> turn(p, s, m);
 ///
-/// p are the parameters of a body.  `derivative` is the rate of the torque while the body turns at
-/// v.  It and the potential exist if the row of facts declares them.  `kick` is the exact flow of
-/// m' = torque over the time s, for a torque that depends on m.  A new model is one file and one
-/// row.
+/// p are the parameters of a body; the last M::tabulated of them, if declared, come from a table
+/// (see table.hpp).  `at_time`, if declared, first makes of them what the other functions take.
+/// `derivative` is the rate of the torque while the body turns at v.  It and the potential exist if
+/// the row of facts declares them.  `kick` is the exact flow of m' = torque + f over the time s at
+/// constant f, for a torque that depends on m.  `turn` is in place of it for a model that turns the
+/// body, see TorqueModel.  A new model is one file and one row.
 
 #include "polhode/torque/compiled.hpp"
+#include "polhode/torque/damping.hpp"
 #include "polhode/torque/gravity_gradient.hpp"
+#include "polhode/torque/gyrostat.hpp"
 #include "polhode/torque/heavy_top.hpp"
+#include "polhode/torque/internal_dissipation.hpp"
 #include "polhode/torque/kicks.hpp"
 #include "polhode/torque/prescribed.hpp"
 #include "polhode/torque/soft_wall.hpp"
+#include "polhode/torque/table.hpp"
 #include "polhode/torque/vessel.hpp"
 
 POLHODE_NAMESPACE_BEGIN
@@ -33,23 +41,52 @@ namespace detail {
 using torque_real = batch::one_register<batch_real>::type;
 
 /// What a model evaluates.
-enum class Part { torque, derivative, potential, kick };
+enum class Part { torque, derivative, potential, kick, turn };
+
+/// The parameters of a pack: those of its bodies, then those of the interval of time.
+template <class M, class T>
+POLHODE_INLINE void load_parameters(const TorqueArguments& a,
+                                    const View& own,
+                                    const View& table,
+                                    std::ptrdiff_t i,
+                                    int count,
+                                    T (&p)[M::parameters]) {
+    constexpr int last = tabulated<M>(), first = M::parameters - last;
+    if constexpr (first > 0) {
+        T part[first];
+        batch::load(own, i, count, part);
+        for (int k = 0; k < first; ++k) p[k] = part[k];
+    }
+    if constexpr (last > 0) {
+        T part[last];
+        batch::load(table, i, count, part);
+        for (int k = 0; k < last; ++k) p[first + k] = part[k];
+    }
+    if constexpr (requires { M::at_time(p, a.t); }) M::at_time(p, a.t);
+}
 
 /// A loop over at least one body: whole packs of arrays stored component by component.  Parameters
 /// shared by all bodies are loaded before.
 template <class M, Part part, bool Matrix, class T>
 void loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     constexpr int lanes = lanes_v<T>;
+    constexpr bool table = tabulated<M>() > 0;
     T p[M::parameters];
-    batch::load(a.parameters, begin, 1, p);
+    load_parameters<M>(a, a.parameters, a.extra.table.values, begin, 1, p);
     const auto prepare = [&]() POLHODE_INLINE_LAMBDA {
         if constexpr (part == Part::kick) return M::prepare(p, a.duration);
         if constexpr (part != Part::kick) return 0;
     };
     [[maybe_unused]] auto prepared = prepare();
     for (std::ptrdiff_t i = begin; i < end; i += lanes) {
-        if (a.parameters.body != 0) {
-            batch::load(columns(a.parameters), i, lanes, p);
+        if (a.parameters.body != 0 || (table && a.extra.table.values.body != 0)) {
+            const View &own = a.parameters, &values = a.extra.table.values;
+            load_parameters<M>(a,
+                               own.body != 0 ? columns(own) : own,
+                               values.body != 0 ? columns(values) : values,
+                               i,
+                               lanes,
+                               p);
             prepared = prepare();
         }
         const auto vector = [&](const View& v) POLHODE_INLINE_LAMBDA {
@@ -66,28 +103,15 @@ void loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
         if constexpr (part == Part::torque) f = M::torque(p, a.t, f, frame);
         if constexpr (part == Part::derivative)
             f = M::derivative(p, a.t, vector(a.rotation), frame);
-        if constexpr (part == Part::kick) f = M::kick(p, a.t, prepared, vector(a.m), frame);
-        if (part != Part::kick && a.add) f = vector(a.out) + f;
+        if constexpr (part == Part::kick) {
+            if (a.add) f = vector(a.rotation);
+            f = M::kick(p, a.t, prepared, vector(a.m), f, frame);
+        }
+        if constexpr (part == Part::turn) f = M::turn(p, a.duration, vector(a.m));
+        if (part <= Part::derivative && a.add) f = vector(a.out) + f;
         batch::store_vec3(columns(a.out), i, lanes, f);
         if (part == Part::torque && a.kicks.count > 0) do_kicks(a, i, f);
     }
-}
-
-/// The arguments of a model whose parameters change with time: those of the interval of a.t.
-inline TorqueArguments in_interval(TorqueArguments a) {
-    const TorqueTable& table = a.extra.table;
-    std::ptrdiff_t low = 0, high = table.count - 1;
-    while (low < high) {
-        const std::ptrdiff_t middle = low + (high - low) / 2;
-        if (a.t < table.bounds[middle]) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    a.parameters.data += low * table.stride;
-    a.t -= table.origins[low];
-    return a;
 }
 
 /// Part of a model for bodies in columns, whole packs.
@@ -96,11 +120,8 @@ void evaluate(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end
     if (begin >= end) return;
     const TorqueFunction loop =
         a.matrix ? detail::loop<M, part, true, T> : detail::loop<M, part, false, T>;
-    if (a.extra.table.bounds == nullptr) {
-        loop(a, begin, end);
-    } else {
-        loop(in_interval(a), begin, end);
-    }
+    if constexpr (tabulated<M>() > 0) return loop(in_interval(a), begin, end);
+    loop(a, begin, end);
 }
 
 }  // namespace detail
@@ -111,21 +132,33 @@ constexpr TorqueModel row() {
     TorqueModel model{&M::info, evaluate<M, Part::torque>, nullptr, nullptr};
     if constexpr (M::info.has_derivative) model.derivative = evaluate<M, Part::derivative>;
     if constexpr (M::info.has_potential) model.potential = evaluate<M, Part::potential>;
-    if constexpr (M::info.depends_on_m) model.kick = evaluate<M, Part::kick>;
+    if constexpr (requires { &M::template turn<torque_real>; }) {
+        model.turn = evaluate<M, Part::turn>;
+    } else if constexpr (M::info.depends_on_m) {
+        model.kick = evaluate<M, Part::kick>;
+    }
     return model;
 }
 
 inline constexpr TorqueModel models[] = {row<HeavyTop>(),
+                                         row<DipoleInField>(),
                                          row<LagrangeTop>(),
                                          row<SoftWall>(),
-                                         row<GravityGradient>(),
+                                         row<GravityGradient<KeplerOrbit>>(),
+                                         row<GravityGradient<TabulatedOrbit>>(),
                                          row<Restoring>(),
-                                         row<Vessel>(),
-                                         row<CoupledVessel>(),
+                                         row<DampedVessel<Damping>>(),
+                                         row<DampedVessel<CoupledDamping>>(),
                                          row<Constant<false>>(),
                                          row<Constant<true>>(),
                                          row<Prescribed<false>>(),
                                          row<Prescribed<true>>(),
+                                         row<Damping>(),
+                                         row<CoupledDamping>(),
+                                         row<SpaceDamping>(),
+                                         row<Gyrostat>(),
+                                         row<BDot>(),
+                                         row<InternalDissipation>(),
                                          compiled::model<>,
                                          compiled::model_of_m<>};
 

@@ -2,6 +2,7 @@
 
 #include "polhode/torque/arguments.hpp"
 #include "polhode/torque/frame.hpp"
+#include "polhode/torque/table.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace torque {
@@ -31,31 +32,18 @@ struct Constant {
 
 /// A torque that is a piecewise cubic of time, in the body or in space.
 ///
-/// @param parameters  of an interval: c0, c1, c2, c3, three components each; c0 + c1 s + c2 s^2 +
-///                    c3 s^3 at the time s after its origin
+/// @param parameters  the cubic of an interval
 template <bool Space>
-struct Prescribed {
-    static constexpr int parameters = 12;
+struct Prescribed : Constant<Space> {
+    static constexpr int parameters = cubic_numbers;
+    static constexpr int tabulated = cubic_numbers;
     static constexpr TorqueInfo info{
         Space ? "prescribed_space" : "prescribed_body", parameters, true, false, false, true};
 
     template <class T>
-    POLHODE_INLINE static T cubic(const T* p, double s) {
-        const T x(s);
-        return fma(fma(fma(p[9], x, p[6]), x, p[3]), x, p[0]);
-    }
-    template <class T, class F>
-    POLHODE_INLINE static Vec3<T> torque(const T* p, double s, const Vec3<T>& m, const F& frame) {
-        const T c[3] = {cubic(p, s), cubic(p + 1, s), cubic(p + 2, s)};
-        return Constant<Space>::torque(c, s, m, frame);
-    }
-    template <class T, class F>
-    POLHODE_INLINE static Vec3<T> derivative(const T* p,
-                                             double s,
-                                             const Vec3<T>& v,
-                                             const F& frame) {
-        const T c[3] = {cubic(p, s), cubic(p + 1, s), cubic(p + 2, s)};
-        return Constant<Space>::derivative(c, s, v, frame);
+    POLHODE_INLINE static void at_time(T* p, double t) {
+        const Vec3<T> c = cubic(p, t);
+        p[0] = c.x, p[1] = c.y, p[2] = c.z;
     }
 };
 

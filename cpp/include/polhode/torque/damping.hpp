@@ -1,0 +1,166 @@
+#pragma once
+
+#include "polhode/scalar/elementary.hpp"
+#include "polhode/torque/arguments.hpp"
+#include "polhode/torque/linear_flow.hpp"
+#include "polhode/torque/table.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace torque {
+
+/// m' = f - k m over the time s, axis by axis: m <- decay m + weight f, decay = e^(-k s), weight =
+/// s phi(-k s), phi(z) = (e^z - 1)/z.
+///
+/// Error: a few eps of |m| + |s f|, also for k = 0, where [Gus10] uses another formula.
+template <class T>
+struct Decay {
+    Vec3<T> decay, weight;
+
+    POLHODE_INLINE static Decay of(const T* k, double s) {
+        Decay d;
+        along(k[0], s, d.decay.x, d.weight.x);
+        along(k[1], s, d.decay.y, d.weight.y);
+        along(k[2], s, d.decay.z, d.weight.z);
+        return d;
+    }
+    POLHODE_INLINE Vec3<T> operator()(const Vec3<T>& m, const Vec3<T>& f) const {
+        return {fma(decay.x, m.x, weight.x * f.x),
+                fma(decay.y, m.y, weight.y * f.y),
+                fma(decay.z, m.z, weight.z * f.z)};
+    }
+
+  private:
+    POLHODE_INLINE static void along(T k, double s, T& decay, T& weight) {
+        const T z = -s * k;
+        const Exponential<T> e = exponential(z);
+        const mask_t<T> still = z == 0.0;
+        const T phi = select(still, T(1.0), e.expm1 / select(still, T(1.0), z));
+        // Beyond this, e^z overflows, and the result of `exponential` is meaningless.
+        decay = select(z > 709.0, nan<T>(), e.exp);
+        weight = s * phi;
+    }
+};
+
+/// Linear damping along the principal axes.
+///
+///     torque = -k m
+///
+/// @param parameters  k = D/I of each axis
+struct Damping {
+    static constexpr int parameters = 3;
+    static constexpr TorqueInfo info{"damping", parameters, false, true, false, false};
+
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> torque(const T* k, double, const Vec3<T>& m, const F&) {
+        return {-k[0] * m.x, -k[1] * m.y, -k[2] * m.z};
+    }
+    template <class T>
+    POLHODE_INLINE static Decay<T> prepare(const T* k, double s) {
+        return Decay<T>::of(k, s);
+    }
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> kick(
+        const T*, double, const Decay<T>& decay, const Vec3<T>& m, const Vec3<T>& f, const F&) {
+        return decay(m, f);
+    }
+};
+
+/// Linear damping, if damping and inertia are not diagonal in the same axes.
+///
+///     torque = A m,   A = -D I^-1
+///
+/// @param parameters  A (row by row)
+struct CoupledDamping {
+    static constexpr int parameters = 9;
+    static constexpr TorqueInfo info{"coupled_damping", parameters, false, true, false, false};
+
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> torque(const T* A, double, const Vec3<T>& m, const F&) {
+        return LinearFlow<T>::times(A, m);
+    }
+    template <class T>
+    POLHODE_INLINE static LinearFlow<T> prepare(const T* A, double s) {
+        return LinearFlow<T>::of(A, s);
+    }
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> kick(
+        const T*, double, const LinearFlow<T>& flow, const Vec3<T>& m, const Vec3<T>& f, const F&) {
+        return flow(m, f);
+    }
+};
+
+/// Linear damping with coefficients that are constant in space.
+///
+///     torque = -Q^T D Q omega,   omega = J m
+///
+/// @param parameters  D (space frame), J = I^-1 (body frame), each (xx, yy, zz, yz, xz, xy)
+struct SpaceDamping {
+    static constexpr int parameters = 12;
+    static constexpr TorqueInfo info{"space_damping", parameters, false, true, false, false};
+
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> torque(const T* p, double, const Vec3<T>& m, const F& frame) {
+        const Vec3<T> omega = QuadraticForm<T>::load(p + 6).times(m);
+        return -frame.to_body(QuadraticForm<T>::load(p).times(frame.to_space(omega)));
+    }
+    /// The matrix of a kick depends on the attitude.
+    template <class T>
+    POLHODE_INLINE static double prepare(const T*, double s) {
+        return s;
+    }
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> kick(
+        const T* p, double t, double s, const Vec3<T>& m, const Vec3<T>& f, const F& frame) {
+        const auto damping = [&](const Vec3<T>& v)
+                                 POLHODE_INLINE_LAMBDA { return torque(p, t, v, frame); };
+        return LinearFlow<T>::of_function(damping, s)(m, f);
+    }
+};
+
+/// Magnetic detumbling by the rate of the field that the body measures (B-dot control).
+///
+///     dipole = -k b',   b = Q^T B,   b' = Q^T B' + b x omega,   torque = dipole x b,   omega = J m
+///
+/// @param parameters  k, J = I^-1 (body frame: xx, yy, zz, yz, xz, xy); the cubic B of an interval
+///                    (space frame)
+struct BDot {
+    static constexpr int parameters = 7 + cubic_numbers;
+    static constexpr int tabulated = cubic_numbers;
+    static constexpr TorqueInfo info{"b_dot", parameters, true, true, false, false};
+
+    /// B and B' in place of the cubic.
+    template <class T>
+    POLHODE_INLINE static void at_time(T* p, double t) {
+        value_and_rate(p + 7, t);
+    }
+    /// The torque if the field of the body changes at b'.
+    template <class T>
+    POLHODE_INLINE static Vec3<T> by_rate(const T* p, const Vec3<T>& b, const Vec3<T>& rate) {
+        return p[0] * cross(b, rate);
+    }
+    template <class T>
+    POLHODE_INLINE static Vec3<T> by_rotation(const T* p, const Vec3<T>& b, const Vec3<T>& m) {
+        return by_rate(p, b, cross(b, QuadraticForm<T>::load(p + 1).times(m)));
+    }
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> torque(const T* p, double, const Vec3<T>& m, const F& frame) {
+        const Vec3<T> b = frame.to_body({p[7], p[8], p[9]});
+        return by_rotation(p, b, m) + by_rate(p, b, frame.to_body({p[10], p[11], p[12]}));
+    }
+    template <class T>
+    POLHODE_INLINE static double prepare(const T*, double s) {
+        return s;
+    }
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> kick(
+        const T* p, double, double s, const Vec3<T>& m, const Vec3<T>& f, const F& frame) {
+        const Vec3<T> b = frame.to_body({p[7], p[8], p[9]});
+        const auto damping = [&](const Vec3<T>& v)
+                                 POLHODE_INLINE_LAMBDA { return by_rotation(p, b, v); };
+        const Vec3<T> constant = by_rate(p, b, frame.to_body({p[10], p[11], p[12]}));
+        return LinearFlow<T>::of_function(damping, s)(m, f + constant);
+    }
+};
+
+}  // namespace torque
+POLHODE_NAMESPACE_END

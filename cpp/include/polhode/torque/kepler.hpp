@@ -1,0 +1,33 @@
+#pragma once
+
+#include "polhode/scalar/elementary.hpp"
+#include "polhode/scalar/sincos.hpp"
+
+POLHODE_NAMESPACE_BEGIN
+namespace torque {
+
+/// The eccentric anomaly E in [-pi, pi] of Kepler's equation E - e sin E = M (mod 2 pi).
+///
+/// @param e  0 <= e < 1
+/// Error: eps/(1 - e cos E) and that of M.
+/// Method: Newton's with two derivatives more, so that the error is the fourth power of the last
+/// change, from the start of [DB83]: two or three steps, more for e near 1.
+template <class T>
+POLHODE_INLINE T eccentric_anomaly(const T& M, const T& e) {
+    const T rest = add_turns(-rint(M * 0x1.45f306dc9c883p-3), M), size = abs(rest);
+    T E = fma(T(0.85), e, size);
+    mask_t<T> improves = e > 0.0;
+    for (int k = 0; k < 30 && any(improves); ++k) {
+        const SinCos<T> a = sincos(E);
+        const T f = fma(-e, a.sin, E) - size, f1 = fma(-e, a.cos, T(1.0));
+        const T half = 0.5 * (e * a.sin), sixth = (1.0 / 6) * (e * a.cos);
+        const T first = -f / f1, second = -f / fma(first, half, f1);
+        const T change = -f / fma(second, fma(second, sixth, half), f1);
+        E = select(improves, E + change, E);
+        improves = improves & (abs(change) > 0x1p-14 * abs(E));
+    }
+    return flip_sign(E, rest);
+}
+
+}  // namespace torque
+POLHODE_NAMESPACE_END
