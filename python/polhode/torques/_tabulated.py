@@ -106,7 +106,11 @@ class Tabulated(Model):
         table = self._table
         if table is None:
             return index, parameters
-        values = np.stack([columns(interval, shape) for interval in table.coefficients])
+        values = table.coefficients
+        if values.size == 12 * len(values):  # all bodies share them
+            values = np.ascontiguousarray(values.reshape(-1, 12))
+        else:
+            values = np.stack([columns(interval, shape) for interval in values])
         return index, parameters, 0, 0, table.bounds, table.origins, True, values
 
 
