@@ -87,6 +87,20 @@ def test_at_the_end_of_a_step_are_the_bits_of_the_run(options: Any, tmp_path: Pa
             same(got, saved[k, body])
 
 
+@pytest.mark.parametrize("every", [1, 6])
+@pytest.mark.parametrize(("method", "error"), [("adams8", 1e-9), ("adams12", 1e-12)])
+@pytest.mark.parametrize("torque", [TOP, top])
+def test_multistep_methods_start_anew_with_equal_steps(
+    method: str, error: float, torque: Any, every: int
+) -> None:
+    t = np.linspace(0.013, 1.99, 23)
+    exact = run(200, splitting=None, method="rk8")
+    traj = run(20, splitting=None, method=method, torque=torque, save_every=every)
+    close(traj(t)[0], exact(t)[0], atol=error)
+    close(traj(t)[1], exact(t)[1], atol=error)
+    same(traj(traj.t)[0], traj.m)
+
+
 @pytest.mark.parametrize(
     "options", [{}, {"torque": swing}, {"splitting": None, "method": "abam_rotation"}]
 )

@@ -165,9 +165,25 @@ def test_terminal_events() -> None:
         same(np.isfinite(batch.q[k]).all(-1), t <= ends)
     middle = 0.5 * (ends.min() + ends.max())
     same(np.isfinite(batch(middle)[0]).all(-1), middle <= ends)
+    after = ends[int(np.argmin(ends))] + np.array([-1e-9, 1e-9])[:, None]
+    same(np.isfinite(batch(after)[0]).all(-1), after <= ends)
     some = run(BODIES, n=30, events=with_facts(first, terminal=True), save_every=3)
     assert 0 < np.isnan(some.m[-1]).all(-1).sum() < len(BODIES)
     assert some.t[-1] == 7.5
+
+
+def test_directions_and_events_at_the_same_time() -> None:
+    up, down = (with_facts(first, direction=sign) for sign in (1, -0.5))
+    both = run(torque=TOP, events=[first, up, down, with_facts(first, terminal=2), first])
+    assert both.t_events is not None
+    same(both.t_events[4], both.t_events[0])  # the one that ends it included
+    same(both.t_events[3], both.t_events[0])
+    whole = run(torque=TOP, events=[first, up, down]).t_events
+    assert whole is not None
+    same(np.sort(np.concatenate(whole[1:])), whole[0])
+    assert abs(len(whole[1]) - len(whole[2])) <= 1 < len(whole[2])
+    m1 = run(torque=TOP, t_eval=[0.0]).m[0, 0]
+    assert (whole[1][0] < whole[2][0]) == (m1 < 0.0)
 
 
 def test_zeros_at_steps_and_double_zeros() -> None:

@@ -78,7 +78,7 @@ class Ways:
     ) -> None:
         count = np.zeros_like(begin)
         if history := METHODS[self.settings.method].history:
-            steps = np.ceil(np.nan_to_num((t_end - t) / self.settings.h) * (1 - 1e-12))
+            steps = np.ceil(np.nan_to_num((t_end - t) / self.settings.h))
             count = np.maximum(steps.astype(np.int64), history)
         ways = np.empty((len(begin), 6), np.int64)
         first, last = (self.settings.step_at(x) if step is None else step for x in (t, t_end))
