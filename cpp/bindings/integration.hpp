@@ -74,6 +74,8 @@ class Integration {
             if (times.size() != p.total_steps + 1) throw py::value_error("times of another number");
             p.times = times.data();
         }
+        p.open_end = true;
+        p.steps_join = !has("parts");
         if (has("parts")) {
             const Doubles parts = array("parts");
             parts_ = {reinterpret_cast<const StepParts::Part*>(parts.data()), parts.size() / 4};

@@ -33,8 +33,8 @@ inline OptionValues direct_options(int row, const pybind11::tuple& values) {
     return options;
 }
 
-/// Arguments, by name: method, options, direct, stages, order as of `Integration`, and `models`:
-/// terms of the torque whose parameters all bodies share.
+/// Arguments, by name: method, options, direct, stages, processor, order as of `Integration`, and
+/// `models`: terms of the torque whose parameters all bodies share.
 class Integrator {
   public:
     explicit Integrator(const pybind11::dict& given)
@@ -43,15 +43,8 @@ class Integrator {
           direct_(given["direct"].cast<bool>()),
           options_(direct_ ? direct_options(row_, given["options"])
                            : info().complete(read_options(given["options"]))) {
-        const auto stages = given["stages"].cast<Doubles>();
-        if (stages.ndim() != 2 || stages.shape(1) != 3) {
-            throw pybind11::value_error("arrays of the wrong size");
-        }
-        for (pybind11::ssize_t i = 0; i < stages.shape(0); ++i) {
-            stages_.push_back({stages.at(i, 0) == 0 ? Stage::flow : Stage::kick,
-                               stages.at(i, 1),
-                               stages.at(i, 2)});
-        }
+        stages_ = read_stages(given["stages"].cast<Doubles>());
+        processor_ = read_stages(given["processor"].cast<Doubles>());
         if (given.contains("order") && !given["order"].is_none()) {
             midpoint_kicks_ = given["order"].cast<int>() <= 2;
         }
@@ -70,6 +63,7 @@ class Integrator {
     }
     interface::Scheme scheme() const {
         interface::Scheme scheme{std::span<const Stage>(stages_)};
+        scheme.processor = processor_;
         scheme.midpoint_kicks = midpoint_kicks_;
         return scheme;
     }
@@ -89,13 +83,24 @@ class Integrator {
     }
 
   private:
+    static std::vector<Stage> read_stages(const Doubles& table) {
+        if (table.ndim() != 2 || table.shape(1) != 3) {
+            throw pybind11::value_error("arrays of the wrong size");
+        }
+        std::vector<Stage> stages;
+        for (pybind11::ssize_t i = 0; i < table.shape(0); ++i) {
+            stages.push_back(
+                {table.at(i, 0) == 0 ? Stage::flow : Stage::kick, table.at(i, 1), table.at(i, 2)});
+        }
+        return stages;
+    }
     const MethodInfo& info() const { return *dispatch::level().torque_free->rows[row_].info; }
 
     pybind11::dict given_;  ///< keeps coefficients alive
     int row_;
     bool direct_;
     OptionValues options_;
-    std::vector<Stage> stages_;
+    std::vector<Stage> stages_, processor_;
     bool midpoint_kicks_ = false;
     pybind11::tuple models_;
 };

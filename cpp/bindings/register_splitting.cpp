@@ -39,7 +39,8 @@ Arguments, all by name; arrays are doubles in C order, bodies along one axis or 
 
 method, options: row of methods() and its values: of the free flow or the direct integrator
 direct: whether it integrates the torque directly; work: its columns (bodies, columns), else None
-stages: of the splitting, (stages, 3): 0 a flow or 1 a kick, coefficient, c of a modified potential
+stages: of the splitting, (stages, 3): 0 a flow or 1 a kick, coefficient, c of a modified potential;
+processor: of a processed scheme, the same
 terms: of the torque: models as tuples, others as functions (order, t, m, attitude) -> (bodies, 3)
     with depends_on_m, has_modified, is_given
 inertia (bodies, 3) or (3,); m (bodies, 3), attitude (bodies, 4): the state, changed in place

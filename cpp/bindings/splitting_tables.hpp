@@ -29,12 +29,15 @@ inline pybind11::list torque_models() {
 inline pybind11::list splittings() {
     pybind11::list list;
     for (const SplittingScheme& scheme : splitting::all) {
-        pybind11::list stages;
-        for (int i = 0; i < scheme.count; ++i) {
-            const Stage& stage = scheme.stages[i];
-            stages.append(pybind11::make_tuple(
-                stage.kind == Stage::flow ? "flow" : "kick", stage.coefficient, stage.modified));
-        }
+        const auto listed = [](const Stage* stages, int count) {
+            pybind11::list result;
+            for (int i = 0; i < count; ++i) {
+                const Stage& stage = stages[i];
+                const char* const kind = stage.kind == Stage::flow ? "flow" : "kick";
+                result.append(pybind11::make_tuple(kind, stage.coefficient, stage.modified));
+            }
+            return pybind11::tuple(result);
+        };
         pybind11::dict row;
         row["name"] = scheme.name;
         row["order"] = scheme.order;
@@ -48,7 +51,8 @@ inline pybind11::list splittings() {
         }
         row["generalised_order"] = pybind11::tuple(generalised);
         row["effective_order"] = scheme.effective_order;
-        row["stages"] = pybind11::tuple(stages);
+        row["stages"] = listed(scheme.stages, scheme.count);
+        row["processor"] = listed(scheme.processor, scheme.processor_count);
         list.append(row);
     }
     return list;

@@ -40,6 +40,7 @@ def run(term: Any, m: Array, q: Array, axes: Array | None, **options: Any) -> tu
     core = _core.Integration(
         method=row, options=(), direct=direct, work=work,
         stages=np.zeros((0, 3)) if direct else scheme.table(), order=scheme.order, terms=[term],
+        processor=scheme.processor_table(),
         inertia=INERTIA, m=m,
         attitude=q, matrix=q.ndim == 3, by_torque=np.zeros(len(m), np.bool_), h=np.array(0.1),
         t0=0.0, times=None, total_steps=n_steps, save_every=4, m_saved=saved[0],
@@ -90,6 +91,8 @@ def torques(name: str) -> tuple[ph.torques.Torque | Python, ph.torques.Torque | 
         ("heavy_top", {"compensated": True}),
         ("heavy_top", {"method": "trapm"}),
         ("heavy_top", {"method": "taylor3"}),
+        ("heavy_top", {"splitting": "takahashi_imada"}),
+        ("heavy_top", {"splitting": "processed_ti104"}),
         ("python", {}),
         ("python", {"splitting": "s6"}),
     ],

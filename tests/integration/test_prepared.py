@@ -25,6 +25,7 @@ SHAPES: list[tuple[int, ...]] = [(), (1,), (9,), (2, 3), (130,)]
 #: Splitting and method.
 STEPS: list[tuple[Any, Any]] = [
     ("strang", "exact"), ("rkn6_14", "exact"), ("chin4a", "magnus4"), ("suzuki4_5", "midpoint"),
+    ("strang_free", "midpoint"), ("processed_ti104", "exact"), ("takahashi_imada", "frb"),
     (None, "rk4"), (None, "rkmk4"), (None, "bbtrapwd"), (None, "taylor3"),
     (None, "abam_rotation"), (None, "rk8"), (None, "adams8"),
     (ph.splittings()[3], ph.rkmk([[0, 0], [0.5, 0]], [0, 1], [0, 0.5])),

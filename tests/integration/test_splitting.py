@@ -129,13 +129,25 @@ def defect(stages: Any, degree: int, rkn: bool, kicks: int = DEGREE) -> float:
 ROUNDED = 4 * EPS
 
 
+Stages = tuple[tuple[str, Any, Any], ...]
+
+
+def inverse(stages: Stages) -> Stages:
+    return tuple((kind, -x, -c) for kind, x, c in stages[::-1])
+
+
+def whole(scheme: ph.Splitting) -> Stages:
+    """One step with the processor, if there is one: P K P^-1."""
+    return (*inverse(scheme.processor), *scheme.stages, *scheme.processor)
+
+
 @pytest.mark.parametrize("scheme", ph.splittings(), ids=NAMES)
 def test_order_conditions(scheme: ph.Splitting) -> None:
     assert scheme.order is not None
     for degree in range(1, scheme.order + 1):
-        assert defect(scheme.stages, degree, scheme.attitude_only) < ROUNDED
+        assert defect(whole(scheme), degree, scheme.attitude_only) < ROUNDED
     # A symmetric scheme of even order first fails at an odd degree.
-    assert defect(scheme.stages, scheme.order + 1, scheme.attitude_only) > 1e-10
+    assert defect(whole(scheme), scheme.order + 1, scheme.attitude_only) > 1e-10
 
 
 GENERALISED = [scheme for scheme in ph.splittings() if scheme.generalised_order]
@@ -147,9 +159,9 @@ def test_generalised_orders(scheme: ph.Splitting) -> None:
     for kicks, order in enumerate(scheme.generalised_order, start=1):
         known = min(order, DEGREE)
         for degree in range(2, known + 1):
-            assert defect(scheme.stages, degree, False, kicks) < ROUNDED
+            assert defect(whole(scheme), degree, False, kicks) < ROUNDED
         if order < DEGREE:
-            assert defect(scheme.stages, order + 1, False, kicks) > 1e-11
+            assert defect(whole(scheme), order + 1, False, kicks) > 1e-11
 
 
 @pytest.mark.parametrize("name", ["takahashi_imada", "rowlands"])
@@ -189,12 +201,143 @@ def test_order_conditions_see_the_misprint_of_the_report() -> None:
 def test_schemes_are_consistent_and_symmetric(scheme: ph.Splitting) -> None:
     assert abs(sum(scheme.a) - 1) < 4 * EPS
     assert abs(sum(scheme.b) - 1) < 4 * EPS
-    assert (scheme.stages == scheme.stages[::-1]) is scheme.symmetric
+    assert scheme.stages == scheme.stages[::-1]
+    assert scheme.symmetric is not bool(scheme.processor)
+    assert sum(x for kind, x, _ in scheme.processor if kind == "flow") == 0
+
+
+def exact_processor(scheme: ph.Splitting) -> Stages:
+    """The processor, its kicks solved from the series of 2 sum beta_k sin(s_k x) = 1/(2 sin(x/2)) -
+    1/x to 40 digits."""
+    if not scheme.processor:
+        return ()
+    with mpmath.workdps(DIGITS):
+        steps = [mpf(x) for kind, x, _ in scheme.processor if kind == "flow"]
+        times = [mpmath.fsum(steps[: i + 1]) for i in range(len(steps) - 1)]
+        pairs = sorted({t for t in times if t > 0})
+        n = len(pairs)
+        known = [
+            2 * (-1) ** (j - 1) * (mpf(2) ** (2 * j - 1) - 1) * mpmath.bernoulli(2 * j)
+            / mpmath.factorial(2 * j) / mpf(4) ** j
+            for j in range(1, n + 1)
+        ]  # fmt: skip
+        matrix = mpmath.matrix(n, n)
+        for j in range(n):
+            for k, s in enumerate(pairs):
+                matrix[j, k] = 2 * (-1) ** j * s ** (2 * j + 1) / mpmath.factorial(2 * j + 1)
+        beta = list(mpmath.lu_solve(matrix, mpmath.matrix(known)))
+        kicks = [mpmath.sign(t) * beta[pairs.index(abs(t))] for t in times]
+        kicks = [k if 2 * i + 1 == len(times) else k / 2 for i, k in enumerate(kicks)]
+        result: list[tuple[str, Any, Any]] = [("flow", steps[0], mpf(0))]
+        for kick, flow in zip(kicks, steps[1:], strict=True):
+            result += [("kick", kick, mpf(0)), ("flow", flow, mpf(0))]
+    return tuple(result)
+
+
+PROCESSED = [scheme for scheme in ph.splittings() if scheme.processor]
+WITH_PROCESSOR = pytest.mark.parametrize("scheme", PROCESSED, ids=[s.name for s in PROCESSED])
+#: The kernels of the processed schemes.
+KERNELS = {
+    "processed_strang182": "strang_free",
+    "processed_ti104": "takahashi_imada",
+    "processed_ti184": "takahashi_imada",
+}
+
+
+@WITH_PROCESSOR
+def test_processors_are_their_coefficients_rounded(scheme: ph.Splitting) -> None:
+    exact = exact_processor(scheme)
+    assert [(kind, float(x), float(c)) for kind, x, c in exact] == list(scheme.processor)
+    # Half on the way up and half on the way down: the same times and kicks in both orders.
+    assert [kick for kind, kick, _ in exact if kind == "kick"] == [
+        kick for kind, kick, _ in exact[::-1] if kind == "kick"
+    ]
+    # As many conditions as pairs, and the next one fails.
+    pairs = (len(scheme.processor) + 1) // 8
+    assert scheme.generalised_order[0] == 2 * pairs + 2
+
+
+@pytest.mark.parametrize("matrix", [False, True], ids=["quaternion", "matrix"])
+@WITH_PROCESSOR
+def test_a_processed_run_is_its_stages(scheme: ph.Splitting, matrix: bool) -> None:
+    """P K^n P^-1, with the exact step and kicks by hand; with another step P and P^-1 between."""
+    top = ph.torques.HeavyTop(STRONG_U, axis=STRONG_AXIS)
+    moments = STRONG["inertia"]
+
+    def do(stages: Stages, h: float, m: Array, q: Array) -> tuple[Array, Array]:
+        for kind, x, c in stages:
+            if kind == "flow":
+                m, q = ph.step(moments, m, q, x * h)
+                continue
+            f = top.torque(0, m, q)
+            v = f / moments
+            w = 2 * (np.cross(f, v) - top.derivative(0, v, q))
+            m = m + x * h * f - c * h**3 * w
+        return m, q
+
+    start = ph.so3.to_matrix(STRONG_Q) if matrix else STRONG_Q
+    steps = [0.1, 0.1, 0.1, 0.05, -0.2, -0.2]
+    options = {"torque": top, "splitting": scheme}
+    path = ph.integrate(**STRONG, q0=start, h=steps, n_steps=6, **options)
+    m, q = STRONG["m0"], start
+    for n, h in enumerate(steps):
+        m, q = do(whole(scheme), h, m, q)
+        close(path.m[n + 1], m, atol=2e-14)
+        close(path.q[n + 1], q, atol=2e-14)
+    # No difference is left where the torque is not at work.
+    free = ph.integrate(**STRONG, q0=start, h=0.1, n_steps=3, splitting=scheme)
+    kernel = ph.integrate(**STRONG, q0=start, h=0.1, n_steps=3, splitting=KERNELS[scheme.name])
+    np.testing.assert_array_equal(free.m, kernel.m)
+
+
+@WITH_PROCESSOR
+def test_a_weak_torque_takes_long_steps(scheme: ph.Splitting) -> None:
+    bodies = many(30)
+    moments = np.array([1.0, 1.5, 2.2])
+    bodies["m0"] /= np.linalg.norm(bodies["m0"], axis=1, keepdims=True)
+    top = ph.torques.HeavyTop([2e-6, -3e-6, 4e-6])
+    start = {"inertia": moments, "m0": bodies["m0"], "q0": bodies["q0"], "torque": top}
+
+    def end(h: float, splitting: Any) -> Array:
+        n = round(40 / h)
+        path = ph.integrate(**start, h=h, n_steps=n, splitting=splitting, save_every=n)
+        return np.concatenate([path.m[-1], path.q[-1]], axis=-1)
+
+    reference = end(0.1, "aba1064")
+    for h, error in ((2.0, 5e-8), (1.0, 1e-9)):
+        by_kernel = np.abs(end(h, KERNELS[scheme.name]) - reference).max()
+        assert np.abs(end(h, scheme) - reference).max() < min(error, 5e-3 * by_kernel)
+
+
+# Flows that meet ---------------------------------------------------------------------------------
+
+
+def test_flows_that_meet_are_one() -> None:
+    top = ph.torques.HeavyTop(STRONG_U, axis=STRONG_AXIS)
+    h, n, moments = 0.1, 5, STRONG["inertia"]
+    options = {"torque": top, "splitting": "strang_free"}
+    path = ph.integrate(**STRONG, q0=STRONG_Q, h=h, n_steps=n, **options)
+    m, q = ph.step(moments, STRONG["m0"], STRONG_Q, 0.5 * h)
+    for k in range(n):
+        m = m + h * top.torque(0, m, q)
+        saved = ph.step(moments, m, q, 0.5 * h)
+        close(path.m[k + 1], saved[0], atol=2 * EPS)  # h torque is rounded once in the core
+        close(path.q[k + 1], saved[1], atol=2 * EPS)
+        m, q = ph.step(moments, m, q, h)
+    # Not where the step changes, and not where two steps of the method are not one.
+    for steps, method in ((h * (1 + 0.1 * np.arange(n)), "exact"), (np.full(n, h), "no_squish")):
+        path = ph.integrate(**STRONG, q0=STRONG_Q, h=steps, n_steps=n, method=method, **options)
+        m, q = STRONG["m0"], STRONG_Q
+        for k, step in enumerate(steps):
+            one = ph.integrate(moments, m, q, step, 1, method=method, **options)
+            m, q = one.m[1], one.q[1]
+            np.testing.assert_array_equal(path.m[k + 1], m)
+            np.testing.assert_array_equal(path.q[k + 1], q)
 
 
 def exact_stages(name: str) -> list[tuple[str, Any, Any]]:
     """The stages of a scheme to all digits known."""
-    table = COEFFICIENTS[name]
+    table = COEFFICIENTS[KERNELS.get(name, name)]
     letters = ("flow", "kick") if table["outer"] == "flow" else ("kick", "flow")
     with mpmath.workdps(DIGITS):
         if "gamma" in table:
@@ -215,7 +358,7 @@ def exact_stages(name: str) -> list[tuple[str, Any, Any]]:
 def test_tables_are_their_coefficients_rounded(scheme: ph.Splitting) -> None:
     exact = exact_stages(scheme.name)
     assert [kind for kind, _, _ in scheme.stages] == [kind for kind, _, _ in exact]
-    if "gamma" not in COEFFICIENTS[scheme.name]:
+    if "gamma" not in COEFFICIENTS[KERNELS.get(scheme.name, scheme.name)]:
         assert [(x, y) for _, x, y in scheme.stages] == [(float(x), float(y)) for _, x, y in exact]
         return
     # Halves of sums of two rounded numbers: each of them and the sum may err by half an ulp.
@@ -320,12 +463,15 @@ def final_in_34_digits(name: str, n: int) -> list[Any]:
     """The result of `final` after t = 2, by a separate loop over coefficients to all digits."""
     quad = pytest.importorskip("polhode._quad", reason="the compiler has no 34-digit type")
     with mpmath.workdps(DIGITS):
-        stages = np.array(
-            [[(kind == "kick", 0.0), *pairs([x, y])] for kind, x, y in exact_stages(name)]
-        )
         bodies = (STRONG["inertia"], STRONG["m0"], STRONG_Q, [*STRONG_U, *STRONG_AXIS])
         h = pairs([mpf(2) / n])[0]
-        ends = quad.heavy_top(stages, *(pairs(x) for x in bodies), *h, n_steps=n)
+        (scheme,) = (s for s in ph.splittings() if s.name == name)
+        processor = exact_processor(scheme)
+        inertia, *ends, top = (pairs(x) for x in bodies)
+        for part, count in ((inverse(processor), 1), (exact_stages(name), n), (processor, 1)):
+            stages = np.array([[(k == "kick", 0.0), *pairs([x, y])] for k, x, y in part])
+            if len(stages):
+                ends = quad.heavy_top(stages, inertia, *ends, top, *h, n_steps=count)
         return [mpf(x) + mpf(y) for end in ends for x, y in end]
 
 
@@ -333,7 +479,7 @@ def final_in_34_digits(name: str, n: int) -> list[Any]:
 def test_driver_against_34_digits(scheme: ph.Splitting) -> None:
     n = 20
     exact = np.array([float(x) for x in final_in_34_digits(scheme.name, n)])
-    unit = EPS * np.sqrt(n * len(scheme.stages))
+    unit = EPS * np.sqrt(n * len(scheme.stages) + 2 * len(scheme.processor))
     tol.within("splitting.rounding", np.abs(final(n, scheme) - exact).max() / unit)
 
 
@@ -505,7 +651,10 @@ def test_kick_of_a_torque_of_m_has_the_order_of_the_scheme(scheme: str, order: i
 
 
 #: Flows or kicks first, few and many stages, kicks with a modified potential.
-LOOPS = ["strang", "strang_free", "s6", "rkn6_14", "chin4a", "takahashi_imada"]
+LOOPS = [
+    "strang", "strang_free", "s6", "rkn6_14", "chin4a", "takahashi_imada", "rowlands",
+    "processed_ti104",
+]  # fmt: skip
 
 
 def many(n: int, seed: int = 5) -> dict[str, Array]:
@@ -544,11 +693,20 @@ def test_a_body_does_not_depend_on_the_batch(splitting: str, matrix: bool) -> No
     np.testing.assert_array_equal(part.m, whole.m[:, 100:240])
 
 
-@pytest.mark.parametrize("splitting", LOOPS)
-def test_saves_do_not_change_the_motion(splitting: str) -> None:
+#: A processed scheme of another user: kicks first, so that saves come between two kicks.
+KICKS_FIRST = dataclasses.replace(
+    ph.splittings()[0], name="mine", processor=PROCESSED[0].processor, symmetric=False
+)
+
+
+@pytest.mark.parametrize("compensated", [False, True], ids=["plain", "compensated"])
+@pytest.mark.parametrize("splitting", [*LOOPS, KICKS_FIRST], ids=str)
+def test_saves_do_not_change_the_motion(splitting: Any, compensated: bool) -> None:
     bodies = many(3)
-    every = run(bodies, splitting=splitting, n_steps=1001)
-    seldom = run(bodies, splitting=splitting, n_steps=1001, save_every=400)
+    h = np.repeat([0.1, 0.05, -0.1], [300, 301, 400]) if compensated else 0.1
+    options = {"splitting": splitting, "n_steps": 1001, "compensated": compensated, "h": h}
+    every = run(bodies, **options)
+    seldom = run(bodies, save_every=400, **options)
     np.testing.assert_array_equal(seldom.m, every.m[[0, 400, 800, 1001]])
     np.testing.assert_array_equal(seldom.q, every.q[[0, 400, 800, 1001]])
     np.testing.assert_array_equal(seldom.t, every.t[[0, 400, 800, 1001]])

@@ -166,6 +166,7 @@ def test_the_core_works_in_aligned_arrays(name: str) -> None:
         "by_torque": np.zeros(5, np.bool_),
         "work": None,
         "stages": np.array([[0.0, 1.0, 0.0]]),
+        "processor": np.zeros((0, 3)),
         "terms": [],
         "h": np.array(0.1),
         "t0": 0.0,

@@ -40,6 +40,8 @@ def assert_same(a: ph.Trajectory, b: ph.Trajectory) -> None:
         {},
         {"splitting": "rkn6_14", "compensated": True},
         {"splitting": None, "method": "abam_rotation"},
+        {"splitting": "processed_ti104"},
+        {"splitting": "s6", "breaks": [50.0]},
         {"splitting": None, "method": "rk4"},
         {"torque": pull},
         {"save_every": 1000},

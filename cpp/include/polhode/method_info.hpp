@@ -41,6 +41,8 @@ struct MethodInfo {
     /// What is wrong with complete values that do not go together; null: nothing.
     const char* (*contradiction)(const OptionValues& values) = nullptr;
 
+    /// Whether two steps in a row are one of the sum of their times.
+    POLHODE_INLINE constexpr bool is_exact() const { return order == 0 && kind[0] == 'e'; }
     // Inlined everywhere: must not be shared between instruction-set levels.
     POLHODE_INLINE constexpr int option_count() const {
         int count = 0;

@@ -82,7 +82,8 @@ class Run:
         """Begin anew from another state, checked as in the constructor."""
         settings = self._settings_of(m0=m0, q0=q0, t0=t0)
         state = State.begin(settings)
-        if settings.borrows and len(state.arrays()) == 2:  # m and q, which the core shows
+        whole = settings.splitting.saves_whole_state
+        if settings.borrows and whole and len(state.arrays()) == 2:  # m and q, which the core shows
             state.start = settings.m0, settings.q0
         self._settings = settings
         self._nonfinite_torque = np.zeros(state.m.shape[:-1], np.bool_)

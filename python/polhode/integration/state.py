@@ -274,5 +274,6 @@ def step_arguments(settings: Settings) -> dict[str, Any]:
         "options": settings.options,
         "direct": settings.direct,
         "stages": settings.splitting.table(),
+        "processor": settings.splitting.processor_table(),
         "order": settings.splitting.order,
     }

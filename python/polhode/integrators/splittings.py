@@ -42,15 +42,19 @@ class Splitting:
         Of schemes for a small torque, of size e: (8, 6, 4) says that the error is of the order of
         e h**8 + e**2 h**6 + e**3 h**4. Empty for others.
     effective_order : int or None
-        Order of the scheme between a processing step and its inverse, which `integrate` does not
-        apply: what grows with time is of this order, what oscillates of `order`. None where the
-        order is not known.
+        Order of the scheme between a processing step and its inverse: what grows with time is of
+        this order, what oscillates of `order`. None where the order is not known.
     stages : tuple of (str, float, float)
         One step: "flow" (free motion) or "kick" (torque), the part of the step it lasts, and the
         coefficient c of a kick with modified potential, ``m += b h f - c h**3 W``.
     times : (float, float)
         Least and largest time that a step visits, in units of h from its start: (0, 1), or wider
         where a scheme goes back or ahead. The torque has to be given there.
+    processor : tuple of (str, float, float)
+        Stages as of a step, whose flows add up to 0; empty for most schemes. With a processor P, n
+        steps are P K**n P**-1, K the step of `stages`: `integrate` applies the inverse of P before
+        the first step, and P to a copy of the state at each save and at the end. Orders are those
+        with the processor.
     """
 
     name: str
@@ -64,9 +68,11 @@ class Splitting:
     stages: tuple[tuple[str, float, float], ...]
     generalised_order: tuple[int, ...] = ()
     effective_order: int | None = None
+    processor: tuple[tuple[str, float, float], ...] = ()
 
     def _repr_html_(self) -> str:
-        content = {name: value for name, value in vars(self).items() if name != "stages"}
+        long = ("stages", "processor")
+        content = {name: value for name, value in vars(self).items() if name not in long}
         content |= {"flows a": self.a, "kicks b": self.b, "times": self.times}
         return facts(f"splitting {self.name}", content)
 
@@ -88,13 +94,20 @@ class Splitting:
     @property
     def times(self) -> tuple[float, float]:
         """Least and largest time visited, in units of h from the start of the step."""
-        visited = (0.0, *self._reached(), 1.0)
+        visited = (0.0, *self._reached(), *self._processed(), 1.0)
         return min(visited), max(visited)
 
     def kick_times(self) -> list[float]:
         """Times at which the torque is evaluated, in units of h from the start of the step."""
         kicks = zip(self.stages, self._reached(), strict=True)
-        return sorted({time for (kind, _, _), time in kicks if kind == "kick"})
+        times = {time for (kind, _, _), time in kicks if kind == "kick"}
+        return sorted(times.union(self._processed()))
+
+    def _processed(self) -> list[float]:
+        """Least and largest time of the processor, before the first step and after the last."""
+        flows = [x if kind == "flow" else 0.0 for kind, x, _ in self.processor]
+        reached = np.cumsum([0.0, *flows])
+        return [float(reached.min()), float(1 + reached.max())] if flows else []
 
     def _reached(self) -> list[float]:
         """The time after each stage, free of rounding at 0 and 1; the last flow ends at 1."""
@@ -103,9 +116,19 @@ class Splitting:
         sums = [1.0 if i >= last >= 0 else sum(flows[: i + 1]) for i in range(len(flows))]
         return [round(x) + 0.0 if abs(x - round(x)) < CONSISTENT else x for x in sums]
 
+    @property
+    def saves_whole_state(self) -> bool:
+        """Whether a step begins with the state that the one before has saved."""
+        joined = len(self.stages) > 1 and self.stages[0][0] == self.stages[-1][0] == "flow"
+        return not self.processor and not joined
+
     def table(self) -> NDArray[np.float64]:
         """The stages as the core takes them: (0 flow, 1 kick), coefficient, c."""
         return _table(self.stages)
+
+    def processor_table(self) -> NDArray[np.float64]:
+        """The stages of the processor in the same form."""
+        return _table(self.processor)
 
 
 @functools.lru_cache(64)
@@ -208,7 +231,7 @@ def _check_stages(scheme: Splitting) -> None:
     """Raise ValueError for invalid stages."""
     if scheme is _SPLITTINGS.get(scheme.name):
         return
-    for i, stage in enumerate(scheme.stages):
+    for i, stage in enumerate((*scheme.stages, *scheme.processor)):
         given: tuple[Any, ...] = stage
         good = len(given) == 3 and given[0] in ("flow", "kick")
         if not good or not np.isfinite(np.asarray(given[1:], np.float64)).all():
@@ -220,3 +243,8 @@ def _check_stages(scheme: Splitting) -> None:
             raise ValueError(f"splitting {scheme.name!r}: stage {i}, a flow, has no c: {stage!r}")
     if not scheme.a:
         raise ValueError(f"splitting {scheme.name!r} has no flow")
+    total = sum(x for kind, x, _ in scheme.processor if kind == "flow")
+    if not abs(total) <= CONSISTENT:
+        raise ValueError(
+            f"splitting {scheme.name!r}: the flows of the processor must add up to 0, not {total}"
+        )

@@ -34,7 +34,7 @@ except ImportError:  # not on Windows
     fcntl = None  # type: ignore[assignment]
 
 FORMAT = "polhode integration"
-VERSION = 3
+VERSION = 4
 #: The files, in the order of the checksums in state.npz.
 NAMES = ("run.json", "setup.npz", "t.npy", "m.npy", "q.npy", "state.npz")
 

@@ -93,7 +93,8 @@ def _read_splitting(name: str, content: dict[str, Any], arrays: Arrays) -> Split
     values = {key: value for key, value in content[name].items() if key in known}
     for key in ("invariants", "generalised_order"):
         values[key] = tuple(values[key])
-    values["stages"] = tuple((str(kind), float(b), float(c)) for kind, b, c in values["stages"])
+    for key in ("stages", "processor"):
+        values[key] = tuple((str(kind), float(b), float(c)) for kind, b, c in values[key])
     return Splitting(**values)
 
 

@@ -250,6 +250,9 @@ inline void set_step(SplittingProblem& p, const FreeMethod& method, const Scheme
     p.energy_correction = method.info->energy_correction(method.options);
     p.stages = scheme.stages.data();
     p.stage_count = static_cast<int>(scheme.stages.size());
+    p.processor = scheme.processor.data();
+    p.processor_count = static_cast<int>(scheme.processor.size());
+    p.exact_flow = method.info->is_exact();
     p.midpoint_kicks = scheme.midpoint_kicks;
 }
 

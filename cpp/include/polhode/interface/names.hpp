@@ -128,12 +128,13 @@ inline std::vector<double> tableau_of(int stages, const double* a, const double*
 
 /// The stages of a scheme, and what the driver needs to know of it.
 struct Scheme {
-    std::span<const Stage> stages;
+    std::span<const Stage> stages, processor{};
     bool attitude_only = false, midpoint_kicks = false;
 
     explicit Scheme(std::span<const Stage> own) : stages(own) {}
     explicit Scheme(const SplittingScheme& scheme)
         : stages{scheme.stages, static_cast<std::size_t>(scheme.count)},
+          processor{scheme.processor, static_cast<std::size_t>(scheme.processor_count)},
           attitude_only(scheme.attitude_only),
           midpoint_kicks(scheme.order <= 2) {}
 };

@@ -39,6 +39,9 @@ struct SplittingScheme {
     int effective_order;  ///< of the scheme between a processing step and its inverse
     const Stage* stages;
     int count;
+    /// The processor P of a processed scheme: n steps are P K^n P^-1, K the step of `stages`.
+    const Stage* processor = nullptr;
+    int processor_count = 0;
 };
 
 /// One term of the torque.
@@ -83,6 +86,9 @@ struct SplittingProblem {
     View inertia;
     const Stage* stages;
     int stage_count;
+    const Stage* processor = nullptr;  ///< see SplittingScheme
+    int processor_count = 0;
+    bool exact_flow = false;  ///< two flows in a row are one of the sum of their times
     const TorqueTerm* terms;
     int term_count;
     const double* h;
@@ -90,7 +96,9 @@ struct SplittingProblem {
     double t0;
     const double* times;  ///< at the start of each step, and at the end; null: t0 + n h
     bool matrix;
-    MutableView m, attitude;     ///< the state: written at the end
+    /// The state: written at the end.  Between two calls it is the one with which the next step
+    /// goes on, see Steps::passes, while the saves are those of complete steps.
+    MutableView m, attitude;
     View m_from, attitude_from;  ///< the state before the first of these steps
     bool keeps_state;            ///< false: the state is not written, since a save has it
     MutableView compensation;    ///< rounding errors of m; null: dropped
@@ -107,6 +115,8 @@ struct SplittingProblem {
     MutableView m_saved, attitude_saved;
     std::ptrdiff_t m_save_stride, attitude_save_stride;  ///< from one save to the next
     std::ptrdiff_t first_step, n_steps, total_steps, save_every;
+    bool steps_join = true;  ///< false: every step is completed, see Steps::passes
+    bool open_end = false;   ///< equal steps may go on after the last: it is not completed
     /// A direct integrator, in place of flow and stages; null: a splitting.
     const DirectMethod* direct = nullptr;
     int energy_correction = 0;  ///< see energy::Correction

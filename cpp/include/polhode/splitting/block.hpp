@@ -26,8 +26,8 @@ struct Scratch {
 
     Scratch(const SplittingProblem& problem, std::ptrdiff_t count)
         : length(WholeBatch::column_length(count)) {
-        constexpr int most =
-            3 * 9 + 2 * 9 + 1 + SplittingProblem::axes_numbers + 3 * DirectMethod::most_derivatives;
+        constexpr int most = 3 * 12 + 3 * 9 + 1 + SplittingProblem::axes_numbers +
+                             3 * DirectMethod::most_derivatives;
         const int own = problem.direct != nullptr ? problem.direct->columns : 0;
         const int columns = most + own + problem.torque_states;
         numbers.reset(new double[static_cast<std::size_t>(columns * length)]);
@@ -46,6 +46,7 @@ class Block {
     MutableView compensation{}, work{}, torque_state{};
     MutableView body_m{}, body_attitude{};  ///< the same in the body axes, where these are given
     const Inertia<T>* bodies = nullptr;     ///< null: to be computed
+    View inverse_inertias = {};             ///< as `Kicks` need them, if a stage is modified
 
     Block(const SplittingProblem& p, std::ptrdiff_t first, std::ptrdiff_t end, Scratch<T>& scratch)
         : problem(p),
@@ -80,6 +81,18 @@ class Block {
             scratch.bodies[i / lanes_v<T>] = inertia(i);
         }
         bodies = scratch.bodies.get();
+        if (std::any_of(p.stages, p.stages + p.stage_count, [](const Stage& x) {
+                return x.modified != 0;
+            })) {
+            const MutableView to = columns(3);
+            for (std::ptrdiff_t i = 0; i < (shared ? lanes_v<T> : padded); i += lanes_v<T>) {
+                store(to, i, inverse_inertia(i));
+            }
+            inverse_inertias = to;
+            inverse_inertias.body = shared ? 0 : 1;
+        }
+        kept_[0] = columns(3), kept_[1] = columns(components());
+        if (compensated()) kept_[2] = columns(3);
     }
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;
@@ -87,6 +100,18 @@ class Block {
     bool compensated() const { return compensation.data != nullptr; }
     bool has_axes() const { return axes_.data != nullptr; }
     int components() const { return problem.matrix ? 9 : 4; }
+
+    /// Copies the state; `restore` returns to it.
+    void keep() const {
+        for_each_kept([this](const MutableView& from, const MutableView& to, int size) {
+            batch::copy(from, to, size, padded);
+        });
+    }
+    void restore() const {
+        for_each_kept([this](const MutableView& to, const MutableView& from, int size) {
+            batch::copy(from, to, size, padded);
+        });
+    }
 
     /// Free memory.
     MutableView columns(int size) {
@@ -253,8 +278,17 @@ class Block {
         part(problem.torque_state, torque_state, problem.torque_states);
     }
 
+    /// Calls visit(array, its copy, components) for the arrays that flows and kicks change.
+    template <class Visit>
+    void for_each_kept(const Visit& visit) const {
+        visit(m, kept_[0], 3);
+        visit(attitude, kept_[1], components());
+        if (compensated()) visit(compensation, kept_[2], 3);
+    }
+
     std::ptrdiff_t length_;
     double* next_;
+    MutableView kept_[3] = {};
     View axes_ = {};  ///< null: the body axes are the principal ones
 };
 

@@ -55,9 +55,13 @@ class Steps {
             flow_.attitude_out = block_.attitude;
             flow_.n_steps = 1;
         }
-        for (int k = 0; k < problem.stage_count; ++k) {
+        const int last = problem.stage_count - 1;
+        for (int k = 0; k <= last; ++k) {
             if (problem.stages[k].kind == Stage::flow) last_flow_ = k;
         }
+        joins_flows_ = problem.exact_flow && last > 0 && last_flow_ == last &&
+                       problem.stages[0].kind == Stage::flow;
+        processed_ = problem.processor_count > 0 && problem.term_count > 0;
     }
 
     void run() {
@@ -70,13 +74,16 @@ class Steps {
             block_.normalise();
             block_.save(0, block_.m);
         }
+        const int last = p.stage_count - 1;
         std::ptrdiff_t next_save = p.first_step - p.first_step % p.save_every + p.save_every;
         // Whether the first kick of a step has been done with the last of the one before.
         bool joined = false;
         for (std::ptrdiff_t n = p.first_step; n < end; ++n) {
             const double h = steps_.length(n);
             const double t = steps_.time(n), t_end = steps_.time(n + 1);
+            const bool goes_on = passes(n - 1), passes_on = passes(n);
             if (block_.compensated()) compensation_.begin_step();
+            if (processed_ && !goes_on) process(-1, h, t);
             if (run_ != nullptr) {
                 const std::ptrdiff_t stop = std::min(end, next_save);
                 direct_steps(n, stop - n);
@@ -84,29 +91,41 @@ class Steps {
             } else if (p.direct != nullptr) {
                 direct_step(n, h, t, t_end);
             }
+            const bool saves = n + 1 == next_save || n + 1 == p.total_steps;
             double elapsed = 0, now = t;
             const int first = joined ? 1 : 0;
             joined = false;
             for (int k = first; k < p.stage_count; ++k) {
                 const Stage& stage = p.stages[k];
                 if (stage.kind == Stage::flow) {
-                    flow(stage.coefficient * h);
+                    if (joins_flows_ && passes_on && k == last) break;
+                    const bool joins = joins_flows_ && goes_on && k == 0;
+                    flow((joins ? p.stages[last].coefficient + stage.coefficient
+                                : stage.coefficient) *
+                         h);
                     elapsed += stage.coefficient;
                     // The end of a step is the start of the next, bit for bit.
                     now = k == last_flow_ ? t_end : t + elapsed * h;
                 } else if (p.term_count > 0) {
-                    joined = can_join && k + 1 == p.stage_count && n + 1 < end;
-                    const double next =
-                        joined ? p.stages[0].coefficient * steps_.length(n + 1) : 0.0;
-                    kick_(stage, h, now, joined ? &next : nullptr, joined && n + 1 == next_save);
+                    joined = can_join && k == last && n + 1 < end &&
+                             (!processed_ || (passes_on && !saves));
+                    const double next = joined ? steps_.length(n + 1) : 0.0;
+                    kick_(stage, h, now, joined ? &next : nullptr, joined && saves);
                 }
             }
+            if (processed_ && !passes_on) process(1, h, t_end);
             if (block_.compensated()) compensation_.end_step();
-            if (n + 1 == p.total_steps) {
-                block_.save((n + p.save_every) / p.save_every, block_.m);
-            } else if (n + 1 == next_save) {
-                next_save += p.save_every;
-                block_.save((n + 1) / p.save_every, joined ? kick_.between() : block_.m);
+            if (saves) {
+                if (passes_on) {
+                    block_.keep();
+                    complete(h, t_end);
+                }
+                block_.save((n + p.save_every) / p.save_every, joined ? kick_.between() : block_.m);
+                if (passes_on) {
+                    block_.restore();
+                    kick_.forget_torque();
+                }
+                if (n + 1 == next_save) next_save += p.save_every;
             }
             if (calls_back && !whole->goes_on(whole->self)) break;
         }
@@ -115,6 +134,38 @@ class Steps {
     }
 
   protected:
+    /// Whether step n goes over into the next, of the same length, without being completed: its
+    /// last flow and the first of the next are one, and the state stays that of the kernel of a
+    /// processed scheme.  A save completes a copy.  So the motion does not depend on the saves.
+    bool passes(std::ptrdiff_t n) const {
+        const SplittingProblem& p = problem_;
+        if (!(joins_flows_ || processed_) || !p.steps_join || n < 0) return false;
+        const bool has_next = n + 1 < p.total_steps || (p.open_end && p.h_stride == 0);
+        return has_next && steps_.length(n) == steps_.length(n + 1);
+    }
+    /// What `passes` left to do of a step that ends at time t.
+    void complete(double h, double t) {
+        if (block_.compensated()) compensation_.begin_step();
+        if (joins_flows_) flow(problem_.stages[problem_.stage_count - 1].coefficient * h);
+        if (processed_) process(1, h, t);
+        if (block_.compensated()) compensation_.end_step();
+    }
+    /// The processor (direction 1) or its inverse (-1) at time t.
+    void process(int direction, double h, double t) {
+        const int count = problem_.processor_count;
+        double elapsed = 0;
+        for (int k = 0; k < count; ++k) {
+            Stage stage = problem_.processor[direction > 0 ? k : count - 1 - k];
+            stage.coefficient *= direction;
+            stage.modified *= direction;
+            if (stage.kind == Stage::flow) {
+                flow(stage.coefficient * h);
+                elapsed += stage.coefficient;
+            } else {
+                kick_(stage, h, t + elapsed * h);
+            }
+        }
+    }
     /// What flows and stages of direct integrators both get.
     template <class Arguments>
     void prepare(Arguments& a) const {
@@ -184,6 +235,7 @@ class Steps {
     DirectSteps steps_;
     const DirectRun* run_ = nullptr;  ///< null: stage after stage
     int last_flow_ = -1;
+    bool joins_flows_ = false, processed_ = false;
 };
 
 /// Runs bodies begin <= i < end, begin a multiple of `block_bodies`, through all steps of

@@ -33,12 +33,14 @@ class Kick {
     /// Whether a kick that ends a step and the one that begins the next can be done together.
     bool joins() const {
         const Stage &first = problem_.stages[0], &last = problem_.stages[problem_.stage_count - 1];
+        const bool modified = first.modified != 0 || last.modified != 0;
         return !block_.compensated() && !torque.depends_on_m && first.kind == Stage::kick &&
-               first.modified == 0 && last.modified == 0;
+               (!modified || torque.modifies_at_once());
     }
-    /// The kick of a stage at time t, and a second one by factor next[0], if given.
+    /// The kick of a stage at time t, and the first one of a next step of length next[0], if given.
     /// @param saves  whether `between` is needed
-    void operator()(const Stage& stage, double h, double t, const double* next, bool saves) {
+    void operator()(
+        const Stage& stage, double h, double t, const double* next = nullptr, bool saves = false) {
         const double s = stage.coefficient * h;
         if (!torque.turns) return kick(stage, h, t, next, saves);
         if (torque.terms() == 1) return torque.turn(s, t);
@@ -56,20 +58,27 @@ class Kick {
         const bool current = is_current_ && (!torque.depends_on_t || t == time_);
         is_current_ = true;
         time_ = t;
+        Kicks kicks{};
+        const auto add = [&kicks](const Stage& x, double length) {
+            kicks.factor[kicks.count] = x.coefficient * length;
+            // Without W a step that is not finite must not ask for it.
+            const double cube = x.modified != 0 ? length * length * length : 0.0;
+            kicks.modified[kicks.count++] = x.modified * cube;
+        };
+        add(stage, h);
+        if (next != nullptr) add(problem_.stages[0], *next);
         const MutableView between = saves ? work_ : MutableView{};
-        if (!block_.compensated() && !current) {
-            torque.evaluate(
-                t,
-                block_.m,
-                f_,
-                {next != nullptr ? 2 : 1, {s, next != nullptr ? *next : 0.0}, {}, between});
-        } else {
-            if (!current) torque.evaluate(t, block_.m, f_);
-            block_.add_to_m(s, f_);
-            if (saves) batch::copy(block_.m, between, 3, block_.padded);
-            if (next != nullptr) block_.add_to_m(*next, f_);
+        const bool modifies = kicks.modified[0] != 0 || kicks.modified[1] != 0;
+        if (!current && !block_.compensated() && (!modifies || torque.modifies_at_once())) {
+            kicks.between = between;
+            return torque.evaluate(t, block_.m, f_, kicks);
         }
-        if (stage.modified != 0) modified(stage.modified * (h * h * h), t);
+        if (!current) torque.evaluate(t, block_.m, f_);
+        for (int k = 0; k < kicks.count; ++k) {
+            block_.add_to_m(kicks.factor[k], f_);
+            if (kicks.modified[k] != 0) modified(kicks.modified[k], t);
+            if (k == 0 && saves) batch::copy(block_.m, between, 3, block_.padded);
+        }
     }
     /// After a change of the attitudes.
     void forget_torque() { is_current_ = false; }
@@ -82,14 +91,13 @@ class Kick {
     }
 
   private:
-    /// m -= c h^3 W, W = 2 (f x v - Df[Q hat(v)]), v = I^-1 f is the angular acceleration that f
-    /// causes.
+    /// m -= c h^3 W.
     void modified(double ch3, double t) {
         if (torque.modified(t, total_)) return block_.add_to_m(-ch3, total_);
         torque.derivative_along(f_, t);
         block_.add_each_to_m(-2 * ch3, [this](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
             const Vec3<T> f = block_.vec3(f_, i), v = block_.vec3(torque.rotation, i);
-            return cross(f, v) - block_.vec3(torque.derivative, i);
+            return torque::half_w(f, v, block_.vec3(torque.derivative, i));
         });
     }
     /// m' = f(t, m) over the time s: one step of the explicit midpoint rule, order 2.

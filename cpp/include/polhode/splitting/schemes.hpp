@@ -27,6 +27,7 @@
 
 #include "polhode/config.hpp"
 #include "polhode/splitting/arguments.hpp"
+#include "polhode/splitting/processors.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace splitting {
@@ -276,6 +277,27 @@ constexpr SplittingScheme row(const char* name,
             static_cast<int>(Length)};
 }
 
+/// The row of a scheme with processor.
+template <std::size_t Length, std::size_t Processing>
+constexpr SplittingScheme processed(const char* name,
+                                    const std::array<Stage, Length>& kernel,
+                                    const std::array<Stage, Processing>& processor,
+                                    const char* source,
+                                    GeneralisedOrder generalised) {
+    const int order = generalised.power[1];
+    SplittingScheme scheme = row(name, order, "processed", kernel, source, generalised);
+    scheme.symmetric = false;
+    for (const Stage& stage : kernel) {
+        if (stage.modified != 0) scheme.attitude_only = true;
+    }
+    scheme.processor = processor.data();
+    scheme.processor_count = static_cast<int>(Processing);
+    return scheme;
+}
+inline constexpr auto processing4 = processor4.stages();
+inline constexpr const char* processor_source = "[BCR00], REFERENCES.md, splitting schemes";
+inline constexpr auto processing8 = processor8.stages();
+
 /// The list of all schemes.
 inline constexpr SplittingScheme all[] = {
     row("strang", 2, "composition", strang, "[Vil13] eq. (16)"),
@@ -321,6 +343,9 @@ inline constexpr SplittingScheme all[] = {
     row("t5b_6", 6, "modified", t5b_6, "REFERENCES.md, splitting schemes"),
     row("u5_6", 6, "modified", u5_6, "REFERENCES.md, splitting schemes"),
     row("t5a_6", 6, "modified", t5a_6, "REFERENCES.md, splitting schemes"),
+    processed("processed_strang182", strang_free, processing8, processor_source, {18, 2}),
+    processed("processed_ti104", takahashi_imada, processing4, processor_source, {10, 4}),
+    processed("processed_ti184", takahashi_imada, processing8, processor_source, {18, 4}),
 };
 
 /// The flows sum to the step, and so do the kicks.

@@ -47,12 +47,20 @@ class TorqueSum {
     const TorqueModel* single() const { return terms() == 1 ? problem_.terms[0].model : nullptr; }
     /// The parameters of the only term; without data if there is no term.
     View parameters() const { return arguments_.parameters; }
+    /// Whether `evaluate` does kicks while it has the torque in registers.
+    bool kicks_at_once() const { return !block_.has_axes() && !calls_back(); }
+    /// Whether such kicks may have a modified potential.
+    bool modifies_at_once() const {
+        const TorqueModel* model = single();
+        return kicks_at_once() && !block_.compensated() && model != nullptr &&
+               model->derivative != nullptr && model->modified == nullptr;
+    }
     /// out = the torque at time t and momenta m; then kicks.count kicks by it.
     void evaluate(double t, const View& m, const MutableView& out, Kicks kicks = {}) {
         kicks.m = block_.m;
+        kicks.inverse_inertia = block_.inverse_inertias;
         kicks.nonfinite = problem_.nonfinite_torque + block_.begin;
-        // Models of the core kick while they have the torque in registers.
-        const bool kick_now = kicks.count > 0 && !block_.has_axes() && !calls_back();
+        const bool kick_now = kicks.count > 0 && kicks_at_once();
         arguments_.kicks = kicks;
         models(t, m, out, kick_now);
         if (kick_now || terms() == 0) return;

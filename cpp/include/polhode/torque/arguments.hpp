@@ -40,10 +40,13 @@ struct TorqueExtra {
     TorqueTable table = {};
 };
 
-/// Kicks by a torque just evaluated: m += factor[0] torque, then perhaps m += factor[1] torque.
+/// Kicks by a torque just evaluated, one or two: m += factor torque - modified W, with the W of a
+/// modified potential, see splitting/schemes.hpp.
 struct Kicks {
     int count = 0;  ///< 0: none; else all arrays are stored component by component, in whole packs
     double factor[2] = {};
+    double modified[2] = {};    ///< c h^3; not zero only for a model with a derivative
+    View inverse_inertia = {};  ///< by component; body = 0: of all bodies
     MutableView m = {};         ///< the momentum of the arguments
     MutableView between = {};   ///< receives m between two kicks, if not null
     bool* nonfinite = nullptr;  ///< by body: set where m is finite and the torque is not

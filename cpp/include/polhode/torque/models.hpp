@@ -110,7 +110,12 @@ void loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
         if constexpr (part == Part::turn) f = M::turn(p, a.duration, vector(a.m));
         if (part <= Part::derivative && a.add) f = vector(a.out) + f;
         batch::store_vec3(columns(a.out), i, lanes, f);
-        if (part == Part::torque && a.kicks.count > 0) do_kicks(a, i, f);
+        if (part == Part::torque && a.kicks.count > 0) {
+            do_kicks(a, i, f, [&](const Vec3<T>& v) POLHODE_INLINE_LAMBDA {
+                if constexpr (M::info.has_derivative) return M::derivative(p, a.t, v, frame);
+                if constexpr (!M::info.has_derivative) return v;
+            });
+        }
     }
 }
 
