@@ -265,10 +265,13 @@ POLHODE_INLINE Quaternion<T> unit_rotation(const FrameAxes<T>& axes,
 /// The exact step of a motion that has momentum m along the sorted axes: see `exact_step`.
 ///
 /// @param delta  gives alpha - beta
-template <class T, class Delta>
+/// @param turn   gives cosine and sine of the half angle of the turn about the momentum that it
+/// gets
+template <class T, class Delta, class Turn>
 POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& motion,
                                       const Vec3<T>& m,
-                                      const Delta& delta) {
+                                      const Delta& delta,
+                                      const Turn& turn) {
     using namespace exact_detail;
     const T m1 = motion.a.x, m2 = motion.a.y, m3 = motion.a.z;
 
@@ -304,7 +307,7 @@ POLHODE_INLINE FreeStep<T> exact_flow(const exact_detail::Motion<T>& motion,
     Increment<T> v;
     v.s = 1.0 + S;
     if (any_doubles) v.s = scale * v.s;
-    const SinCos<T> half_psi = sincos((0.5 * motion.G) * fma(motion.k, W1, motion.h_I1));
+    const SinCos<T> half_psi = turn((0.5 * motion.G) * fma(motion.k, W1, motion.h_I1));
     {
         const T s2 = v.s * v.s, x = motion.alpha * s2, kx = motion.beta * s2;
         v.pc = x * sqrt_complement(x);
@@ -399,7 +402,10 @@ template <class T>
 POLHODE_INLINE FreeStep<T> exact_step(const Inertia<T>& body, const Vec3<T>& m, T h) {
     using Motion = exact_detail::Motion<T>;
     return exact_flow(
-        Motion::of(body, m, h), m, [](const Motion& s) POLHODE_INLINE_LAMBDA { return s.delta(); });
+        Motion::of(body, m, h),
+        m,
+        [](const Motion& s) POLHODE_INLINE_LAMBDA { return s.delta(); },
+        [](const T& half_psi) POLHODE_INLINE_LAMBDA { return sincos(half_psi); });
 }
 
 }  // namespace torque_free

@@ -14,7 +14,7 @@
 /// Where chi is slightly above pi, y^n = y'^n u^n with y' the turn by chi - pi and u the half turn
 /// about m0: u^2 s^2 = 1, and for odd n one u and one s remain.
 ///
-/// The cost does not grow with the time: a step of at most a quarter period and two turns.
+/// The cost does not grow with the time: a step of at most a quarter period and a turn.
 
 #include "polhode/scalar/constants.hpp"
 #include "polhode/torque_free/exact.hpp"
@@ -251,30 +251,25 @@ POLHODE_INLINE FreeStep<T> motion_at(const exact_detail::Motion<T>& exact,
         flow.alpha = select(separatrix, both, flow.alpha);
         flow.beta = select(separatrix, both, flow.beta);
     }
-    FreeStep<T> step =
-        exact_flow(flow, m, [&](const exact_detail::Motion<T>& s) POLHODE_INLINE_LAMBDA {
-            return select(separatrix, T(0.0), s.delta());
-        });
-    const mask_t<T> beyond = r != t;
-    if (!any(beyond)) return step;
-
-    const T inverse_G = select(exact.G == 0.0, T(0.0), 1.0 / exact.G);
-    const SinCos<T> half = sincos(fma(n, repetition.half_chi, (rest - r) * repetition.half_rate));
-    const T sine = half.sin * inverse_G;
-    const Quaternion<T> y{half.cos, sine * m.x, sine * m.y, sine * m.z};
     const mask_t<T> odd = is_odd(n);
-    Quaternion<T> z = step.dq;
-    if (any(odd & less_pi)) {
-        const Quaternion<T> u{T(0.0), inverse_G * m.x, inverse_G * m.y, inverse_G * m.z};
-        z = select<T>(odd & less_pi, u * z, z);
-    }
-    const Quaternion<T> p = renormalized(y * z, 0.0);
+    // y^n, and after the reach the turn about m, are turns about the same axis as psi.
+    FreeStep<T> step = exact_flow(
+        flow,
+        m,
+        [&](const exact_detail::Motion<T>& s)
+            POLHODE_INLINE_LAMBDA { return select(separatrix, T(0.0), s.delta()); },
+        [&](const T& half_psi) POLHODE_INLINE_LAMBDA {
+            const T more = fma(rest - r, repetition.half_rate, half_psi);
+            const SinCos<T> y = sincos(fma(n, repetition.half_chi, more));
+            const mask_t<T> u = odd & less_pi;
+            return SinCos<T>{select(u, y.cos, y.sin), select(u, -y.sin, y.cos)};
+        });
+    const Quaternion<T> p = step.dq;
     // s is i sign(m1) about axis 1, -k sign(m3) about axis 3; s^2 = -1.
     Quaternion<T> by_s = select<T>(axis1, {-p.x, p.w, p.z, -p.y}, {p.z, -p.y, p.x, -p.w});
     by_s = select<T>(select(axis1, m.x, m.z) < 0.0, T(-1.0) * by_s, by_s);
     Quaternion<T> dq = select<T>(odd, by_s, p);
-    dq = select<T>(has_bit_1(n) & !less_pi, T(-1.0) * dq, dq);
-    step.dq = select<T>(beyond, dq, step.dq);
+    step.dq = select<T>(has_bit_1(n) & !less_pi, T(-1.0) * dq, dq);
     const mask_t<T> odd1 = odd & axis1, odd3 = odd & !axis1;
     step.m = {select(odd3, -step.m.x, step.m.x),
               select(odd, -step.m.y, step.m.y),
