@@ -96,6 +96,7 @@ class Integration {
             start_m_ = rows(start_.first, 3, bodies());
             start_attitude_ = rows(start_.second, core, bodies());
         }
+        read_companions();
         read_terms(attitude);
         read_axes();
         p.terms = sum_.data();
@@ -308,6 +309,7 @@ class Integration {
         add(p.compensation, 3);
         if (p.direct != nullptr) add(p.work, p.direct->columns);
         add(p.torque_state, p.torque_states);
+        for (const Companion& each : p.companions) add(each.now, each.size);
         return arrays;
     }
     bool has(const char* name) const { return given_.contains(name) && !given_[name].is_none(); }
@@ -383,11 +385,11 @@ class Integration {
                 continue;
             }
             in_python_.emplace_back(
-                py::reinterpret_borrow<py::object>(term), m_, attitude, done_, alone);
+                py::reinterpret_borrow<py::object>(term), m_, attitude, others_, done_, alone);
             sum_.push_back(in_python_.back().term());
         }
         if (!in_python_.empty()) {
-            torque_.resize(static_cast<std::size_t>(3 * WholeBatch::column_length(n)));
+            torque_.resize(static_cast<std::size_t>(6 * WholeBatch::column_length(n)));
             whole_.torque = torque_.data();
             whole_.goes_on = goes_on;
         }
@@ -398,6 +400,31 @@ class Integration {
         for (const TorqueTerm& term : sum_) states += term.model->states;
         if (states > 0) problem_.torque_state = mutable_rows(array("torque_state"), states, n);
         problem_.torque_states = states;
+    }
+    /// x, p and s, as far as the bodies have them.
+    void read_companions() {
+        static constexpr const char* names[Companion::kinds][2] = {
+            {"x", "x_saved"}, {"p", "p_saved"}, {"s", "s_saved"}};
+        for (int k = 0; k < Companion::kinds; ++k) {
+            const auto& [name, saved] = names[k];
+            others_[static_cast<std::size_t>(k)] = Doubles(0);
+            if (!has(name)) continue;
+            const Doubles now = array(name), rows_saved = array(saved);
+            others_[static_cast<std::size_t>(k)] = now;
+            const auto size = static_cast<int>(now.shape(now.ndim() - 1));
+            const std::ptrdiff_t n = now.size();
+            if (n != size * bodies() || (n > 0 && rows_saved.size() % n != 0)) {
+                throw py::value_error("arrays of the wrong size");
+            }
+            problem_.companions[k] = {
+                size, mutable_rows(now, size, bodies()), {data_of(rows_saved), size, 1, 3}, n};
+        }
+        if (has("p") || has("s") || has("thermostat")) problem_.steps_join = false;
+        if (has("mass")) problem_.mass = rows(array("mass"), 1, bodies());
+        if (has("thermostat")) {
+            const double* const given = array("thermostat").data();
+            problem_.heat = {given[0], given[1], static_cast<std::uint64_t>(given[2])};
+        }
     }
     /// (3, 3) or (bodies, 3, 3).
     void read_axes() {
@@ -448,6 +475,7 @@ class Integration {
     Integrator integrator_;
     Doubles m_;
     int threads_;
+    std::array<Doubles, Companion::kinds> others_;
     std::vector<Term> terms_;
     std::list<PythonTorque> in_python_;
     std::vector<TorqueTerm> sum_;

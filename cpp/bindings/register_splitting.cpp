@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "integration.hpp"
+#include "polhode/scalar/philox.hpp"
 #include "splitting_tables.hpp"
 #include "torque_term.hpp"
 
@@ -52,6 +53,9 @@ compensation: rounding errors of m, (bodies, 3); None: dropped
 order: of the splitting, 2: a torque that depends on m is kicked by the midpoint rule; None: unknown
 torque_state: numbers that the terms store from step to step, (bodies, numbers); a given momentum
     that is the only term stores 3
+x, p (bodies, 3), mass (bodies,) or (): centre of mass and momentum in space; s (bodies, numbers):
+    state of the torques; x_saved, p_saved, s_saved: rows of all saves; None: the bodies have none
+thermostat: kT, gamma, seed; None: no heat bath
 by_torque: (bodies,) of bool, becomes true where m is finite and the torque is not
 h: (total_steps,) or (); t0; times (total_steps + 1,): of the starts and the end; None: t0 + n h
 total_steps, save_every: of the whole integration
@@ -115,5 +119,11 @@ threads: their number)")
     module.def("potential", &b::evaluate<&TorqueModel::potential>);
     module.def("torque_models", &b::torque_models);
     module.def("splittings", &b::splittings);
+    module.def(
+        "philox",
+        [](const std::array<std::uint64_t, 4>& counter, const std::array<std::uint64_t, 2>& key) {
+            return polhode::philox(counter, key);
+        },
+        "Random words, as numpy.random.Philox has them after the counter is incremented.");
     module.attr("block_bodies") = polhode::SplittingProblem::block_bodies;
 }

@@ -43,8 +43,8 @@ inline const TorqueModel& model(int index, std::ptrdiff_t bodies) {
 }
 
 /// A torque as Python describes it: (model, parameters), or (model, parameters, function, data,
-/// bounds, origins, independent, table) with addresses as integers; 0 and empty arrays mean "not
-/// given".
+/// bounds, origins, independent, table, whether it also gives a force) with addresses as integers;
+/// 0 and empty arrays mean "not given".
 class Term {
   public:
     Term(const pybind11::tuple& description, std::ptrdiff_t bodies)
@@ -57,6 +57,9 @@ class Term {
             origins_ = description[5].cast<Doubles>();
             needs_whole_batch_ = !description[6].cast<bool>();
             if (description.size() > 7) table_ = description[7].cast<Doubles>();
+            if (description.size() > 8 && description[8].cast<bool>()) {
+                term_.extra.force = address<CompiledForce>(description[2]);
+            }
         }
         if (parameters_.size() > 0) term_.parameters = parameter_columns(parameters_, bodies);
         const std::ptrdiff_t intervals = origins_.size();

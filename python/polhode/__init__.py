@@ -20,6 +20,7 @@ from polhode._step import step
 from polhode.bodies.rigid_body import RigidBody
 from polhode.frb import frb_step, quat_step
 from polhode.integration.prepared import Run
+from polhode.integration.thermostat import Thermostat
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.flops import flops
 from polhode.integrators.splittings import Splitting, splittings
@@ -33,8 +34,9 @@ from polhode.run_directory.resume import resume
 __version__: str = _core.build["version"]
 
 __all__ = [
-    "Method", "MuntheKaas", "Regime", "RigidBody", "Run", "Splitting", "TorqueFreeMotion",
-    "Trajectory", "__version__", "attitude_from_rate", "build_info", "casimir", "elliptic",
+    "Method", "MuntheKaas", "Regime", "RigidBody", "Run", "Splitting", "Thermostat",
+    "TorqueFreeMotion", "Trajectory", "__version__", "attitude_from_rate", "build_info", "casimir",
+    "elliptic",
     "energy", "flops", "frb_step", "get_cmake_dir", "get_include", "get_library", "integrate",
     "methods", "momentum", "momentum_spatial", "omega", "quat_step", "resume", "rkmk", "so3",
     "splittings", "step", "torques",

@@ -37,6 +37,7 @@ __all__: list[str] = [
     "motion_of",
     "omega",
     "overlaps_itself",
+    "philox",
     "potential",
     "principal_axes",
     "rate_increments2",
@@ -110,6 +111,9 @@ class Integration:
     order: of the splitting, 2: a torque that depends on m is kicked by the midpoint rule; None: unknown
     torque_state: numbers that the terms store from step to step, (bodies, numbers); a given momentum
         that is the only term stores 3
+    x, p (bodies, 3), mass (bodies,) or (): centre of mass and momentum in space; s (bodies, numbers):
+        state of the torques; x_saved, p_saved, s_saved: rows of all saves; None: the bodies have none
+    thermostat: kT, gamma, seed; None: no heat bath
     by_torque: (bodies,) of bool, becomes true where m is finite and the torque is not
     h: (total_steps,) or (); t0; times (total_steps + 1,): of the starts and the end; None: t0 + n h
     total_steps, save_every: of the whole integration
@@ -232,6 +236,18 @@ def motion_of(arg0: typing.Any, arg1: typing.Any, arg2: typing.Any) -> typing.An
 def overlaps_itself(array: numpy.ndarray) -> bool:
     """
     Do elements share memory?  False for every view that slices and transposes make.
+    """
+
+def philox(
+    arg0: typing.Annotated[
+        collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], "FixedSize(4)"
+    ],
+    arg1: typing.Annotated[
+        collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex], "FixedSize(2)"
+    ],
+) -> typing.Annotated[list[int], "FixedSize(4)"]:
+    """
+    Random words, as numpy.random.Philox has them after the counter is incremented.
     """
 
 def potential(

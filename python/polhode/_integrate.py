@@ -17,6 +17,7 @@ from polhode.integration.loop import Callback
 from polhode.integration.observed import observer
 from polhode.integration.prepared import at_once
 from polhode.integration.state import Settings, State
+from polhode.integration.thermostat import Thermostat
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.splittings import Splitting
 from polhode.integrators.tableaus import MuntheKaas
@@ -34,6 +35,11 @@ def integrate(
     n_steps: int | None = None,
     *,
     omega0: ArrayLike | None = None,
+    mass: ArrayLike | None = None,
+    x0: ArrayLike | None = None,
+    p0: ArrayLike | None = None,
+    state0: ArrayLike | None = None,
+    thermostat: Thermostat | None = None,
     torque: TorqueLike = None,
     splitting: str | Splitting | Sequence[Sequence[float]] | None = "strang",
     method: str | MuntheKaas = "exact",
@@ -71,6 +77,18 @@ def integrate(
     omega0 : array_like, shape (..., 3), optional
         Angular velocity at `t0`, body frame, radians per time: in place of `m0`, which is then
         ``inertia * omega0``.
+    mass : array_like, shape (...), optional
+        Mass: with it the centres of mass move too, x' = p / mass, p' = force. Free flows move x
+        uniformly, kicks change p by the force.
+    x0, p0 : array_like, shape (..., 3), optional
+        Centre of mass and its momentum at `t0`, space frame; zero if they are not given.
+    state0 : array_like, shape (..., k), optional
+        State of the torques at `t0`, k numbers for each body: of a controller, a filter. A function
+        that asks for ``s`` also returns its rate, see `torques.Function`. m, p and s then advance
+        together in the kicks: by the midpoint rule in schemes of order 2, by the classical
+        Runge-Kutta method in others.
+    thermostat : Thermostat, optional
+        A heat bath.
     torque : None, model, callable, compiled function or list of these, optional
         A model of `polhode.torques`; or a function of the whole batch, body frame, such as
         ``f(t, q) -> (..., 3)`` or ``f(t, m, q) -> (..., 3)``, which asks by the names of its
@@ -119,9 +137,10 @@ def integrate(
     progress : bool, optional
         Show a progress bar (tqdm).
     callback : callable, optional
-        ``callback(step, t, m, attitude)``, called at each saved state, including the start. The
-        arrays are read-only. If it returns True, the run stops there: the result is the trajectory
-        so far. A stored run can be resumed.
+        ``callback(step, t, m, attitude)``, called at each saved state, including the start; with
+        `mass` it also gets x and p, with `state0` s, in this order. The arrays are read-only. If it
+        returns True, the run stops there: the result is the trajectory so far. A stored run can be
+        resumed.
     **options
         Options of the method, see `methods()`.
 
@@ -130,7 +149,8 @@ def integrate(
     Trajectory
         T = 1 + ceil(n_steps / save_every) states: ``t`` (T,), ``m`` (T, ..., 3), ``q`` (T, ..., 4)
         or (T, ..., 3, 3). With `save_to` they are the memmaps, read-only. With `events` also
-        ``t_events``, ``m_events`` and ``q_events``.
+        ``t_events``, ``m_events`` and ``q_events``, with `mass` ``x`` and ``p`` (T, ..., 3), with
+        `state0` ``state`` (T, ..., k).
 
     Warns
     -----
@@ -199,6 +219,7 @@ def integrate(
     """
     plain = save_to is None and callback is None and threads is None and omega0 is None
     plain = plain and t_eval is None and breaks is None and events is None
+    plain = plain and all(x is None for x in (mass, x0, p0, state0, thermostat))
     if plain and not (options or compensated or resume or progress):
         short = at_once(torque, splitting, method, h, n_steps, t0, save_every, inertia, m0, q0)
         if short is not None:
@@ -217,7 +238,8 @@ def integrate(
         raise TypeError(f"integrate needs {missing}")
     settings = settings_of(
         inertia, m0, q0, h, n_steps, torque, splitting, method, t0, save_every, compensated,
-        threads, options, breaks, in_memory=save_to is None,
+        threads, options, breaks, in_memory=save_to is None, mass=mass, x0=x0, p0=p0, state0=state0,
+        thermostat=thermostat,
     )  # fmt: skip
     if events is not None or t_eval is not None:
         if save_to is not None:
@@ -228,16 +250,17 @@ def integrate(
         state = State.begin(settings)
         return loop.run(settings, state, (t, m, q), None, progress, callback, observe)
     if save_to is None:
-        t = settings.saved_times()
-        m, q = (np.empty((len(t), *start.shape)) for start in (settings.m0, settings.q0))
-        state = State.begin(settings, *(m, q) if settings.borrows else ())
-        return loop.run(settings, state, (t, m, q), None, progress, callback)
+        rows = settings.empty_rows()
+        state = State.begin(settings, *rows[:2] if settings.borrows else ())
+        return loop.run(settings, state, (settings.saved_times(), *rows), None, progress, callback)
     state = State.begin(settings)
     try:
         stored, state = _stored(settings, state, save_to, resume)
     except KeyboardInterrupt as error:
         error.add_note(f"before the first step of the integration, at t = {settings.t0}")
-        begun = (each[None].copy() for each in (settings.m0, settings.q0))
+        begun = (
+            each[None].copy() for each in (settings.m0, settings.q0, *settings.companions.values())
+        )
         error.trajectory = settings.trajectory(  # type: ignore[attr-defined]
             settings.saved_times()[:1], *begun
         )

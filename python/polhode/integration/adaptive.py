@@ -48,7 +48,7 @@ def adapt(
     m = np.empty((saves, *state.m.shape))
     q = np.empty((saves, *state.q.shape))
     by_torque = np.zeros(state.m.shape[:-1], np.bool_)
-    integration = in_core(settings, state, None, None, by_torque)
+    integration = in_core(settings, state, (), by_torque)
     begin = settings.t0 if t is None else t
     steps, rejected, lost = integration.adapt(
         begin, times, m, q, (rtol, *atol), first_step, max_step, one_step, t is None

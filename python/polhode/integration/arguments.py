@@ -13,6 +13,7 @@ from polhode._arrays import Array, AttitudeLike, Operand
 from polhode._axes import to_body
 from polhode.bodies.inertia import PrincipalInertia
 from polhode.integration.state import Settings
+from polhode.integration.thermostat import Thermostat
 from polhode.integrators.splittings import NO_SPLITTING, Splitting, as_splitting
 from polhode.integrators.table import (
     METHODS,
@@ -42,6 +43,11 @@ def settings_of(
     breaks: ArrayLike | None = None,
     *,
     in_memory: bool,
+    mass: ArrayLike | None = None,
+    x0: ArrayLike | None = None,
+    p0: ArrayLike | None = None,
+    state0: ArrayLike | None = None,
+    thermostat: Thermostat | None = None,
 ) -> Settings:
     """The settings of a run, from the arguments of `integrate`.
 
@@ -67,6 +73,8 @@ def settings_of(
     if axes is not None:
         batches["axes"] = axes.batch
     batches |= {f"torque[{i}]": term.batch for i, term in enumerate(terms) if term.batch}
+    others = _companions(mass, x0, p0, state0)
+    batches |= {name: o.batch for name, o in others.items()}
     shape = _arrays.broadcast(batches)
     moments, momenta, attitude = (o.array for o in operands)
     principal = momenta if axes is None else to_body(axes.array, momenta.astype(np.float64))
@@ -96,9 +104,15 @@ def settings_of(
         isa=_core.build["isa"],
         breaks=_breaks(breaks),
         axes=None if axes is None else _whole(axes, () if axes.array.size == 9 else shape, False),
+        thermostat=_heat(thermostat),
+        **{
+            name: _whole(o, () if name == "mass" and o.array.size == 1 else shape, False)
+            for name, o in others.items()
+        },
     )
     saves = settings.saves(count)
-    if 8 * saves * (1 + settings.m0.size + settings.q0.size) >= 2**62:
+    others_size = sum(start.size for start in settings.companions.values())
+    if 8 * saves * (1 + settings.m0.size + settings.q0.size + others_size) >= 2**62:
         states = f"save_every = {settings.save_every} saves {saves} states"
         raise ValueError(f"n_steps = {count} with {states}, more than any memory holds")
     check(settings, endless=n_steps is None)
@@ -109,6 +123,8 @@ def check(settings: Settings, endless: bool = False) -> None:
     """Raise ValueError if method, splitting, torque and number of steps do not fit together."""
     _check_method(settings, endless)
     _check_breaks(settings)
+    _check_companions(settings)
+    _check_thermostat(settings)
     _check_terms(settings)
     _check_span(settings)
 
@@ -121,6 +137,80 @@ def _whole(operand: Operand, shape: tuple[int, ...], borrows: bool) -> Array:
     whole = np.empty(shape + operand.core)
     whole[...] = array if shape else array.reshape(operand.core)
     return whole
+
+
+def _companions(
+    mass: ArrayLike | None, x0: ArrayLike | None, p0: ArrayLike | None, state0: ArrayLike | None
+) -> dict[str, Operand]:
+    """The start of what moves with the bodies besides m and q."""
+    operands = {}
+    if mass is not None:
+        operands["mass"] = Operand("mass", mass)
+        masses = operands["mass"].array
+        bad = ~((masses > 0) & np.isfinite(masses))
+        _arrays.refuse("mass", masses, bad, 0, "must be positive and finite")
+        zero = np.zeros(3)
+        operands["x0"] = Operand("x0", zero if x0 is None else x0, 3)
+        operands["p0"] = Operand("p0", zero if p0 is None else p0, 3)
+    elif x0 is not None or p0 is not None:
+        raise TypeError("x0 and p0 are for bodies that move: give their mass")
+    if state0 is not None:
+        given = _arrays.real_array("state0", state0)
+        if given.ndim == 0 or given.shape[-1] == 0:
+            raise ValueError(
+                f"state0 must have shape (..., k), k numbers per body, not {given.shape}"
+            )
+        operands["state0"] = Operand("state0", given, given.shape[-1])
+    return operands
+
+
+def _check_companions(settings: Settings) -> None:
+    """Raise an error if the bodies lack what a torque takes, or the method cannot move it."""
+    for kind, given, how in (
+        ("x", settings.mass, "mass=, x0= and p0="),
+        ("s", settings.state0, "state0="),
+    ):
+        takers = [term for term in settings.terms if kind in term.takes]
+        if takers and given is None:
+            raise TypeError(f"{takers[0]!r} asks for {kind}: give {how}")
+        if kind == "s" and given is not None and not takers:
+            raise TypeError("state0 is for a torque that asks for s, and none does")
+    if not settings.companions:
+        return
+    what = "the state of a torque (state0)" if settings.mass is None else "a centre of mass (mass)"
+    if settings.direct:
+        name = METHODS[settings.method].name
+        raise ValueError(
+            f"the direct integrator {name!r} does not move {what}: give a splitting, with which "
+            "every method that has no history does"
+        )
+    if settings.compensated:
+        raise ValueError(f"compensated is for rotation alone, without {what}")
+    if settings.splitting.modified:
+        name = settings.splitting.name
+        raise ValueError(f"splitting {name!r} needs W, which is not known with {what}")
+
+
+def _heat(thermostat: Thermostat | None) -> Array | None:
+    """The argument `thermostat` as it is stored."""
+    if thermostat is not None and not isinstance(thermostat, Thermostat):
+        kind = type(thermostat).__name__
+        raise TypeError(f"thermostat must be a polhode.Thermostat, not {kind}")
+    return None if thermostat is None else thermostat.numbers()
+
+
+def _check_thermostat(settings: Settings) -> None:
+    """Raise ValueError if a heat bath cannot enclose the steps."""
+    if settings.thermostat is None:
+        return
+    for bad, why in (
+        (settings.direct, f"a splitting, and {METHODS[settings.method].name!r} has none"),
+        (settings.compensated, "sums that are not compensated"),
+        (settings.breaks is not None, "whole steps, and breaks divide them"),
+        (not (settings.h >= 0.0).all(), "steps forward in time"),
+    ):
+        if bad:
+            raise ValueError(f"a thermostat needs {why}")
 
 
 def _breaks(breaks: ArrayLike | None) -> Array | None:

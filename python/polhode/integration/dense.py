@@ -25,13 +25,16 @@ class Ways:
     """
 
     def __init__(self, settings: Settings) -> None:
+        if settings.companions or settings.thermostat is not None:
+            has = "with mass, state0 or a thermostat"
+            raise ValueError(f"states between saves are not known of bodies {has}")
         state = State.begin(settings)
         row = np.empty((1, *state.m.shape)), np.empty((1, *state.q.shape))
         self.settings = settings
         self.bodies = state.m.size // 3
         self._attitude = state.q.shape[state.m.ndim - 1 :]
         by_torque = np.zeros(state.m.shape[:-1], np.bool_)
-        self._core = in_core(settings, state, *row, by_torque, window=True)
+        self._core = in_core(settings, state, row, by_torque, window=True)
 
     def move(self, t: Array, t_end: Array, m: Array, q: Array) -> None:
         """Replace m and q, R states of the batch, from the times t (R,) by those at t_end (R,)."""

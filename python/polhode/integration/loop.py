@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,9 @@ from polhode.integration.state import Settings, State, core_arguments, step_argu
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.table import may_lack_root, warn_of_lost
 
-Callback = Callable[[int, float, Array, Array], object]
+Callback = Callable[..., object]
 #: Makes an `observed.Observed`, which is above this module, of settings, state, rows and by_torque.
-Observe = Callable[[Settings, State, tuple[Array, Array, Array], NDArray[np.bool_]], Any]
+Observe = Callable[[Settings, State, tuple[Array, ...], NDArray[np.bool_]], Any]
 
 #: Seconds from one save of the progress to the next: of the bar, of files, of a slice in the core.
 SLICE = 0.1
@@ -33,11 +33,9 @@ Files = Any
 class Saved:
     """The rows of a trajectory while they are filled."""
 
-    def __init__(
-        self, settings: Settings, state: State, t: Array, m: Array, q: Array, files: Files | None
-    ) -> None:
+    def __init__(self, settings: Settings, state: State, files: Files | None, *rows: Array) -> None:
         self.settings, self.state = settings, state
-        self.t, self.m, self.q = t, m, q
+        self.t, *self.rows = rows
         self.files = files
         self.observed: Any = None
 
@@ -67,25 +65,26 @@ class Saved:
             return trajectory
         rows = self.state.rows
         events = {} if self.observed is None else self.observed.results()
-        return self.settings.trajectory(self.t[:rows], self.m[:rows], self.q[:rows], **events)
+        filled = (each[:rows] for each in (self.t, *self.rows))
+        return self.settings.trajectory(*filled, **events)
 
 
 def run(
     settings: Settings,
     state: State,
-    rows: tuple[Array, Array, Array],
+    rows: tuple[Array, ...],
     files: Files | None,
     progress: bool,
     callback: Callback | None,
     observe: Observe | None = None,
 ) -> Trajectory:
-    """Do the remaining steps of a run; `rows` are the arrays of all saves of t, m and q."""
-    saved = Saved(settings, state, *rows, files)
+    """Do the remaining steps of a run; `rows` are those of all saves of t, m, q, companions."""
+    saved = Saved(settings, state, files, *rows)
     batch = state.m.shape[:-1]
     nonfinite_torque = np.zeros(batch, np.bool_)
     integration: Any
     if observe is None:
-        integration = in_core(settings, state, saved.m, saved.q, nonfinite_torque)
+        integration = in_core(settings, state, saved.rows, nonfinite_torque)
         next_save = settings.next_save
     else:
         integration = saved.observed = observe(settings, state, rows, nonfinite_torque)
@@ -148,13 +147,12 @@ def warn(settings: Settings, lost: Any, nonfinite_torque: Any) -> None:
 def in_core(
     settings: Settings,
     state: State,
-    m: Array | None,
-    q: Array | None,
+    rows: Sequence[Array],
     by_torque: Any,
     *,
     window: bool = False,
 ) -> _core.Integration:
-    """The integration in the core, which saves to the rows of m and q.
+    """The integration in the core, which saves to the rows of m, q and the companions, if given.
 
     With `window` these are the states before and after each step of one call.
     """
@@ -162,6 +160,8 @@ def in_core(
     arguments = core_arguments(settings, state)
     if window:
         arguments["save_every"] = 1
+    names = ("m", "attitude", *settings.companions)
+    arguments |= {f"{k}_saved": array for k, array in zip(names, rows, strict=False)}
     return _core.Integration(
         **step_arguments(settings),
         **arguments,
@@ -172,8 +172,6 @@ def in_core(
         times=settings.times,
         matrix=matrix,
         by_torque=by_torque,
-        m_saved=m,
-        attitude_saved=q,
         window=window,
         parts=settings.parts,
         start=state.start,
@@ -188,7 +186,7 @@ def _call(callback: Callback | None, saved: Saved, first: int) -> bool:
     for k in range(first, saved.state.rows):
         t = float(saved.t[k])
         try:
-            result = callback(step, t, closed(saved.m[k]), closed(saved.q[k]))
+            result = callback(step, t, *(closed(each[k]) for each in saved.rows))
         except Exception as error:
             note(error, f"in the callback after step {step} of the integration, at t = {t}")
             raise

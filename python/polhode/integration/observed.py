@@ -31,7 +31,7 @@ class Observed:
         self,
         settings: Settings,
         state: State,
-        rows: tuple[Array, Array, Array],
+        rows: tuple[Array, ...],
         by_torque: NDArray[np.bool_],
         *,
         events: Sequence[Event],
@@ -47,7 +47,7 @@ class Observed:
             np.empty((count + 1, *state.m.shape)),
             np.empty((count + 1, *state.q.shape)),
         )
-        self._core = in_core(settings, state, *self._steps, by_torque, window=True)
+        self._core = in_core(settings, state, self._steps, by_torque, window=True)
         self.rows, self.done, self.stopped = 0, 0, False
 
     def run(self, first: int, n_steps: int, seconds: float = 0.0) -> None:

@@ -87,7 +87,7 @@ class Run:
             state.start = settings.m0, settings.q0
         self._settings = settings
         self._nonfinite_torque = np.zeros(state.m.shape[:-1], np.bool_)
-        self._integration = loop.in_core(settings, state, None, None, self._nonfinite_torque)
+        self._integration = loop.in_core(settings, state, (), self._nonfinite_torque)
         self._integration.advance(0)
         attitude = np.isfinite(self.q).reshape(*state.m.shape[:-1], -1)
         self._finite = np.isfinite(self.m).all(-1) & attitude.all(-1)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
 from polhode._arrays import Array
 from polhode.torques import Function, Torque
-from polhode.torques._function import exactly
 
 if TYPE_CHECKING:
     from polhode.integration.state import Settings, State
@@ -22,12 +21,14 @@ class PythonTorque:
     ``called(order, t, m, attitude)`` is the torque in the body frame (order 1), the W of a modified
     potential (order -1), or derivative `order` of a given momentum in the space frame. For a
     `Function` the core calls its `function` without this object, with the arguments of the numbers
-    `asked` in (t, m, attitude). It calls `fitted` if the result is not an array of doubles of the
-    right shape.
+    `asked` in (t, m, attitude, x, p, s). It calls `fitted` if the result is not an array of doubles
+    of the right shape, or if there are several: with `forces` also a force, with `rates` the rate
+    of s.
     """
 
     def __init__(self, settings: Settings, state: State, term: Torque) -> None:
-        self.term, self.shape = term, state.m.shape
+        self.term, self.shape, self._s = term, state.m.shape, state.s
+        self.forces, self.rates = ("x" in term.takes), ("s" in term.takes)
         self.function: Callable[..., ArrayLike] | None = None
         self.asked: tuple[int, ...] = ()
         if type(term) is Function:
@@ -44,9 +45,11 @@ class PythonTorque:
             return self.term.torque(t, m, attitude)
         return self.term.modified(t, attitude, m.shape)
 
-    def fitted(self, value: ArrayLike | None) -> Array:
-        """The result of `function`, as doubles of the right shape."""
-        return exactly("torque", value, self.shape)
+    def fitted(self, value: Any) -> Array | tuple[Array, ...]:
+        """The result of `function`, as doubles of the right shape; the torque is the first."""
+        assert isinstance(self.term, Function)
+        results = self.term.results(value, self.shape, self._s)
+        return results if self.term.takes else results[0]
 
 
 def note(error: BaseException, text: str) -> None:

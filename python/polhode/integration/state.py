@@ -60,6 +60,14 @@ class Settings:
     axes: Array | None = _field("axes", default=None)
     #: Times at which the torque jumps, each once; None if there are none.
     breaks: Array | None = _field(default=None)
+    #: Mass, () or by body, centre of mass and its momentum at the start; None: bodies only rotate.
+    mass: Array | None = _field("mass", default=None)
+    x0: Array | None = _field(default=None)
+    p0: Array | None = _field(default=None)
+    #: State of the torques at the start.
+    state0: Array | None = _field(default=None)
+    #: kT, gamma and seed of a `Thermostat`.
+    thermostat: Array | None = _field("thermostat", default=None)
 
     #: Whether the method integrates the torque directly, without a splitting.
     direct: ClassVar[bool]
@@ -88,6 +96,17 @@ class Settings:
         self._derive("terms", terms)
         self._derive("in_core", all(term.in_core for term in terms))
         self._derive("per_body", self.in_core and all(term.independent for term in terms))
+
+    @property
+    def companions(self) -> dict[str, Array]:
+        """What moves with the bodies besides m and q, at the start."""
+        named = {"x": self.x0, "p": self.p0, "s": self.state0}
+        return {name: start for name, start in named.items() if start is not None}
+
+    def empty_rows(self) -> tuple[Array, ...]:
+        """Unwritten rows of all saves: m, q and the companions."""
+        starts = (self.m0, self.q0, *self.companions.values())
+        return tuple(np.empty((self.saves(self.n_steps), *start.shape)) for start in starts)
 
     def _derive(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -181,10 +200,13 @@ class Settings:
                 n += (self.t0 + (n + 1) * self.h - t) * self.h <= 0.0
         return np.clip(n, 0, max(self.n_steps - 1, 0))
 
-    def trajectory(self, t: Array, m: Array, q: Array, **events: Any) -> Trajectory:
-        """The trajectory of these states."""
+    def trajectory(self, t: Array, m: Array, q: Array, *others: Array, **more: Any) -> Trajectory:
+        """The trajectory of these states; `others` are those of the companions."""
         terms = tuple(self.terms)
-        return Trajectory(t, m, q, self.inertia, terms, self.axes, **events, _settings=self)
+        public = {"x": "x", "p": "p", "s": "state"}
+        more |= {public[k]: rows for k, rows in zip(self.companions, others, strict=True)}
+        more |= {"mass": self.mass, "_settings": self}
+        return Trajectory(t, m, q, self.inertia, terms, self.axes, **more)
 
     def in_body_axes(self, state: State) -> tuple[Array, Array]:
         """m and q of a state, which are along the principal axes from the first step on."""
@@ -210,6 +232,10 @@ class State:
     #: Numbers per body that a torque stores from step to step: of a given momentum its difference
     #: from m, a constant in the space frame.
     torque_state: Array | None = _field("torque_state", default=None)
+    #: Centre of mass and its momentum, space frame; state of the torques.
+    x: Array | None = _field("x", default=None)
+    p: Array | None = _field("p", default=None)
+    s: Array | None = _field("s", default=None)
     step: int = _field(default=0)
     rows: int = _field(default=0)
 
@@ -234,6 +260,8 @@ class State:
                 state.torque_state = np.zeros_like(m0)
         if settings.compensated and not settings.direct:
             state.compensation = np.zeros_like(m0)
+        for name, start in settings.companions.items():
+            setattr(state, name, start.copy())
         return state
 
     def arrays(self) -> dict[str, Array]:

@@ -47,6 +47,11 @@ class Trajectory:
     axes : ndarray, shape (..., 3, 3), or None
         Principal axes in the body frame, in columns, if the body axes are others
         (`RigidBody.integrate`).
+    x, p : ndarray, shape (T, ..., 3), or None
+        Centre of mass and its momentum, space frame, if the bodies have a mass.
+    state : ndarray, shape (T, ..., k), or None
+        State of the torques, if they have one.
+    mass : ndarray, shape (...) or (), or None
     t_events, m_events, q_events : list or None
         Times, momenta and attitudes of the events of `integrate`, with one entry for each event:
         an array, (K,), (K, 3) and (K, 4) or (K, 3, 3); for a batch a list of such arrays, one for
@@ -63,6 +68,10 @@ class Trajectory:
     inertia: Array
     torque: tuple[Torque, ...] = field(default=(), repr=False)
     axes: Array | None = field(default=None, repr=False)
+    x: Array | None = field(default=None, repr=False)
+    p: Array | None = field(default=None, repr=False)
+    state: Array | None = field(default=None, repr=False)
+    mass: Array | None = field(default=None, repr=False)
     t_events: list[Any] | None = field(default=None, repr=False)
     m_events: list[Any] | None = field(default=None, repr=False)
     q_events: list[Any] | None = field(default=None, repr=False)
@@ -181,6 +190,8 @@ class Trajectory:
     def energy(self) -> Array:
         """Kinetic energy plus the potential of every torque that has one, shape (T, ...).
 
+        Of bodies with a mass also the kinetic energy of their centres of mass.
+
         Warns
         -----
         RuntimeWarning
@@ -203,6 +214,8 @@ class Trajectory:
         for at in self._pieces():
             m, q = np.asarray(self.m[at]), np.asarray(self.q[at])
             energy[at] = self._kinetic(m)
+            if self.p is not None:
+                energy[at] += self._translation(at)
             for term in self.torque:
                 if not term.has_potential:
                     continue
@@ -210,8 +223,26 @@ class Trajectory:
                     energy[at] += term.potential(0.0, q)
                 else:
                     for k, t in enumerate(self.t[at], at.start):
-                        energy[k] += term.potential(float(t), np.asarray(self.q[k]))
+                        moving = self.x if "x" in term.takes else None
+                        parts = [each[k] for each in (self.q, moving) if each is not None]
+                        energy[k] += term.potential(float(t), *map(np.asarray, parts))
         return energy
+
+    def temperature(self) -> tuple[Array | None, Array]:
+        """k T of translation and of rotation, each of shape (T,): means over all bodies.
+
+        The unit is that of energy; divide by Boltzmann's constant. A body has 3 degrees of freedom
+        of rotation, a rod 2. Of translation it is None without a mass, and the momentum of the
+        whole system is not removed.
+        """
+        rotation = np.concatenate([self._kinetic(np.asarray(self.m[at])) for at in self._pieces()])
+        bodies = max(1, int(np.prod(self.m.shape[1:-1])))
+        moving = np.broadcast_to(self._moments != 0.0, self.m.shape[1:])
+        translation = None
+        if self.p is not None:
+            each = np.concatenate([self._translation(at) for at in self._pieces()])
+            translation = each.reshape(len(self), -1).sum(axis=1) / (1.5 * bodies)
+        return translation, rotation.reshape(len(self), -1).sum(axis=1) / (0.5 * moving.sum())
 
     def omega(self) -> Array:
         """Angular velocity in the body frame, shape (T, ..., 3), radians per time.
@@ -360,6 +391,12 @@ class Trajectory:
     def _kinetic(self, m: Array) -> Array:
         principal = m if self.axes is None else to_body(self.axes, m)
         return np.asarray(_core.energy(self._moments, principal))
+
+    def _translation(self, at: slice) -> Array:
+        """Kinetic energy of the centres of mass."""
+        assert self.p is not None
+        p = np.asarray(self.p[at])
+        return np.asarray(0.5 * (p * p).sum(axis=-1) / self.mass)
 
     def _pieces(self) -> Iterator[slice]:
         """The saves, a bounded number of bodies at a time."""

@@ -35,8 +35,8 @@ except ImportError:  # not on Windows
 
 FORMAT = "polhode integration"
 VERSION = 4
-#: The files, in the order of the checksums in state.npz.
-NAMES = ("run.json", "setup.npz", "t.npy", "m.npy", "q.npy", "state.npz")
+#: The files of rows beside t.npy, as far as a run has them.
+ROWS = ("m", "q", "x", "p", "s")
 
 #: The least time from one commit to the next: in seconds, and as a multiple of the time of a
 #: commit.
@@ -53,7 +53,8 @@ class RunFiles:
 
     The directory is then locked until `close`, or the end of the ``with`` block. `content` is that
     of run.json, `setup` and `state` are the arrays of setup.npz and state.npz at the last commit,
-    `t`, `m` and `q` all rows, of which `rows` are saved.
+    `t`, `m` and `q` all rows, of which `rows` are saved; `saved` are m, q
+    and, as far as the bodies have them, x, p and s.
     """
 
     def __init__(self, path: Path, write: bool, lengthens: bool = False) -> None:
@@ -82,9 +83,14 @@ class RunFiles:
         self.state = _read_npz(self.path / "state.npz")
         with naming_file(self.path / "state.npz"):
             sums = self.state.pop("sums")
-            require(sums.shape == (len(NAMES),) and sums.dtype == np.uint32, "wrong checksums")
+            self._rows = [name for name in ROWS if name in self.state]
+            #: In the order of the checksums.
+            self._names = ["run.json", "setup.npz", "t.npy", *(f"{k}.npy" for k in self._rows)]
+            require(
+                sums.shape == (len(self._names) + 1,) and sums.dtype == np.uint32, "wrong checksums"
+            )
             self._sums: list[int] = sums.tolist()
-            require(_sum_arrays(self.state) == self._sums[5], "checksum mismatch")
+            require(_sum_arrays(self.state) == self._sums[-1], "checksum mismatch")
             #: Of run.json and t.npy while the run is made longer: they may be there already.
             self._coming = self.state.pop("coming", np.zeros(2, np.uint32)).tolist()
             self.rows = int(self.state["rows"])
@@ -95,16 +101,16 @@ class RunFiles:
         self._check_sum(1, _sum_file(path / "setup.npz"))
         self._check_sum(2, _sum_file(path / "t.npy"), coming=self._coming[1])
         self.setup = _read_npz(path / "setup.npz")
-        self.m, self.q = (_open_rows(path / f"{name}.npy", mode) for name in "mq")
+        self.saved = [_open_rows(path / f"{name}.npy", mode) for name in self._rows]
         with naming_file(path / "state.npz"):
-            rows = len(self.t), *self.m.shape[:1], *self.q.shape[:1]
-            fits = len(rows) == 3 and rows[0] == min(rows) and 0 <= self.rows <= rows[0]
+            rows = [len(each) if each.ndim else -1 for each in (self.t, *self.saved)]
+            fits = rows[0] == min(rows) and 0 <= self.rows <= rows[0]
             require(fits, "it does not fit t.npy, m.npy and q.npy")
-        for k, rows in ((3, self.m), (4, self.q)):
-            self._check_sum(k, _sum_rows(rows, 0, self.rows), f" of the first {self.rows} rows")
+        for k, each in enumerate(self.saved, 3):
+            self._check_sum(k, _sum_rows(each, 0, self.rows), f" of the first {self.rows} rows")
 
     def _check_sum(self, k: int, value: int, of: str = "", coming: int = 0) -> None:
-        with naming_file(self.path / NAMES[k]):
+        with naming_file(self.path / self._names[k]):
             known = value == self._sums[k] or value == coming != 0
             require(known, f"checksum mismatch{of}, or state.npz of another run")
         self._sums[k] = value
@@ -113,20 +119,20 @@ class RunFiles:
         """Use this number of rows; there may be more if the run was about to be made longer."""
         fits = rows == len(self.t) or (any(self._coming) and rows < len(self.t))
         require(fits, f"{len(self.t)} rows for {steps} steps")
-        self.t, self.m, self.q = self.t[:rows], self.m[:rows], self.q[:rows]
+        self.t, self.saved = self.t[:rows], [each[:rows] for each in self.saved]
 
     def lengthen(self, content: dict[str, Any], t: Array, state: Arrays) -> None:
         """Make room for the times t; if this is killed, state.npz knows both runs."""
         rows = int(state["rows"])
-        for name, old in (("m", self.m), ("q", self.q)):
+        for name, old in zip(self._rows, self.saved, strict=True):
             _enlarge(self.path / f"{name}.npy", (len(t), *old.shape[1:]))
-        self.m, self.q = (_open_rows(self.path / f"{name}.npy", "r+") for name in "mq")
+        self.saved = [_open_rows(self.path / f"{name}.npy", "r+") for name in self._rows]
         np.save(file_of_t := io.BytesIO(), t, allow_pickle=False)
         text, rows_of_t = _json(content), file_of_t.getvalue()
-        self._sums[3:5] = (_sum_rows(saved, 0, rows) for saved in (self.m, self.q))
+        self._sums[3:-1] = (_sum_rows(saved, 0, rows) for saved in self.saved)
         coming = [zlib.crc32(text), zlib.crc32(rows_of_t)]
         both = {**state, "coming": np.array(coming, np.uint32)}
-        _write_state(self.path, both, self._sums[:5])
+        _write_state(self.path, both, self._sums[:-1])
         _write(self.path / "t.npy", lambda file: file.write(rows_of_t))
         _write(self.path / "run.json", lambda file: file.write(text))
         self.close()
@@ -154,7 +160,8 @@ class RunFiles:
         building = path.with_name(f".polhode-{uuid.uuid4().hex}")  # `path` may be long already
         building.mkdir()
         try:
-            for name in "mq":
+            names = [name for name in ROWS if name in state]
+            for name in names:
                 rows = npy.open_memmap(
                     building / f"{name}.npy", "w+", np.float64, shape=(len(t), *state[name].shape)
                 )
@@ -164,7 +171,8 @@ class RunFiles:
             _write(building / "setup.npz", lambda file: np.savez(file, **setup))  # type: ignore[arg-type]
             text = _json(content)
             _write(building / "run.json", lambda file: file.write(text))
-            sums = [zlib.crc32(text), *(_sum_file(building / name) for name in NAMES[1:3]), 0, 0]
+            sums = [zlib.crc32(text), *(_sum_file(building / k) for k in ("setup.npz", "t.npy"))]
+            sums += [0] * len(names)
             _write_state(building, state, sums)
             if path.exists():
                 shutil.copymode(path, building)
@@ -194,19 +202,17 @@ class RunFiles:
 
     def count(self, rows: int) -> None:
         """Add rows that are filled, and no longer change, to the checksums."""
-        sums = [
-            _sum_rows(saved, self.rows, rows, self._sums[k])
-            for k, saved in ((3, self.m), (4, self.q))
-        ]
+        each = enumerate(self.saved, 3)
+        sums = [_sum_rows(saved, self.rows, rows, self._sums[k]) for k, saved in each]
         # Together: after Ctrl-C, sums and rows belong to each other.
-        self._sums[3:5], self.rows = sums, rows
+        self._sums[3:-1], self.rows = sums, rows
 
     def write_state(self, state: Callable[[], Arrays]) -> None:
         """Record the counted rows, and this state, from which the run continues."""
         begun = time.perf_counter()
-        self.m.flush()
-        self.q.flush()
-        _write_state(self.path, state(), self._sums[:5])
+        for each in self.saved:
+            each.flush()
+        _write_state(self.path, state(), self._sums[:-1])
         self._committed = time.perf_counter()
         self._wait = max(COMMIT_AFTER, COMMIT_SHARE * (self._committed - begun))
 

@@ -33,7 +33,7 @@ class StoredRun:
 
     def __init__(self, files: RunFiles, settings: Settings) -> None:
         self.files, self.settings = files, settings
-        self.rows = files.t, files.m, files.q
+        self.rows = files.t, *files.saved
         self.count, self.due = files.count, files.due
         self._user_defined = {
             i: settings.terms[i]
@@ -61,14 +61,18 @@ class StoredRun:
         found = dict(start)
         if not state.rows or not self._user_defined:
             return found
-        points = [("state", state.step, *self.settings.in_body_axes(state))]
+        names = list(self.settings.companions)
+        now = *self.settings.in_body_axes(state), *(getattr(state, name) for name in names)
+        points = [("state", state.step, now)]
         if not start:
-            points.insert(0, ("start", 0, self.files.m[0], self.files.q[0]))
-        for when, step, m, q in points:
+            points.insert(0, ("start", 0, tuple(each[0] for each in self.files.saved)))
+        for when, step, at in points:
+            m, q, *rest = (closed(np.array(each)) for each in at)
+            others = dict(zip(names, rest, strict=True))
             t = self.settings.time(step)
             for i, term in self._user_defined.items():
                 with contextlib.suppress(Exception), np.errstate(all="ignore"):
-                    value = term.all_values(t, closed(np.array(m)), closed(np.array(q)))
+                    value = term.all_values(t, m, q, **others)
                     found[f"torque.{i}.{when}"] = np.array(value, np.float64)
         return found
 
@@ -141,7 +145,7 @@ def _compare(name: str, now: Any, before: Any, where: str) -> None:
     if name == "torque":  # the terms are compared when they are read
         count = f"{len(now)} terms, but {where} has {len(before)}"
         require(len(now) == len(before), f"torque has {count}")
-    elif name in {"axes", "breaks"} and (now is None) != (before is None):
+    elif (now is None) != (before is None):
         found = [value if value is None else value.tolist() for value in (now, before)]
         raise ValueError(f"{name} is {found[0]}, but {where} has {found[1]}")
     elif isinstance(now, np.ndarray):
@@ -323,8 +327,10 @@ def _read_settings(files: RunFiles, torque: TorqueLike) -> Settings:
         fits = h.shape in ((), (count,)) and every >= 1 and count >= 0
         require(fits, "steps that do not fit each other")
         m, q, inertia = (values[name].shape for name in ("m0", "q0", "inertia"))
-        fits = m == files.m.shape[1:] and q == files.q.shape[1:]
-        require(fits, "the start does not fit m.npy and q.npy")
+        others = (values[name] for name in ("x0", "p0", "state0"))
+        starts = [m, q, *(start.shape for start in others if start is not None)]
+        fits = starts == [each.shape[1:] for each in files.saved]
+        require(fits, "the start does not fit the files of rows")
         fits = m[:-1] in (q[:-1], q[:-2]) and m[-1:] == (3,)
         require(fits, f"m0 of shape {m} and q0 of shape {q}")
         require(inertia in ((3,), m), f"the inertia has shape {inertia}")

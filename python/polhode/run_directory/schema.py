@@ -110,7 +110,7 @@ def _write_torques(name: str, terms: list[Torque]) -> Stored:
         arguments = _arguments(term)
         if arguments is None:
             facts = {"depends_on_m": term.depends_on_m, "has_potential": term.has_potential}
-            content.append({"function": repr(term), **facts})
+            content.append({"function": repr(term), **facts, "takes": sorted(term.takes)})
             continue
         plain = {}
         for key, value in arguments.items():
@@ -212,6 +212,7 @@ class Absent(Torque):
         self._function = content["function"]
         self.depends_on_m = bool(content["depends_on_m"])
         self.has_potential = bool(content["has_potential"])
+        self.takes = frozenset(content.get("takes", ()))
 
     def _missing(self, *arguments: Any) -> NoReturn:
         """Raise ValueError."""

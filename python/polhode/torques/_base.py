@@ -20,6 +20,9 @@ class Torque:
         Whether the torque depends on time.
     depends_on_m : bool
         Whether the torque depends on the momentum; a kick is then one Runge-Kutta step.
+    takes : frozenset of str
+        Of "x" and "s": whether it takes the centre of mass and returns a force, and whether it
+        takes the state of the torques and returns its rate.
     has_potential : bool
         Whether `potential` exists, so that the energy of a trajectory is complete.
     has_modified : bool
@@ -47,6 +50,7 @@ class Torque:
     batch: tuple[int, ...] = ()
     depends_on_t: bool = True
     depends_on_m: bool = False
+    takes: frozenset[str] = frozenset()
     has_potential: bool = False
     has_modified: bool = False
     in_core: bool = False
@@ -74,8 +78,11 @@ class Torque:
         """Derivative number `order` of the momentum in the space frame, of this shape (..., 3)."""
         raise NotImplementedError
 
-    def all_values(self, t: float, m: Array, attitude: Array) -> Array:
-        """All that the torque returns at a state, shape (..., K); `resume` compares it."""
+    def all_values(self, t: float, m: Array, attitude: Array, **others: Array) -> Array:
+        """All that the torque returns at a state, shape (..., K); `resume` compares it.
+
+        `others` are x, p and s, as far as the bodies have them.
+        """
         return self.torque(t, m, attitude)
 
     @property

@@ -33,8 +33,16 @@ class Compiled(UserDefined):
         (matrix, row by row), in the form of the integration. The function must set all three
         components of `torque`. m and torque are in the body frame, the attitude takes body to
         space. `user_data` is that of the LowLevelCallable, else null.
+
+        Or, for bodies with a mass, a function that also gives a force::
+
+            void f(int64_t n, int64_t first, int64_t stride, double t,
+                   const double *x, const double *p, const double *m, const double *attitude,
+                   double *force, double *torque, void *user_data)
+
+        with the centres of mass x, their momenta p and the force in the space frame.
     depends_on_m : bool, optional
-        Whether the torque depends on m, as in `Function`.
+        Whether the torque or force depends on m or p, as in `Function`.
     potential : callable, optional
         ``potential(t, attitude) -> (...)``, a Python function for `Trajectory.energy`.
     attitude : {None, "quaternion", "matrix"}, optional
@@ -95,7 +103,8 @@ class Compiled(UserDefined):
             raise ValueError(f"attitude must be 'quaternion' or 'matrix', not {attitude!r}")
         self._set_potential(potential)
         self.function = function
-        self._address, self._user_data = address_of(function)
+        self._address, self._user_data, forces = address_of(function)
+        self.takes = frozenset("x") if forces else frozenset()
         self.attitude = attitude
         self.independent = bool(independent)
         self.depends_on_m = bool(depends_on_m)
@@ -112,10 +121,13 @@ class Compiled(UserDefined):
         """The torque on bodies of a batch of this shape, in the form of the core."""
         self.check_attitude(matrix)
         none = np.zeros(0)
-        return self._index, none, self._address, self._user_data, none, none, self.independent
+        extra = self._address, self._user_data, none, none, self.independent
+        return self._index, none, *extra, none, bool(self.takes)
 
     def torque(self, t: float, m: ArrayLike, attitude: AttitudeLike) -> Array:
         """Torque in the body frame, shape (..., 3), for bodies treated as the whole batch."""
+        if self.takes:
+            raise ValueError("the torque of a function that also gives a force is not known alone")
         return from_core(_core.torque, self, t, attitude, m=m)
 
     def __copy__(self) -> Compiled:
@@ -136,6 +148,8 @@ class Compiled(UserDefined):
 
 #: Types of the arguments of a compiled torque, and the accepted equivalents.
 _SIGNATURE = (*["int64_t"] * 3, "double", *["double *"] * 3, "void *")
+#: Of one that also gives a force.
+_WITH_FORCE = (*["int64_t"] * 3, "double", *["double *"] * 6, "void *")
 _INTEGERS = ["int64_t", "ssize_t", "npy_intp", "Py_ssize_t", "long long"]
 _INTEGERS += ["long"] * (ctypes.sizeof(ctypes.c_long) == 8)
 
@@ -159,8 +173,11 @@ def _pointer(function: Any) -> Any:
     return pointer if isinstance(pointer, _Pointer) else None
 
 
-def address_of(function: Any) -> tuple[int, int]:
-    """Addresses of a compiled function and of its data, its signature checked."""
+def address_of(function: Any) -> tuple[int, int, bool]:
+    """Addresses of a compiled function and of its data, and whether it gives a force.
+
+    Its signature is checked.
+    """
     if _is_low_level(function):
         capsule = tuple.__getitem__(function, 0)
         api = ctypes.pythonapi
@@ -169,9 +186,9 @@ def address_of(function: Any) -> tuple[int, int]:
         api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
         api.PyCapsule_GetName.argtypes = api.PyCapsule_GetContext.argtypes = [ctypes.py_object]
         name = api.PyCapsule_GetName(capsule)
-        _check_signature(_types_of_text(function.signature), function.signature)
+        forces = _gives_force(_types_of_text(function.signature), function.signature)
         address = api.PyCapsule_GetPointer(capsule, name)
-        return address, api.PyCapsule_GetContext(capsule) or 0
+        return address, api.PyCapsule_GetContext(capsule) or 0, forces
     pointer = _pointer(function)
     if pointer is None:
         raise TypeError(
@@ -184,15 +201,16 @@ def address_of(function: Any) -> tuple[int, int]:
         raise ValueError(f"the signature of the compiled torque is not known: {how}")
     types = [_type_of(x) for x in argtypes]
     result = "void" if pointer.restype is None else _type_of(pointer.restype)
-    _check_signature([result, *types], f"{result} ({', '.join(types)})")
+    forces = _gives_force([result, *types], f"{result} ({', '.join(types)})")
     address = ctypes.cast(pointer, ctypes.c_void_p).value
     if address is None:
         raise ValueError("the compiled torque is a null pointer")
-    return address, 0
+    return address, 0, forces
 
 
-def _check_signature(types: Sequence[str], text: str) -> None:
-    wanted = ("void", *_SIGNATURE)
+def _gives_force(types: Sequence[str], text: str) -> bool:
+    forces = len(types) == 1 + len(_WITH_FORCE)
+    wanted = ("void", *(_WITH_FORCE if forces else _SIGNATURE))
     fits = len(types) == len(wanted) and all(
         a == b or (b == "int64_t" and a in _INTEGERS) or (b == "double *" and a == "void *")
         for a, b in zip(types, wanted, strict=True)
@@ -201,6 +219,7 @@ def _check_signature(types: Sequence[str], text: str) -> None:
         raise ValueError(
             f"a compiled torque must have the signature void ({', '.join(_SIGNATURE)}), not {text}"
         )
+    return forces
 
 
 def _types_of_text(signature: str) -> list[str]:

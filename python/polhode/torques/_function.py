@@ -65,23 +65,24 @@ def in_body(frame: str, name: str, value: Any, m: ArrayLike, attitude: AttitudeL
 class UserDefined(Torque):
     """A torque with a potential that is a Python function of the whole batch, or None."""
 
-    def _set_potential(self, potential: Callable[[float, Array], ArrayLike] | None) -> None:
+    def _set_potential(self, potential: Callable[..., ArrayLike] | None) -> None:
         if potential is not None:
             check_functions({"potential": potential})
         self._potential = potential
         self.has_potential = potential is not None
 
-    def potential(self, t: float, attitude: Array) -> Array:
-        """Potential energy, shape (...)."""
+    def potential(self, t: float, attitude: Array, x: Array | None = None) -> Array:
+        """Potential energy, shape (...); of a torque that takes x, at these centres of mass."""
         if self._potential is None:
             raise ValueError("the torque has been given no potential")
         batch = attitude.shape[: -len(_arrays.attitude_core("attitude", attitude))]
-        return exactly("potential", self._potential(t, attitude), batch)
+        given = (t, attitude, x) if "x" in self.takes else (t, attitude)
+        return exactly("potential", self._potential(*given), batch)
 
 
 #: The arguments that a torque function can ask for by the names of its parameters: their place in
-#: (t, m, attitude).
-ARGUMENTS = {"t": 0, "m": 1, "q": 2, "attitude": 2}
+#: (t, m, attitude, x, p, s).
+ARGUMENTS = {"t": 0, "m": 1, "q": 2, "attitude": 2, "x": 3, "p": 4, "s": 5}
 
 
 class Function(UserDefined):
@@ -94,13 +95,18 @@ class Function(UserDefined):
         names of its parameters, in any order, say what it needs: ``t``, the time; ``m``, the
         momenta (..., 3), body frame; ``q`` or ``attitude``, the attitudes (..., 4) or (..., 3, 3),
         body to space, as given to `integrate`. Examples: ``f(t, q)``, ``f(m, q)``. The arrays are
-        read-only and change after the call: copy them if you need them later.
+        read-only and change after the call: copy them if you need them later. Bodies with `mass`
+        also have ``x``, the centres of mass (..., 3), and ``p``, their momenta, both in the space
+        frame: a function that asks for one returns ``(force, torque)``, the force in the space
+        frame. With `state0` there is ``s`` (..., k): a function that asks for it also returns the
+        rate of s, last: ``(torque, ds)`` or ``(force, torque, ds)``.
     depends_on_m : bool, optional
-        Whether f depends on m; by default it does if it asks for m. Its kick is then one step of
-        the midpoint rule for schemes of order 2, of the classical Runge-Kutta method for others.
-        Schemes that need a torque of attitude and time only raise an error.
+        Whether f depends on m, p or s; by default it does if it asks for one. Its kick is then one
+        step of the midpoint rule for schemes of order 2, of the classical Runge-Kutta method for
+        others. Schemes that need a torque of attitude and time only raise an error.
     potential : callable, optional
-        ``potential(t, attitude) -> (...)``: potential energy, for `Trajectory.energy`.
+        ``potential(t, attitude) -> (...)``: potential energy, for `Trajectory.energy`. If f asks
+        for x or p: ``potential(t, attitude, x)``; the sum over the bodies is the energy.
     W : callable, optional
         ``W(t, attitude) -> (..., 3)`` for schemes with a modified potential,
         ``W = 2 (f x v - Df[Q hat(v)])``, ``v = f / inertia``.
@@ -131,7 +137,7 @@ class Function(UserDefined):
         self,
         f: Callable[..., ArrayLike],
         depends_on_m: bool | None = None,
-        potential: Callable[[float, Array], ArrayLike] | None = None,
+        potential: Callable[..., ArrayLike] | None = None,
         W: Callable[[float, Array], ArrayLike] | None = None,
         *,
         arguments: Sequence[str] | None = None,
@@ -139,36 +145,69 @@ class Function(UserDefined):
         check_functions({"f": f} if W is None else {"f": f, "W": W})
         self._set_potential(potential)
         self.function = f
-        #: The places in (t, m, attitude) of the arguments of f.
+        #: The places in (t, m, attitude, x, p, s) of the arguments of f.
         self.asked = _places(f, arguments)
         self._w = W
-        asks = ARGUMENTS["m"] in self.asked
+        asked = {name for name, place in ARGUMENTS.items() if place in self.asked}
+        asks = bool(asked & {"m", "p", "s"})
+        self.takes = frozenset(("x",) * bool(asked & {"x", "p"}) + ("s",) * ("s" in asked))
         self.depends_on_m = asks if depends_on_m is None else bool(depends_on_m)
         self.has_modified = W is not None
 
     def torque(self, t: float, m: Array, attitude: Array) -> Array:
         """Torque in the body frame, shape (..., 3)."""
-        given = t, m, attitude
-        return exactly("torque", self.function(*(given[k] for k in self.asked)), m.shape)
+        return self._values(t, m, attitude)[0]
+
+    def _values(
+        self,
+        t: float,
+        m: Array,
+        attitude: Array,
+        x: Array | None = None,
+        p: Array | None = None,
+        s: Array | None = None,
+    ) -> tuple[Array, ...]:
+        given = t, m, attitude, x, p, s
+        return self.results(self.function(*(given[k] for k in self.asked)), m.shape, s)
+
+    def results(self, value: Any, shape: tuple[int, ...], s: Array | None) -> tuple[Array, ...]:
+        """What f returned for m of this shape: the torque, the force and the rate of s."""
+        if not self.takes:
+            return (exactly("torque", value, shape),)
+        wanted = {"force": shape} if "x" in self.takes else {}
+        wanted["torque"] = shape
+        if "s" in self.takes and s is not None:
+            wanted["rate of s"] = s.shape
+        if not isinstance(value, (tuple, list)) or len(value) != len(wanted):
+            names = ", ".join(wanted)
+            raise TypeError(
+                f"a torque function that asks for {' and '.join(sorted(self.takes))} must return "
+                f"({names}), not {type(value).__name__}"
+            )
+        parts = {
+            name: exactly(name, each, size)
+            for (name, size), each in zip(wanted.items(), value, strict=True)
+        }
+        return (parts.pop("torque"), *parts.values())
 
     def modified(self, t: float, attitude: Array, shape: tuple[int, ...]) -> Array:
         """W in the body frame, shape (..., 3)."""
         assert self._w is not None
         return exactly("W", self._w(t, attitude), shape)
 
-    def all_values(self, t: float, m: Array, attitude: Array) -> Array:
-        """The torque and, if given, W."""
-        torque = self.torque(t, m, attitude)
-        if self._w is None:
-            return torque
-        return np.concatenate([torque, self.modified(t, attitude, m.shape)], axis=-1)
+    def all_values(self, t: float, m: Array, attitude: Array, **others: Array) -> Array:
+        """The torque, if f returns them force and rate of s, and W if it is given."""
+        values = self._values(t, m, attitude, **others)
+        if self._w is not None:
+            values += (self.modified(t, attitude, m.shape),)
+        return np.concatenate(values, axis=-1)
 
     def __repr__(self) -> str:
         return f"Function({self.function!r}, depends_on_m={self.depends_on_m})"
 
 
 def _places(f: Callable[..., Any], names: Sequence[Any] | None) -> tuple[int, ...]:
-    """The places in (t, m, attitude) of the arguments that a torque function asks for."""
+    """The places in (t, m, attitude, x, p, s) of what a torque function asks for."""
     who = f"the torque function {getattr(f, '__name__', f)!s}"
     known = f"the arguments of a torque are {', '.join(ARGUMENTS)}"
     if names is None:

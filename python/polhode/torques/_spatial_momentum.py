@@ -68,7 +68,7 @@ class SpatialMomentum(Torque):
             return fitting(f"derivatives[{order - 1}]", self.derivatives[order - 1](t), shape)
         return fitting("L", self.L(t), shape)
 
-    def all_values(self, t: float, m: Array, attitude: Array) -> Array:
+    def all_values(self, t: float, m: Array, attitude: Array, **others: Array) -> Array:
         """L and its derivatives."""
         orders = range(len(self.derivatives) + 1)
         return np.concatenate([self.spatial_momentum(k, t, m.shape) for k in orders], axis=-1)

@@ -53,6 +53,22 @@ struct TorqueTerm {
     TorqueExtra extra = {};
 };
 
+/// Numbers per body that move with it: the position changes in flows, the others in kicks.
+struct Companion {
+    enum Kind : int { position, momentum, state, kinds };  ///< x and p in the space frame; s
+    int size = 0;                                          ///< 0: the bodies do not have it
+    MutableView now = {};
+    MutableView saved = {};
+    std::ptrdiff_t save_stride = 0;
+};
+
+/// A heat bath before and after each step, see `splitting::heat_bath`.
+struct Heat {
+    double temperature = 0;  ///< k T
+    double friction = 0;     ///< gamma; 0: no bath
+    std::uint64_t seed = 0;
+};
+
 /// The whole batch is one block: its torque may depend on the state of all bodies.
 struct WholeBatch {
     using Work = void (*)(const void* context, std::ptrdiff_t begin, std::ptrdiff_t end);
@@ -60,7 +76,8 @@ struct WholeBatch {
     void (*share)(void* self, std::ptrdiff_t count, Work work, const void* context);
     void* self;
     /// For a torque in Python, which is evaluated as seldom as possible: called after each step,
-    /// false ends the run.  The last torque is preserved from call to call in three columns.
+    /// false ends the run.  The last torque is preserved from call to call in three columns, the
+    /// force in the next three.
     bool (*goes_on)(void* self) = nullptr;
     double* torque = nullptr;
     bool torque_is_current = false;
@@ -111,6 +128,9 @@ struct SplittingProblem {
     /// Numbers per body that the torque stores from step to step.
     MutableView torque_state = {};
     int torque_states = 0;
+    Companion companions[Companion::kinds] = {};
+    View mass = {};  ///< shared, or by body
+    Heat heat = {};
     bool midpoint_kicks = false;  ///< a torque that depends on m is kicked in order 2, not 4
     MutableView m_saved, attitude_saved;
     std::ptrdiff_t m_save_stride, attitude_save_stride;  ///< from one save to the next

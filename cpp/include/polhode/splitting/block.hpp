@@ -29,7 +29,8 @@ struct Scratch {
         constexpr int most = 3 * 12 + 3 * 9 + 1 + SplittingProblem::axes_numbers +
                              3 * DirectMethod::most_derivatives;
         const int own = problem.direct != nullptr ? problem.direct->columns : 0;
-        const int columns = most + own + problem.torque_states;
+        int columns = most + own + problem.torque_states;
+        for (const Companion& each : problem.companions) columns += 4 * each.size;
         numbers.reset(new double[static_cast<std::size_t>(columns * length)]);
         bodies.reset(new Inertia<T>[static_cast<std::size_t>(length / lanes_v<T>)]);
     }
@@ -44,6 +45,7 @@ class Block {
     const std::ptrdiff_t padded;        ///< `count`, rounded up to whole packs
     MutableView m, attitude;            ///< along the principal axes
     MutableView compensation{}, work{}, torque_state{};
+    MutableView companions[Companion::kinds] = {};
     MutableView body_m{}, body_attitude{};  ///< the same in the body axes, where these are given
     const Inertia<T>* bodies = nullptr;     ///< null: to be computed
     View inverse_inertias = {};             ///< as `Kicks` need them, if a stage is modified
@@ -59,6 +61,9 @@ class Block {
         if (p.compensation.data != nullptr) compensation = columns(3);
         if (p.direct != nullptr) work = columns(p.direct->columns);
         if (p.torque_states > 0) torque_state = columns(p.torque_states);
+        for (int k = 0; k < Companion::kinds; ++k) {
+            if (p.companions[k].size > 0) companions[k] = columns(p.companions[k].size);
+        }
         for_each_array(p.m_from, p.attitude_from, [this](View from, MutableView to, int size) {
             load(from, to, size);
         });
@@ -98,6 +103,11 @@ class Block {
     Block& operator=(const Block&) = delete;
 
     bool compensated() const { return compensation.data != nullptr; }
+    /// Whether m is not all that kicks change.
+    bool has_companions() const {
+        return companions[Companion::momentum].data != nullptr ||
+               companions[Companion::state].data != nullptr;
+    }
     bool has_axes() const { return axes_.data != nullptr; }
     int components() const { return problem.matrix ? 9 : 4; }
 
@@ -184,6 +194,38 @@ class Block {
             }
         });
     }
+    /// result = base + factor x, of some components.
+    void add(const View& base,
+             double factor,
+             const View& x,
+             const MutableView& result,
+             int components) const {
+        const T s(factor);
+        for (int k = 0; k < components; ++k) {
+            const auto column = [k](auto v) {
+                v.data += k * v.component;
+                return batch::columns(v);
+            };
+            for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
+                const T b = batch::load_scalar<T>(column(x), i, lanes_v<T>);
+                const T a[1] = {fma(s, b, batch::load_scalar<T>(column(base), i, lanes_v<T>))};
+                batch::store(column(result), i, lanes_v<T>, a);
+            });
+        }
+    }
+    /// x += h p / mass: the centres of mass move uniformly.
+    void drift(double h) const {
+        const MutableView &x = companions[Companion::position],
+                          &p = companions[Companion::momentum];
+        if (x.data == nullptr) return;
+        for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
+            const bool shared = problem.mass.body == 0;
+            const std::ptrdiff_t left = count - i;
+            const int n = left < lanes_v<T> ? static_cast<int>(left) : lanes_v<T>;
+            const T mass = batch::load_scalar<T>(problem.mass, shared ? 0 : begin + i, n);
+            store(x, i, axpy(vec3(x, i), T(h) / mass, vec3(p, i)));
+        });
+    }
     /// m and `compensation` from a sum of the two.
     POLHODE_INLINE void store_sum(std::ptrdiff_t i, const Vec3<T>& a, const Vec3<T>& b) const {
         const Vec3<T> both = a + b;
@@ -220,6 +262,13 @@ class Block {
         if (rotates) to_body_axes(momenta);
         batch::copy(rotates ? View(body_m) : momenta, to_m, 3, count);
         batch::copy(rotates ? body_attitude : attitude, to_attitude, components(), count);
+        for (int k = 0; k < Companion::kinds; ++k) {
+            const Companion& each = problem.companions[k];
+            if (each.size == 0) continue;
+            MutableView to = each.saved;
+            to.data += row * each.save_stride + begin * to.body;
+            batch::copy(companions[k], to, each.size, count);
+        }
     }
     /// Stores all that the next steps need.
     void store_state() {
@@ -276,6 +325,9 @@ class Block {
         part(problem.compensation, compensation, 3);
         if (problem.direct != nullptr) part(problem.work, work, problem.direct->columns);
         part(problem.torque_state, torque_state, problem.torque_states);
+        for (int k = 0; k < Companion::kinds; ++k) {
+            part(problem.companions[k].now, companions[k], problem.companions[k].size);
+        }
     }
 
     /// Calls visit(array, its copy, components) for the arrays that flows and kicks change.

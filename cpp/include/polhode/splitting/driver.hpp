@@ -14,6 +14,7 @@
 #include "polhode/splitting/block.hpp"
 #include "polhode/splitting/compensation.hpp"
 #include "polhode/splitting/kick.hpp"
+#include "polhode/splitting/thermostat.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace splitting {
@@ -68,7 +69,8 @@ class Steps {
         const SplittingProblem& p = problem_;
         const WholeBatch* const whole = p.whole;
         const bool calls_back = whole != nullptr && whole->calls_back();
-        const bool can_join = !calls_back && p.stage_count > 0 && p.term_count > 0 && kick_.joins();
+        const bool can_join = !calls_back && !(p.heat.friction > 0) && p.stage_count > 0 &&
+                              p.term_count > 0 && kick_.joins();
         const std::ptrdiff_t end = p.first_step + p.n_steps;
         if (p.first_step == 0 && p.n_steps == 0) {
             block_.normalise();
@@ -83,6 +85,7 @@ class Steps {
             const double t = steps_.time(n), t_end = steps_.time(n + 1);
             const bool goes_on = passes(n - 1), passes_on = passes(n);
             if (block_.compensated()) compensation_.begin_step();
+            if (p.heat.friction > 0) heat_bath(block_, h / 2, n, 0);
             if (processed_ && !goes_on) process(-1, h, t);
             if (run_ != nullptr) {
                 const std::ptrdiff_t stop = std::min(end, next_save);
@@ -115,6 +118,7 @@ class Steps {
             }
             if (processed_ && !passes_on) process(1, h, t_end);
             if (block_.compensated()) compensation_.end_step();
+            if (p.heat.friction > 0) heat_bath(block_, h / 2, n, 1);
             if (saves) {
                 if (passes_on) {
                     block_.keep();
@@ -183,6 +187,7 @@ class Steps {
         if (block_.compensated()) compensation_.before_flow();
         block_.share(
             [this](std::ptrdiff_t begin, std::ptrdiff_t end) { problem_.flow(flow_, begin, end); });
+        block_.drift(h);
         if (block_.compensated()) compensation_.after_flow();
         kick_.forget_torque();
     }

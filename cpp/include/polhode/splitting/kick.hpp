@@ -3,6 +3,8 @@
 /// @file
 /// Kicks: m' = torque at fixed time and attitude.
 
+#include <utility>
+
 #include "polhode/splitting/torque_sum.hpp"
 
 POLHODE_NAMESPACE_BEGIN
@@ -19,9 +21,20 @@ class Kick {
           work_(block.columns(3)),
           total_(block.columns(3)) {
         if (const WholeBatch* whole = problem_.whole) {
+            if (whole->torque != nullptr && torque.force().data != nullptr) {
+                torque.force().data = whole->torque + 3 * f_.component;
+            }
             f_.data = whole->torque != nullptr ? whole->torque : f_.data;
             is_current_ = whole->torque_is_current;
             time_ = whole->torque_time;
+        }
+        changed_[0] = {3, block_.m, f_, work_, total_};
+        for (const auto& [kind, rate] : {std::pair{Companion::momentum, torque.force()},
+                                         std::pair{Companion::state, torque.rate()}}) {
+            const int size = problem_.companions[kind].size;
+            if (size == 0) continue;
+            changed_[kind] = {
+                size, block_.companions[kind], rate, block_.columns(size), block_.columns(size)};
         }
     }
 
@@ -34,8 +47,8 @@ class Kick {
     bool joins() const {
         const Stage &first = problem_.stages[0], &last = problem_.stages[problem_.stage_count - 1];
         const bool modified = first.modified != 0 || last.modified != 0;
-        return !block_.compensated() && !torque.depends_on_m && first.kind == Stage::kick &&
-               (!modified || torque.modifies_at_once());
+        return !block_.compensated() && !block_.has_companions() && !torque.depends_on_m &&
+               first.kind == Stage::kick && (!modified || torque.modifies_at_once());
     }
     /// The kick of a stage at time t, and the first one of a next step of length next[0], if given.
     /// @param saves  whether `between` is needed
@@ -51,7 +64,7 @@ class Kick {
     /// The same, without turns of the bodies.
     void kick(const Stage& stage, double h, double t, const double* next, bool saves) {
         const double s = stage.coefficient * h;
-        if (torque.exact_kick(s, t)) return;
+        if (torque.exact_kick(s, t)) return push(s);
         if (torque.depends_on_m) return problem_.midpoint_kicks ? midpoint(s, t) : rk4(s, t);
         // Two kicks with no flow between them have the same torque.  So the last kick of a step and
         // the first of the next need only one evaluation.
@@ -71,7 +84,8 @@ class Kick {
         const bool modifies = kicks.modified[0] != 0 || kicks.modified[1] != 0;
         if (!current && !block_.compensated() && (!modifies || torque.modifies_at_once())) {
             kicks.between = between;
-            return torque.evaluate(t, block_.m, f_, kicks);
+            torque.evaluate(t, block_.m, f_, kicks);
+            return push(s);
         }
         if (!current) torque.evaluate(t, block_.m, f_);
         for (int k = 0; k < kicks.count; ++k) {
@@ -79,6 +93,7 @@ class Kick {
             if (kicks.modified[k] != 0) modified(kicks.modified[k], t);
             if (k == 0 && saves) batch::copy(block_.m, between, 3, block_.padded);
         }
+        push(s);
     }
     /// After a change of the attitudes.
     void forget_torque() { is_current_ = false; }
@@ -91,6 +106,11 @@ class Kick {
     }
 
   private:
+    /// p += s force.
+    void push(double s) const {
+        const Changed& p = changed_[Companion::momentum];
+        if (p.size > 0) block_.add(p.now, s, p.rate, p.now, p.size);
+    }
     /// m -= c h^3 W.
     void modified(double ch3, double t) {
         if (torque.modified(t, total_)) return block_.add_to_m(-ch3, total_);
@@ -102,31 +122,47 @@ class Kick {
     }
     /// m' = f(t, m) over the time s: one step of the explicit midpoint rule, order 2.
     void midpoint(double s, double t) {
-        torque.evaluate(t, block_.m, f_);
-        add(block_.m, s / 2, f_, work_);
-        torque.evaluate(t, work_, f_);
-        add(block_.m, s, f_, block_.m);
+        evaluate(t, false);
+        add(false, s / 2, to_work);
+        evaluate(t, true);
+        add(false, s, to_state);
     }
     /// The same by the classical Runge-Kutta method, order 4.
     void rk4(double s, double t) {
         for (int k = 0; k < 4; ++k) {
-            torque.evaluate(t, k == 0 ? block_.m : work_, f_);
+            evaluate(t, k > 0);
             const double weight = k == 0 || k == 3 ? s / 6 : s / 3;
-            add(k == 0 ? block_.m : total_, weight, f_, k == 3 ? block_.m : total_);
-            if (k < 3) add(block_.m, k == 2 ? s : s / 2, f_, work_);
+            add(k > 0, weight, k == 3 ? to_state : to_total);
+            if (k < 3) add(false, k == 2 ? s : s / 2, to_work);
         }
     }
-    /// result = base + factor x.
-    void add(const View& base, double factor, const View& x, const MutableView& result) const {
-        const T s(factor);
-        block_.for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
-            block_.store(result, i, axpy(block_.vec3(base, i), s, block_.vec3(x, i)));
-        });
+    enum Target { to_state, to_work, to_total };
+    /// What kicks change, (m, p, s), the rate of each, and memory for two others.
+    struct Changed {
+        int size;
+        MutableView now, rate, work, total;
+    };
+    /// The rates at the state, or at `work`.
+    void evaluate(double t, bool at_work) {
+        const auto at = [at_work](const Changed& each) { return at_work ? each.work : each.now; };
+        torque.at(at(changed_[1]), at(changed_[2]));
+        torque.evaluate(t, at(changed_[0]), f_);
+    }
+    /// target = base + factor rate; the base is the state, or `total`.
+    void add(bool from_total, double factor, Target target) const {
+        for (const Changed& each : changed_) {
+            const MutableView& base = from_total ? each.total : each.now;
+            const MutableView& to = target == to_state  ? each.now
+                                    : target == to_work ? each.work
+                                                        : each.total;
+            if (each.now.data != nullptr) block_.add(base, factor, each.rate, to, each.size);
+        }
     }
 
     Block<T>& block_;
     const SplittingProblem& problem_;
     MutableView f_, work_, total_;
+    Changed changed_[3] = {};  ///< of m, and by Companion::Kind
     bool is_current_ = false;  ///< whether f_ is the torque at these attitudes and `time_`
     double time_ = 0;
 };

@@ -35,6 +35,10 @@ class TorqueSum {
                 kicker_ = kicker_ == -1 && model.kick ? i : -2;
         }
         if (given_terms_ > 0) kicker_ = -2;
+        at(block_.companions[Companion::momentum], block_.companions[Companion::state]);
+        arguments_.x = block_.companions[Companion::position];
+        if (arguments_.x.data != nullptr) arguments_.force = block_.columns(3);
+        if (arguments_.s.data != nullptr) arguments_.rate = block_.columns(states());
         if (problem_.term_count > 0) select(0);
         // A function of the user may read m in any case.
         needs_m_ = depends_on_m || terms() > 1 || arguments_.extra.function != nullptr ||
@@ -55,8 +59,16 @@ class TorqueSum {
         return kicks_at_once() && !block_.compensated() && model != nullptr &&
                model->derivative != nullptr && model->modified == nullptr;
     }
+    /// The momenta p and states s at which `evaluate` takes the torque, the force and the rate of
+    /// s.
+    void at(const View& p, const View& s) { arguments_.p = p, arguments_.s = s; }
+    /// Results of the last `evaluate`.
+    MutableView& force() { return arguments_.force; }
+    const MutableView& rate() const { return arguments_.rate; }
+    int states() const { return problem_.companions[Companion::state].size; }
     /// out = the torque at time t and momenta m; then kicks.count kicks by it.
     void evaluate(double t, const View& m, const MutableView& out, Kicks kicks = {}) {
+        clear();
         kicks.m = block_.m;
         kicks.inverse_inertia = block_.inverse_inertias;
         kicks.nonfinite = problem_.nonfinite_torque + block_.begin;
@@ -116,6 +128,7 @@ class TorqueSum {
     /// The exact flow of the torque for a time, if the only term that depends on m has it.
     bool exact_kick(double duration, double t) {
         if (kicker_ < 0) return false;
+        clear();
         batch::copy(block_.m, rotation, 3, block_.padded);
         const bool rotates = block_.has_axes();
         TorqueArguments& a = ask(t, block_.m, derivative);
@@ -209,6 +222,11 @@ class TorqueSum {
     }
 
   private:
+    /// Sets the sums of forces and rates to zero.
+    void clear() {
+        if (force().data != nullptr) block_.fill(force(), 3, 0.0);
+        if (rate().data != nullptr) block_.fill(rate(), states(), 0.0);
+    }
     bool calls_back() const { return problem_.whole != nullptr && problem_.whole->calls_back(); }
     /// Arguments for momenta m, in the body axes.
     TorqueArguments& ask(double t, const View& m, const MutableView& out, bool needs_m = true) {

@@ -23,6 +23,21 @@ using CompiledTorque = void (*)(std::int64_t n,
                                 double* torque,
                                 void* user_data);
 
+/// The same of a function that also gives a force, in the space frame like the centre of mass x and
+/// the momentum p: all arrays are component by component, and the function sets `force` and
+/// `torque`.
+using CompiledForce = void (*)(std::int64_t n,
+                               std::int64_t first,
+                               std::int64_t stride,
+                               double t,
+                               const double* x,
+                               const double* p,
+                               const double* m,
+                               const double* attitude,
+                               double* force,
+                               double* torque,
+                               void* user_data);
+
 /// Parameters that change from one interval of time to the next; interval k is between bounds k - 1
 /// and k and includes the lower one.
 struct TorqueTable {
@@ -36,6 +51,7 @@ struct TorqueTable {
 /// Data of a term besides its parameters; usually empty.
 struct TorqueExtra {
     CompiledTorque function = nullptr;
+    CompiledForce force = nullptr;  ///< in its place
     void* user_data = nullptr;
     TorqueTable table = {};
 };
@@ -75,6 +91,10 @@ struct TorqueArguments {
     bool add;         ///< add to `out`, else set it; a potential is always set
     TorqueExtra extra = {};
     MutableView state = {};     ///< of the torque's own, see TorqueModel::states
+    View x = {}, p = {};        ///< centre of mass and momentum, space frame, see Companion
+    View s = {};                ///< state of the torques
+    MutableView force = {};     ///< rate of p, to which a term adds; space frame
+    MutableView rate = {};      ///< rate of s, to which a term adds
     std::ptrdiff_t first = 0;   ///< number of body 0 of these arrays in the whole batch
     std::ptrdiff_t bodies = 0;  ///< how many of the arrays are bodies: the rest repeat the last
     double duration = 0;        ///< of `kick`

@@ -25,14 +25,35 @@ void torque(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) 
     std::unique_ptr<double[]> term;
     if (a.add) term.reset(new double[static_cast<std::size_t>(3 * stride)]);
     double* const out = a.add ? term.get() : a.out.data;
-    a.extra.function(last - begin,
-                     a.first + begin,
-                     stride,
-                     a.t,
-                     a.m.data + begin,
-                     a.attitude.data + begin,
-                     out + begin,
-                     a.extra.user_data);
+    if (a.extra.force != nullptr) {
+        std::unique_ptr<double[]> force(new double[static_cast<std::size_t>(3 * stride)]);
+        a.extra.force(last - begin,
+                      a.first + begin,
+                      stride,
+                      a.t,
+                      a.x.data + begin,
+                      a.p.data + begin,
+                      a.m.data + begin,
+                      a.attitude.data + begin,
+                      force.get() + begin,
+                      out + begin,
+                      a.extra.user_data);
+        for (int k = 0; k < 3; ++k) {
+            const double* x = force.get() + k * stride;
+            double* y = a.force.data + k * stride;
+            for (std::ptrdiff_t i = begin; i < last; ++i) y[i] += x[i];
+            std::fill(y + last, y + end, y[last - 1]);
+        }
+    } else {
+        a.extra.function(last - begin,
+                         a.first + begin,
+                         stride,
+                         a.t,
+                         a.m.data + begin,
+                         a.attitude.data + begin,
+                         out + begin,
+                         a.extra.user_data);
+    }
     for (int k = 0; k < 3; ++k) {
         const double* x = out + k * stride;
         double* y = a.out.data + k * stride;
