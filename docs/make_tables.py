@@ -268,6 +268,56 @@ def tops(results: Committed) -> str | None:
     return f"Measured on {where(results, 'rivals-heavy-top')}.\n\n{table(head, cells)}"
 
 
+def under_torque(results: Committed) -> str | None:
+    """The fastest method under a torque beside the fastest other program; None without results."""
+    found = rows(results, "rivals-torque")
+    if not found:
+        return None
+    lines = []
+    for row in found:
+        labels, times = row.labels, dict(row.times)
+        ours = times.pop("polhode")
+        known = {name: x.median for name, x in times.items() if x.median is not None}
+        peer = min(known, key=lambda name: known[name] or np.inf, default="")
+        ratios = [row.ratios.get(f"polhode / {name}") for name in (peer, "Numba RK8", "heyoka.py")]
+        lines.append(
+            [
+                str(labels["problem"]),
+                f"{labels['torque / energy']:g}",
+                f"{labels['bodies']:,}",
+                f"{labels['until']:g}",
+                f"{labels['error']:.0e}",
+                f"`{row.values['method']}`" if row.values.get("method") else "none",
+                median(ours),
+                f"{peer}, {median(times[peer])}" if peer else "–",
+                *(f"{x.median:.2f}" if x and x.median is not None else "–" for x in ratios),
+            ]
+        )
+    head = "problem, torque / energy, bodies, until t, error, fastest of polhode, ns, best other "
+    head += "program and its ns, over that program, over Numba RK8, over heyoka.py"
+    made = table(head.split(", "), lines)
+    return f"Measured on {where(results, 'rivals-torque')}.\n\n{made}"
+
+
+def long_runs(results: Committed) -> str | None:
+    """Error and energy of long runs under torque; None without results."""
+    found = [row for row in rows(results, "long-torque") if "turns" in row.labels]
+    if not found:
+        return None
+    turns = list(dict.fromkeys(row.labels["turns"] for row in found))
+    lines: dict[tuple[str, str], list[str]] = {}
+    for row in found:
+        strength, program = f"{row.labels['torque / energy']:g}", str(row.labels["program"])
+        line = lines.setdefault((strength, program), [f"{row.values['step']:.3g}"])
+        if row.labels["turns"] == turns[-1]:
+            line.insert(1, median(row.times["time"]))
+        line.append(f"{row.values['error']:.0e}; {row.values['energy']:.0e}")
+    head = ["torque / energy", "program", "step", "ns per unit of time"]
+    head += [f"{x:,} turns" for x in turns]
+    made = table(head, [[*key, *line] for key, line in lines.items()])
+    return f"Measured on {where(results, 'long-torque')}.\n\n{made}"
+
+
 def drifts(_: Committed) -> str:
     """The drift of each order in coning, by rows a second."""
     counts = (50, 100, 200, 1000)
@@ -305,7 +355,12 @@ TABLES: dict[str, dict[str, Callable[[Committed], str | None]]] = {
         "layouts": layouts,
         "threads": threads,
     },
-    "choosing.md": {"which": which, "tops": tops},
+    "choosing.md": {
+        "which": which,
+        "tops": tops,
+        "under_torque": under_torque,
+        "long_runs": long_runs,
+    },
     "gyro_logs.md": {"drift": drifts},
     "methods.md": {"methods": methods, "options": options},
     "splitting.md": {"splittings": splittings},

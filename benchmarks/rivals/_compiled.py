@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 
@@ -21,13 +22,17 @@ def compiler() -> tuple[str, str]:
     return found, run.stdout.strip()
 
 
-def shared_library(name: str, *options: str) -> ctypes.CDLL:
-    """The library of a file of this folder; OSError if it does not compile."""
+def shared_library(
+    name: str, *options: str, headers: Mapping[str, str] | None = None
+) -> ctypes.CDLL:
+    """The library of a file of this folder, with these headers; OSError if it does not compile."""
     with tempfile.TemporaryDirectory() as directory:
+        for header, text in (headers or {}).items():
+            Path(directory, header).write_text(text, encoding="ascii")
         file = Path(directory, "library.so")
-        command = [compiler()[0], "-std=c++17", "-O3", "-shared", "-fPIC", *options]
+        command = [compiler()[0], "-std=c++17", "-O3", "-shared", "-fPIC", f"-I{directory}"]
         done = subprocess.run(
-            [*command, str(Path(__file__).with_name(name)), "-o", str(file)],
+            [*command, *options, str(Path(__file__).with_name(name)), "-o", str(file)],
             capture_output=True,
             text=True,
             check=False,

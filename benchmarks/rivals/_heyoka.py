@@ -1,4 +1,4 @@
-"""heyoka.py's Taylor integrator on the seven equations, compiled for this processor.
+"""heyoka.py's Taylor integrator on the equations of m and q, compiled for this processor.
 
 One body: the scalar integrator.  Many: its batch integrator at the width it recommends, block
 after block; a last block that is not full is filled up by its first body.  Conventions are ours, as
@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.rivals._problem import Array, Problem
+from benchmarks.rivals._problem import SLOPES, Array, Problem
 from benchmarks.rivals._rival import Prepared, Rival, by_rows
 
 
 def _prepare(problem: Problem, tolerance: float) -> Prepared:
     import heyoka
 
-    variables = heyoka.make_vars("m1", "m2", "m3", "q0", "q1", "q2", "q3")
+    names = ("m1", "m2", "m3", "q0", "q1", "q2", "q3", "x1", "x2")
+    variables = heyoka.make_vars(*names[: len(problem.states)])
     system = list(zip(variables, problem.slopes(variables), strict=True))
     n = problem.bodies
     if n == 1:
@@ -52,6 +53,6 @@ RIVAL = Rival(
     "heyoka.py",
     [("heyoka", "heyoka")],
     "tol",
-    {"free": (1e-6, 1e-10, 1e-15), "heavy-top": (1e-6, 1e-10, 1e-15)},
+    dict.fromkeys(SLOPES, (1e-6, 1e-10, 1e-15)),
     _prepare,
 )

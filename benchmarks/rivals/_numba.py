@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.rivals._problem import Array, Problem, free_slopes, top_slopes
+from benchmarks.rivals._problem import SLOPES, Array, Problem
 from benchmarks.rivals._rival import Prepared, Rival, by_rows
 
 LANES = 16
 
 
 @cache
-def _kernel(kind: str, lanes: int) -> Any:
-    """Moves a block of states, (7, lanes) in one row, by n_steps steps of h in place."""
+def _kernel(kind: str, rows: int, lanes: int) -> Any:
+    """Moves a block of states, (rows, lanes) in one row, by n_steps steps of h in place."""
     from numba import njit
     from scipy.integrate import DOP853
 
@@ -31,14 +31,14 @@ def _kernel(kind: str, lanes: int) -> Any:
     terms = np.count_nonzero(a, axis=1)
     which = np.argsort(a == 0, axis=1, kind="stable")
     weight = np.take_along_axis(a, which, axis=1)
-    is_free = kind == "free"
-    rate = njit(inline="always")(free_slopes if is_free else top_slopes)
-    size = 7 * lanes
+    rate = njit(inline="always")(SLOPES[kind])
+    size = rows * lanes
+    more = rows == 9
 
     # The order of the operations stays; a division by zero is no exception, which would keep the
     # loop over the lanes from being vectorised.
     @njit(fastmath={"contract", "arcp"}, error_model="numpy")
-    def kernel(y, inertia, u0, h, n_steps):  # type: ignore[no-untyped-def]
+    def kernel(y, inertia, parameters, h, n_steps):  # type: ignore[no-untyped-def]
         slopes = np.empty((stages, size))
         at = np.empty(size)
         for _ in range(n_steps):
@@ -62,7 +62,13 @@ def _kernel(kind: str, lanes: int) -> Any:
                         at[5 * lanes + i],
                         at[6 * lanes + i],
                     )
-                    r = rate(inertia, state) if is_free else rate(inertia, u0, state)
+                    if more:
+                        r = rate(
+                            inertia, parameters, (*state, at[7 * lanes + i], at[8 * lanes + i])
+                        )
+                        k[7 * lanes + i], k[8 * lanes + i] = r[7], r[8]
+                    else:
+                        r = rate(inertia, parameters, state)
                     k[i], k[lanes + i], k[2 * lanes + i] = r[0], r[1], r[2]
                     k[3 * lanes + i], k[4 * lanes + i] = r[3], r[4]
                     k[5 * lanes + i], k[6 * lanes + i] = r[5], r[6]
@@ -75,24 +81,26 @@ def _kernel(kind: str, lanes: int) -> Any:
 def _prepare(problem: Problem, h: float) -> Prepared:
     n = problem.bodies
     lanes = min(LANES, n)
-    kernel = _kernel(problem.kind, lanes)
+    states = problem.states
+    rows = len(states)
+    kernel = _kernel(problem.kind, rows, lanes)
     n_steps = round(problem.t_end / h)
     inertia = tuple(problem.inertia.tolist())
-    u0 = (0.0, 0.0, 0.0) if problem.u0 is None else tuple(problem.u0.tolist())
+    parameters = problem.parameters or (0.0,)
     # A last block that is not full is filled up by bodies of the first.
-    starts = np.resize(problem.states.T, (-(-n // lanes) * lanes, 7))
-    blocks = starts.reshape(-1, lanes, 7).transpose(0, 2, 1).reshape(-1, 7 * lanes)
+    starts = np.resize(states.T, (-(-n // lanes) * lanes, rows))
+    blocks = starts.reshape(-1, lanes, rows).transpose(0, 2, 1).reshape(-1, rows * lanes)
 
     def run() -> Array:
         ends = blocks.copy()
         for block in ends:
-            kernel(block, inertia, u0, problem.t_end / n_steps, n_steps)
+            kernel(block, inertia, parameters, problem.t_end / n_steps, n_steps)
         return ends
 
     run()
 
     def state(ends: Array) -> tuple[Array, Array]:
-        return by_rows(ends.reshape(-1, 7, lanes).transpose(1, 0, 2).reshape(7, -1)[:, :n])
+        return by_rows(ends.reshape(-1, rows, lanes).transpose(1, 0, 2).reshape(rows, -1)[:, :n])
 
     return Prepared(run, state)
 
@@ -103,6 +111,6 @@ RIVAL = Rival(
     "Numba RK8",
     [("numba", "numba"), ("scipy", "scipy")],
     "step",
-    {"free": _STEPS, "heavy-top": _STEPS},
+    dict.fromkeys(SLOPES, _STEPS),
     _prepare,
 )

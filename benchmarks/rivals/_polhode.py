@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import polhode as ph
 from benchmarks.rivals._problem import Array, Problem
@@ -42,7 +44,46 @@ def _integrate(splitting: str | None, method: str, problem: Problem, h: float) -
     return Prepared(run, _same)
 
 
+def _integrated(setting: dict[str, Any], problem: Problem, h: float) -> Prepared:
+    """By `integrate` with one save, of one body by its short call."""
+    n_steps = round(problem.t_end / h)
+    one = problem.bodies == 1
+    m, q = (problem.m[0], problem.q[0]) if one else (problem.m, problem.q)
+    run = partial(
+        ph.integrate,
+        problem.inertia,
+        m,
+        q,
+        problem.t_end / n_steps,
+        n_steps,
+        torque=problem.torque,
+        save_every=n_steps,
+        **setting,
+    )
+    return Prepared(run, lambda end: (end.m[-1].reshape(-1, 3), end.q[-1].reshape(-1, 4)))
+
+
 _PACKAGE = [("polhode", "polhode")]
+
+#: Schemes that were the fastest somewhere.
+_SCHEMES = (
+    "saba2", "saba6", "aba864", "aba1064", "rkn6_11", "rkn6_14", "t5_6", "t5a_6", "sofroniou10_35"
+)  # fmt: skip
+
+
+def under_torque(problem: Problem, steps: Sequence[float]) -> list[Rival]:
+    """The methods and schemes that may be the fastest under a torque."""
+    direct = [m.name for m in ph.methods() if m.takes_torque and (m.order or 0) >= 8]
+    processed = [s.name for s in ph.splittings() if s.name.startswith("processed")]
+    settings: dict[str, dict[str, Any]] = {
+        **{name: {"splitting": None, "method": name} for name in direct},
+        **{name: {"splitting": name} for name in (*_SCHEMES, *processed)},
+    }
+    return [
+        Rival(name, _PACKAGE, "step", {problem.kind: steps}, partial(_integrated, setting))
+        for name, setting in settings.items()
+    ]
+
 
 OURS = [
     Rival("polhode exact", _PACKAGE, "one step of", {"free": (100.0,)}, _exact),

@@ -77,6 +77,6 @@ class Rival:
 
 
 def by_rows(state: Any) -> tuple[Array, Array]:
-    """m and q of states (7, n) or (7,): m, then q with the scalar first."""
-    rows = state.reshape(7, -1).T
-    return rows[:, :3].copy(), rows[:, 3:].copy()
+    """m and q of states (7 + k, n) or (7 + k,): m, then q with the scalar first."""
+    rows = state.reshape(len(state), -1).T
+    return rows[:, :3].copy(), rows[:, 3:7].copy()

@@ -15,7 +15,7 @@ from benchmarks.rivals import (
     _mujoco,
     _numba,
     _pinocchio,
-    _rk4,
+    _runge_kutta,
     _scipy,
 )
 from benchmarks.rivals._polhode import OURS
@@ -25,7 +25,9 @@ from benchmarks.rivals._work_precision import compare
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-RIVALS = [x.RIVAL for x in (_rk4, _numba, _heyoka, _scipy, _diffrax, _mujoco, _pinocchio, _lammps)]
+RIVALS = [_runge_kutta.RK4, _runge_kutta.RK8] + [
+    x.RIVAL for x in (_numba, _heyoka, _scipy, _diffrax, _mujoco, _pinocchio, _lammps)
+]
 for _, distribution in (package for rival in RIVALS for package in rival.packages):
     if distribution not in PACKAGES:
         PACKAGES.append(distribution)

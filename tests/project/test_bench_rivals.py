@@ -12,11 +12,25 @@ from compare import close
 import polhode as ph
 from benchmarks import Measured, Run, Timer
 from benchmarks.cases.functions import FUNCTIONS, argument_sets
-from benchmarks.rivals import _compiled, _elliptic, _work_precision, functions, motions
-from benchmarks.rivals._polhode import OURS
+from benchmarks.rivals import (
+    _compiled,
+    _elliptic,
+    _torques,
+    _work_precision,
+    functions,
+    long_runs,
+    motions,
+    torques,
+)
+from benchmarks.rivals._polhode import OURS, under_torque
 from benchmarks.rivals._problem import free_bodies, heavy_tops
 
-PROBLEMS = {"free": free_bodies, "heavy-top": heavy_tops}
+PROBLEMS = {
+    "free": free_bodies,
+    "heavy-top": heavy_tops,
+    "damped-dipole": lambda bodies: _torques.repeated(_torques.dipole(), bodies),
+    "satellite": lambda bodies: _torques.repeated(_torques.satellite(), bodies),
+}
 SOLVED = [(r, kind) for r in (*OURS, *motions.RIVALS) for kind in r.settings]
 QUICKEST = Run(timer=Timer(seconds=0, window=0, least=1, most=1), quick=True)
 # Error at the second setting, or the only one: four times what is measured, by program.
@@ -28,8 +42,20 @@ BOUNDS = {
     ("polhode rk8", "heavy-top"): 2e-7,
     ("polhode adams8", "heavy-top"): 4e-6,
     ("polhode adams10", "heavy-top"): 6e-11,
-    ("RK4 in C++", "free"): 1e-2,
-    ("RK4 in C++", "heavy-top"): 1e-2,
+    ("RK4 in C++", "free"): 3e-4,
+    ("RK4 in C++", "heavy-top"): 3e-4,
+    ("RK4 in C++", "damped-dipole"): 2e-4,
+    ("RK4 in C++", "satellite"): 1e-2,
+    ("RK8 in C++", "free"): 2e-7,
+    ("RK8 in C++", "heavy-top"): 5e-7,
+    ("RK8 in C++", "damped-dipole"): 3e-6,
+    ("RK8 in C++", "satellite"): 2e-2,
+    ("Numba RK8", "damped-dipole"): 3e-6,
+    ("Numba RK8", "satellite"): 2e-2,
+    ("heyoka.py", "damped-dipole"): 3e-11,
+    ("heyoka.py", "satellite"): 3e-10,
+    ("SciPy DOP853", "damped-dipole"): 3e-6,
+    ("SciPy DOP853", "satellite"): 7e-5,
     ("Numba RK8", "free"): 2e-7,
     ("Numba RK8", "heavy-top"): 5e-7,
     ("heyoka.py", "free"): 1e-9,
@@ -52,7 +78,8 @@ def test_a_rival_solves_the_problem(rival, kind):
     if why := rival.missing():
         pytest.skip(why)
     assert rival.version()
-    for bodies in (1, 3) if rival.batch else (1,):
+    first = kind in ("free", "heavy-top")
+    for bodies in ((1, 3) if first else (5,)) if rival.batch else (1,):
         problem = PROBLEMS[kind](bodies)
         errors = []
         for setting in rival.settings[kind][:2]:
@@ -96,8 +123,21 @@ def test_the_equations_are_the_documented_ones():
     close(rates[:, :3], np.cross(top.m, omega) + torque, atol=1e-15)
     spin = np.c_[np.zeros(3), omega]
     close(rates[:, 3:], ph.so3.multiply(top.q, spin) / 2, atol=1e-15)
-    free = replace(top, u0=None)
+    free = replace(top, kind="free")
     close(np.array(free.slopes(top.states)).T[:, :3], np.cross(top.m, omega), atol=1e-15)
+
+
+@pytest.mark.parametrize("kind", ["damped-dipole", "satellite"])
+def test_the_torques_of_the_equations_are_those_of_the_models(kind):
+    problem = PROBLEMS[kind](5)
+    rates = np.array(problem.slopes(problem.states)).T
+    terms = problem.torque if isinstance(problem.torque, list) else [problem.torque]
+    omega = problem.m / problem.inertia
+    torque = sum(x.with_inertia(problem.inertia).torque(0.0, problem.m, problem.q) for x in terms)
+    close(rates[:, :3], np.cross(problem.m, omega) + torque, atol=1e-15)
+    if kind == "satellite":  # It begins at the perigee.
+        e, rate = problem.parameters
+        close(rates[:, 8], rate * (1 + e) ** 2, rtol=1e-15)
 
 
 @pytest.mark.parametrize("rival", [x for x in motions.RIVALS if x.packages], ids=lambda r: r.name)
@@ -114,7 +154,7 @@ def test_a_missing_rival_has_a_row_that_says_so(rival, monkeypatch):
 def test_a_rival_without_a_compiler_says_so(monkeypatch):
     monkeypatch.setenv("CXX", "no-such-compiler")
     with pytest.raises(OSError, match="no C"):
-        _compiled.shared_library("_rk4.cpp")
+        _compiled.shared_library("_runge_kutta.cpp")
 
 
 def test_a_rival_without_its_library_says_so():
@@ -180,6 +220,41 @@ def test_the_cases_of_motions(one, monkeypatch):
         if row.ratios:
             assert row.labels["at"] == f"error = {row.values['error']:g}"
     assert any(row.ratios for row in table.rows)
+
+
+def test_the_case_of_torques(monkeypatch):
+    monkeypatch.setattr(torques, "RIVALS", torques.RIVALS[1:3])
+    table = torques.under_torques.run(QUICKEST)
+    assert not table.fault
+    (row,) = table.rows
+    assert row.values["method"]
+    assert row.ratios.keys() <= {"polhode / RK8 in C++", "polhode / RK4 in C++"}
+
+
+def test_a_curve_ends_at_the_error():
+    problem = _torques.repeated(_torques.tops(1e-3), 2)
+    (rk8,) = (x for x in under_torque(problem, torques.STEPS) if x.name == "rk8")
+    curve = torques.curve(rk8, problem, 1e-6)
+    *before, last = curve.errors.values()
+    assert last <= 1e-6 < min(before)
+    # A scheme that does not accept the torque has no points.
+    damped = PROBLEMS["damped-dipole"](1)
+    (rkn,) = (x for x in under_torque(damped, torques.STEPS) if x.name == "rkn6_14")
+    assert not torques.curve(rkn, damped, 1e-6).errors
+
+
+def test_long_runs(monkeypatch):
+    monkeypatch.setattr(long_runs, "RIVALS", [])
+    monkeypatch.setattr(long_runs, "TURNS_QUICK", (10, 100))
+    table = long_runs.long_torque.run(QUICKEST)
+    assert not table.fault
+    for row in table.rows:
+        close(row.values["error"], 0, atol=1e-6)
+        close(row.values["energy"], 0, atol=1e-8)
+    energy = {tuple(row.labels.values()): row.values["energy"] for row in table.rows}
+    # The drift of a direct method is proportional to time, the error of a scheme is bounded.
+    assert energy[1.0, "rk8", 100] > 5 * energy[1.0, "rk8", 10]
+    assert energy[1.0, "rkn6_14", 100] < 5 * energy[1.0, "rkn6_14", 10]
 
 
 PROGRAMS = ["polhode", "scipy.special", "Boost in double", "Boost, its default"]
