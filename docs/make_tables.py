@@ -268,6 +268,15 @@ def tops(results: Committed) -> str | None:
     return f"Measured on {where(results, 'rivals-heavy-top')}.\n\n{table(head, cells)}"
 
 
+def over(row: Row, name: str) -> str:
+    """Time of polhode over that of a program; ratio of medians where others interrupted."""
+    ratio = row.ratios.get(f"polhode / {name}")
+    if ratio is not None and ratio.median is not None:
+        return f"{ratio.median:.2f}"
+    ours, other = row.times["polhode"].median, row.times.get(name, Times()).median
+    return f"≈ {ours / other:.2f}" if ours is not None and other is not None else "–"
+
+
 def under_torque(results: Committed) -> str | None:
     """The fastest method under a torque beside the fastest other program; None without results."""
     found = rows(results, "rivals-torque")
@@ -279,7 +288,6 @@ def under_torque(results: Committed) -> str | None:
         ours = times.pop("polhode")
         known = {name: x.median for name, x in times.items() if x.median is not None}
         peer = min(known, key=lambda name: known[name] or np.inf, default="")
-        ratios = [row.ratios.get(f"polhode / {name}") for name in (peer, "Numba RK8", "heyoka.py")]
         lines.append(
             [
                 str(labels["problem"]),
@@ -290,7 +298,7 @@ def under_torque(results: Committed) -> str | None:
                 f"`{row.values['method']}`" if row.values.get("method") else "none",
                 median(ours),
                 f"{peer}, {median(times[peer])}" if peer else "–",
-                *(f"{x.median:.2f}" if x and x.median is not None else "–" for x in ratios),
+                *(over(row, name) for name in (peer, "Numba RK8", "heyoka.py")),
             ]
         )
     head = "problem, torque / energy, bodies, until t, error, fastest of polhode, ns, best other "
@@ -308,9 +316,11 @@ def long_runs(results: Committed) -> str | None:
     lines: dict[tuple[str, str], list[str]] = {}
     for row in found:
         strength, program = f"{row.labels['torque / energy']:g}", str(row.labels["program"])
-        line = lines.setdefault((strength, program), [f"{row.values['step']:.3g}"])
-        if row.labels["turns"] == turns[-1]:
-            line.insert(1, median(row.times["time"]))
+        if "error" not in row.values:  # longer than a run may be
+            lines[strength, program].append("–")
+            continue
+        line = lines.setdefault((strength, program), [f"{row.values['step']:.3g}", ""])
+        line[1] = median(row.times["time"])
         line.append(f"{row.values['error']:.0e}; {row.values['energy']:.0e}")
     head = ["torque / energy", "program", "step", "ns per unit of time"]
     head += [f"{x:,} turns" for x in turns]

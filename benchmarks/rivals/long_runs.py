@@ -21,6 +21,8 @@ METHODS = ("aba864", "rkn6_14", "processed_ti184", "rk8", "adams10")
 #: Turns of an angular velocity of 1.
 TURNS = (10, 1000, 100_000, 1_000_000)
 TURNS_QUICK = (10, 1000)
+#: Runs that would take more seconds are left out.
+LONGEST = 60.0
 
 
 def energies(problem: Problem, m: Array, q: Array) -> Array:
@@ -66,15 +68,23 @@ def long_torque(run: Run) -> Iterator[Row]:
                 yield Row({"program": program.name}, {"time": absent(why)})
                 continue
             step = list(curve(program, top, TARGET).settings.values())[-1]
+            seconds = 0.0
             for turns, problem in ends.items():
+                labels: dict[str, str | int | float] = {
+                    "torque / energy": strength, "program": program.name, "turns": turns
+                }  # fmt: skip
+                if seconds * problem.t_end > LONGEST:
+                    yield Row(labels, {"time": absent(f"longer than {LONGEST:g} s")})
+                    continue
                 prepared = program.prepare(problem, step)
                 begun = time.thread_time()
                 end = prepared.run()
-                spent = 1e9 * (time.thread_time() - begun) / problem.t_end
+                seconds = (time.thread_time() - begun) / problem.t_end
+                spent = 1e9 * seconds
                 m, q = prepared.state(end)
                 change = energies(problem, m, q) - energies(problem, problem.m, problem.q)
                 yield Row(
-                    {"torque / energy": strength, "program": program.name, "turns": turns},
+                    labels,
                     {"time": Times(spent, spent, spent, spent, spent, 1)},
                     values={
                         "step": step,
