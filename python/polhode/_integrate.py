@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode._arrays import AttitudeLike
-from polhode.integration import loop
+from polhode.integration import adaptive, loop
 from polhode.integration.arguments import settings_of
 from polhode.integration.events import Event
 from polhode.integration.loop import Callback
@@ -44,6 +44,9 @@ def integrate(
     splitting: str | Splitting | Sequence[Sequence[float]] | None = "strang",
     method: str | MuntheKaas = "exact",
     t0: float = 0.0,
+    t_end: float | None = None,
+    rtol: float | None = None,
+    atol: ArrayLike | None = None,
     save_every: int = 1,
     t_eval: ArrayLike | None = None,
     breaks: ArrayLike | None = None,
@@ -71,7 +74,8 @@ def integrate(
         as in `step`, which also says how a SciPy `Rotation` or a 4x4 pose is taken. `inertia`,
         `m0`, `q0` and the parameters of torque models broadcast together.
     h : array_like, shape () or (n_steps,)
-        Time step, one number or one per step, the same for all bodies, of either sign.
+        Time step, one number or one per step, the same for all bodies, of either sign. In place of
+        `h` and `n_steps`, `t_end` chooses adaptive steps.
     n_steps : int
         Number of steps.
     omega0 : array_like, shape (..., 3), optional
@@ -104,11 +108,22 @@ def integrate(
         `rkmk`.
     t0 : float, optional
         Time at the start.
+    t_end : float, optional
+        Time at the end, before or after `t0`, in place of `h` and `n_steps`: the lengths of the
+        steps follow from their errors. The method is then "rk8", with ``splitting=None``; these
+        are the defaults. States are saved at `t0` and `t_end`, or at `t_eval`. See Notes.
+    rtol : float, optional
+        With `t_end`: the error of a step relative to |m| and to the length 1 of q, by its
+        estimate. 1e-9.
+    atol : float or (float, float), optional
+        With `t_end`: absolute errors of a step in m, in its unit, and in q, in addition to `rtol`.
+        1e-12. For momenta much below 1e-3 in their unit give less; 0 for none, but a body that
+        starts at rest needs more than 0.
     save_every : int, optional
         Number of steps between saved states. The start and the end are always saved.
     t_eval : array_like, shape (T,), optional
         Times at which states are saved in place of each `save_every`-th step, as `Trajectory` gives
-        them between its saves; in the order of time.
+        them between its saves; in the order of time. Adaptive steps end at these times.
     breaks : array_like, shape (K,), optional
         Times at which the torque jumps. A step that holds one is done in parts and counts as one;
         before the break the torque is evaluated at times below it, then at times above. So the
@@ -150,14 +165,15 @@ def integrate(
         T = 1 + ceil(n_steps / save_every) states: ``t`` (T,), ``m`` (T, ..., 3), ``q`` (T, ..., 4)
         or (T, ..., 3, 3). With `save_to` they are the memmaps, read-only. With `events` also
         ``t_events``, ``m_events`` and ``q_events``, with `mass` ``x`` and ``p`` (T, ..., 3), with
-        `state0` ``state`` (T, ..., k).
+        `state0` ``state`` (T, ..., k). With `t_end` T is 2 or the length of `t_eval`, and
+        ``n_steps`` and ``n_rejected`` count the steps of each body.
 
     Warns
     -----
     RuntimeWarning
         Once per call, with the number of bodies that became NaN because the torque was not finite
-        at a finite momentum, and of those for which an implicit method did not converge. Also if
-        the file system of `save_to` has no locks.
+        at a finite momentum, and of those for which an implicit method did not converge, or whose
+        adaptive steps became too short. Also if the file system of `save_to` has no locks.
 
     Raises
     ------
@@ -167,8 +183,11 @@ def integrate(
         defined at the times of the stages (`Splitting.times`, `torques.Prescribed`). With
         ``splitting=None``: if the method is not a direct integrator, the torque has fewer
         derivatives than the method needs, `compensated` is set, or a multistep method gets fewer
-        steps than its history or steps of different length. These errors are raised before any
-        work. Also, when the torque is called, if its result does not have the shape of m.
+        steps than its history or steps of different length. With `t_end`: if `h`, `n_steps`,
+        `save_every`, `events`, `save_to`, `mass`, `state0` or `thermostat` is given, or another
+        method. These errors are raised
+        before any work. Also, when the torque is called, if its result does not have the shape of
+        m.
     FileExistsError
         If `save_to` exists and is not an empty directory, without `resume`.
     BlockingIOError
@@ -197,6 +216,13 @@ def integrate(
     event a body is NaN in later saves; when all have ended the run stops, and the last state is
     the one then, with NaN for bodies that ended before.
 
+    Adaptive steps are the method of Dormand and Prince with the error estimate of [HNW93] Sec.
+    II.5: the error of a step is at most ``atol[0] + rtol |m|`` in m and ``atol[1] + rtol`` in q.
+    Errors of steps add up, so the error at the end is larger. Each body has its own steps, unless
+    the torque is a function in Python or a compiled one that may depend on other bodies: then all
+    have the same steps, and results depend on the other bodies within the tolerance. A body whose
+    steps become too short to change the time is NaN from there.
+
     With a splitting the target of ``energy_correction`` is, in each free flow, the energy with
     which it begins. In direct integration it changes by the work of the torque; a step whose work
     is a tenth of the energy or more is not corrected. The order stays the same, but the error of
@@ -218,12 +244,21 @@ def integrate(
     array([-0.388261, -0.095514, -0.916637])
     """
     plain = save_to is None and callback is None and threads is None and omega0 is None
-    plain = plain and t_eval is None and breaks is None and events is None
+    plain = plain and t_eval is None and breaks is None and events is None and t_end is None
     plain = plain and all(x is None for x in (mass, x0, p0, state0, thermostat))
     if plain and not (options or compensated or resume or progress):
         short = at_once(torque, splitting, method, h, n_steps, t0, save_every, inertia, m0, q0)
         if short is not None:
             return short
+    if t_end is not None:
+        every = None if save_every == 1 else save_every
+        h = adaptive.whole_way(
+            t0, t_end, h=h, n_steps=n_steps, save_every=every, events=events, save_to=save_to,
+            mass=mass, state0=state0, thermostat=thermostat,
+        )  # fmt: skip
+        n_steps, (splitting, method) = 1, adaptive.scheme(splitting, method)
+    elif rtol is not None or atol is not None:
+        raise TypeError("rtol and atol are for adaptive steps: give t_end in place of h, n_steps")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be a function, not {type(callback).__name__}")
     if resume and save_to is None:
@@ -233,7 +268,7 @@ def integrate(
             raise TypeError("give m0 or omega0, not both")
         m0 = momentum(inertia, omega0)
     if m0 is None or q0 is None or h is None or n_steps is None:
-        start = {"m0 (or omega0)": m0, "q0": q0, "h": h, "n_steps": n_steps}
+        start = {"m0 (or omega0)": m0, "q0": q0, "h (or t_end)": h, "n_steps": n_steps}
         missing = ", ".join(name for name, value in start.items() if value is None)
         raise TypeError(f"integrate needs {missing}")
     settings = settings_of(
@@ -241,6 +276,9 @@ def integrate(
         threads, options, breaks, in_memory=save_to is None, mass=mass, x0=x0, p0=p0, state0=state0,
         thermostat=thermostat,
     )  # fmt: skip
+    if t_end is not None:
+        way = adaptive.adaptive_settings(settings, t_end, rtol, atol, t_eval)
+        return adaptive.integrate_adaptively(way, t_eval, progress, callback)
     if events is not None or t_eval is not None:
         if save_to is not None:
             how = "Trajectory.load(path)(t) gives the states at any times"

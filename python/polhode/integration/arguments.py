@@ -119,6 +119,25 @@ def settings_of(
     return settings
 
 
+def times_of(settings: Settings, t_eval: ArrayLike) -> Array:
+    """The argument `t_eval`, checked."""
+    if settings.save_every != 1:
+        raise ValueError("t_eval replaces the saves: give no save_every")
+    given = _arrays.real_array("t_eval", t_eval)
+    if given.ndim != 1:
+        raise ValueError(f"t_eval must have one axis, not shape {given.shape}")
+    t = given.astype(np.float64)
+    first, last = settings.time(0), settings.time(settings.n_steps)
+    sign = settings.direction
+    if sign == 0:
+        raise ValueError("t_eval needs steps of one sign")
+    outside = ~((sign * t >= sign * first) & (sign * t <= sign * last))
+    _arrays.refuse("t_eval", given, outside, 0, f"must be between {first} and {last}")
+    back = np.diff(sign * t, prepend=-np.inf) < 0.0
+    _arrays.refuse("t_eval", given, back, 0, "is before the time that precedes it")
+    return t
+
+
 def check(settings: Settings, endless: bool = False) -> None:
     """Raise ValueError if method, splitting, torque and number of steps do not fit together."""
     _check_method(settings, endless)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from polhode import _arrays, _core
 from polhode._arrays import Array
+from polhode.integration.adaptive import AdaptiveSettings, states_after
 from polhode.integration.loop import in_core
 from polhode.integration.state import Settings, State
 from polhode.integration.trajectory import Trajectory
@@ -112,7 +113,8 @@ def states_at(
     # R states of the flattened batch.
     bodies = prod(batch)
     times = np.broadcast_to(times, shape).reshape(prod(shape[: len(shape) - len(batch)]), bodies)
-    shared = bodies > 0 and bool((times == times[:, :1]).all())
+    first = np.broadcast_to(times[:, :1], times.shape) if bodies else times
+    shared = bodies > 0 and np.array_equal(times, first, equal_nan=True)
     times = times[:, :1] if shared else times
     row = np.searchsorted(sign * saved, sign * times, side="right") - 1
     row = np.clip(row, 0, len(trajectory) - 1)
@@ -120,7 +122,11 @@ def states_at(
     core = trajectory.q.shape[1 + len(batch) :]
     m = np.array(trajectory.m.reshape(len(saved), bodies, 3)[which])
     q = np.array(trajectory.q.reshape(len(saved), bodies, *core)[which])
-    if shared:
+    if isinstance(settings, AdaptiveSettings) and times.size:
+        if not shared:
+            raise ValueError("adaptive steps: the times must be the same for all bodies")
+        states_after(settings, before[:, 0], times[:, 0], m, q)
+    elif shared:
         Ways(settings).move(before[:, 0], times[:, 0], m, q)
     else:
         at = np.arange(times.size)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from polhode import _arrays
 from polhode._arrays import Array
+from polhode.integration.arguments import times_of
 from polhode.integration.dense import Ways
 from polhode.integration.events import Event, Events, as_functions
 from polhode.integration.loop import Observe, in_core
@@ -119,29 +119,10 @@ def observer(
     settings: Settings, events: Event | Sequence[Event] | None, t_eval: ArrayLike | None
 ) -> tuple[Observe, Array]:
     """The function that makes an `Observed` of these events and times, and room for all times."""
-    times = None if t_eval is None else _times(settings, t_eval)
+    times = None if t_eval is None else times_of(settings, t_eval)
     functions = as_functions(events)
     if functions and settings.direction == 0:
         raise ValueError("events need steps of one sign")
     rows = settings.saved_times() if times is None else times
     t = np.append(rows, np.nan)  # and the state when all bodies have ended
     return partial(Observed, events=functions, t_eval=times), t
-
-
-def _times(settings: Settings, t_eval: ArrayLike) -> Array:
-    """The argument `t_eval`, checked."""
-    if settings.save_every != 1:
-        raise ValueError("t_eval replaces the saves: give no save_every")
-    given = _arrays.real_array("t_eval", t_eval)
-    if given.ndim != 1:
-        raise ValueError(f"t_eval must have one axis, not shape {given.shape}")
-    t = given.astype(np.float64)
-    first, last = settings.time(0), settings.time(settings.n_steps)
-    sign = settings.direction
-    if sign == 0:
-        raise ValueError("t_eval needs steps of one sign")
-    outside = ~((sign * t >= sign * first) & (sign * t <= sign * last))
-    _arrays.refuse("t_eval", given, outside, 0, f"must be between {first} and {last}")
-    back = np.diff(sign * t, prepend=-np.inf) < 0.0
-    _arrays.refuse("t_eval", given, back, 0, "is before the time that precedes it")
-    return t

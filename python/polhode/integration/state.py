@@ -291,7 +291,9 @@ _IN_CORE = {
 def core_arguments(*records: Settings | State) -> dict[str, Any]:
     """The fields of the record that the core takes, by their names there."""
     return {
-        core: getattr(record, name) for record in records for name, core in _IN_CORE[type(record)]
+        core: getattr(record, name)
+        for record in records
+        for name, core in _IN_CORE[Settings if isinstance(record, Settings) else State]
     }
 
 

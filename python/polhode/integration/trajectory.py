@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from polhode import _core
 from polhode._arrays import Array
@@ -56,6 +56,8 @@ class Trajectory:
         Times, momenta and attitudes of the events of `integrate`, with one entry for each event:
         an array, (K,), (K, 3) and (K, 4) or (K, 3, 3); for a batch a list of such arrays, one for
         each body, in C order.
+    n_steps, n_rejected : ndarray of int, shape (...), or None
+        Adaptive steps of each body, and those that were repeated with a shorter one.
 
     Notes
     -----
@@ -75,6 +77,8 @@ class Trajectory:
     t_events: list[Any] | None = field(default=None, repr=False)
     m_events: list[Any] | None = field(default=None, repr=False)
     q_events: list[Any] | None = field(default=None, repr=False)
+    n_steps: NDArray[np.int64] | None = field(default=None, repr=False)
+    n_rejected: NDArray[np.int64] | None = field(default=None, repr=False)
     #: The `Settings` of the integration, or the function of the trajectory that returns them; and
     #: when a terminal event ended each body.
     _settings: Any = field(default=None, repr=False)
@@ -173,7 +177,9 @@ class Trajectory:
         the saves. At the end of a step it is the state of the integration itself, up to rounding in
         a run that is `compensated` or corrects the energy. A multistep method starts anew from the
         save, with equal steps. With ``save_every=k`` a time takes up to k steps. A torque in Python
-        is evaluated for the whole batch at each time.
+        is evaluated for the whole batch at each time. Of adaptive steps the times must be the same
+        for all bodies; they are reached in their order, so that the result depends on the others
+        within the tolerance.
 
         Examples
         --------

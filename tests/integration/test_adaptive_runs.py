@@ -1,0 +1,204 @@
+"""`integrate(..., t_end=)`: adaptive steps, their times, their errors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from compare import close, same
+from numpy.typing import NDArray
+
+import polhode as ph
+
+Array = NDArray[np.float64]
+CASES = json.loads((Path(__file__).parents[1] / "data" / "heavy_tops.json").read_text())["cases"]
+START: Any = ([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [0.8, 0.0, -0.6, 0.0])
+TOP = ph.torques.HeavyTop([0.1, 0.2, 0.4])
+
+
+def sums(model: Any) -> Any:
+    return [model, ph.torques.Constant([0.0, 0.0, 0.0])]
+
+
+def in_python(model: Any) -> Any:
+    return lambda t, q: model.torque(t, np.zeros(3), q)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("way", [None, sums, in_python])
+def test_heavy_tops_within_the_tolerance(case: str, way: Any) -> None:
+    """Values of 50 digits; the errors of these few steps add up to less than one tolerance."""
+    data = CASES[case]
+    model = ph.torques.HeavyTop(data["u0"])
+    start = data["inertia"], data["m0"], data["q0"]
+    torque = way(model) if way else model
+    for tol in (1e-6, 1e-9, 1e-12):
+        end = ph.integrate(*start, t_end=data["t"], rtol=tol, torque=torque)
+        same(end.t, [0.0, data["t"]])
+        close(end.m[-1], data["m"], atol=tol)
+        close(end.q[-1], data["q"], atol=tol)
+        assert 3 < end.n_steps < 64
+
+
+def test_the_defaults_are_rk8_and_tolerances_of_1e_9_and_1e_12() -> None:
+    plain = ph.integrate(*START, t_end=4.0, torque=TOP)
+    given = ph.integrate(
+        *START, t_end=4.0, torque=TOP, rtol=1e-9, atol=(1e-12, 1e-12), method="rk8", splitting=None
+    )
+    same(plain.q, given.q)
+
+
+def tops(select: Any = slice(None)) -> tuple[list[Array], Any]:
+    rng = np.random.default_rng(3)
+    size = 10.0 ** rng.integers(-1, 2, (43, 1))
+    all_bodies = [rng.uniform(1.0, 2.0, (43, 3)), rng.normal(size=(43, 3)) * size]
+    all_bodies += [rng.normal(size=(43, 4)), rng.normal(size=(43, 3))]
+    *start, u0 = (a[select] for a in all_bodies)
+    return start, ph.torques.HeavyTop(u0)
+
+
+@pytest.mark.parametrize("way", [lambda model: model, sums])
+def test_bits_of_a_body_do_not_depend_on_others(way: Any) -> None:
+    times = [0.3, 2.0]
+    start, torque = tops()
+    whole = ph.integrate(*start, t_end=2.0, t_eval=times, torque=way(torque))
+    assert whole.n_steps.min() < whole.n_steps.max() / 2
+    start[1][5] = np.nan
+    lost = ph.integrate(*start, t_end=2.0, t_eval=times, torque=way(torque), threads=2)
+    assert np.isnan(lost.m[:, 5]).all()
+    assert np.isnan(lost.q[:, 5]).all()
+    same(np.delete(lost.q, 5, 1), np.delete(whole.q, 5, 1))
+    for k in (0, 17, 42):
+        start, torque = tops(k)
+        alone = ph.integrate(*start, t_end=2.0, t_eval=times, torque=way(torque))
+        same(alone.m, whole.m[:, k])
+        assert (alone.n_steps, alone.n_rejected) == (whole.n_steps[k], whole.n_rejected[k])
+
+
+def test_times_and_directions() -> None:
+    run: dict[str, Any] = {"torque": TOP, "rtol": 1e-12}
+    fixed = ph.integrate(*START, 0.01, 400, torque=TOP, method="rk8", splitting=None)
+    there = ph.integrate(*START, t_end=4.0, t_eval=[0.0, 1.0, 1.0, 4.0], **run)
+    same(there.t, [0.0, 1.0, 1.0, 4.0])
+    same(there.m[1], there.m[2])
+    close(there.q, fixed.q[[0, 100, 100, 400]], atol=1e-11)
+    back = ph.integrate(
+        START[0], there.m[-1], there.q[-1], t0=4.0, t_end=0.0, t_eval=[3.0, 1.0], **run
+    )
+    same(back.t, [3.0, 1.0])
+    close(back.q, fixed.q[[300, 100]], atol=1e-11)
+    still = ph.integrate(*START, t0=2.0, t_end=2.0, torque=TOP)
+    same(still.m, np.array([START[1]] * 2))
+    assert len(ph.integrate(*START, t_end=1.0, t_eval=[], torque=TOP)) == 0
+
+
+def test_callbacks_see_the_saves_and_stop() -> None:
+    seen: list[float] = []
+
+    def look(step: int, t: float, m: Array, attitude: Array) -> bool:
+        seen.append(t)
+        return t >= 1.0
+
+    run: dict[str, Any] = {"t_end": 2.0, "t_eval": [0.5, 1.0, 2.0], "torque": TOP}
+    path = ph.integrate(*START, callback=look, progress=True, **run)
+    assert seen == [0.0, 0.5, 1.0]
+    same(path.t, [0.5, 1.0])
+    same(path.m, ph.integrate(*START, **run).m[:2])
+
+
+@pytest.mark.parametrize("t_end", [2.0, -2.0])
+def test_states_between_the_saves(t_end: float) -> None:
+    start, torque = tops()
+    run: dict[str, Any] = {"t_end": t_end, "torque": torque, "rtol": 1e-11}
+    path = ph.integrate(*start, t_eval=[0.25 * t_end, t_end], **run)
+    at = t_end * np.array([0.75, 0.25, 0.5, np.nan, 1.0])
+    inside = [1, 2, 0, 4]
+    m, q = path(at[:, None])
+    want = ph.integrate(*start, t_eval=at[inside], **run)
+    close(q[inside], want.q, atol=1e-9)
+    close(m[inside], want.m, atol=1e-8)
+    same(m[4], path.m[1])
+    assert np.isnan(q[3]).all()
+    with pytest.raises(ValueError, match="the same for all bodies"):
+        path(np.linspace(0.25, 1.0, 43) * t_end)
+
+
+@pytest.mark.parametrize("t_end", [2.0, -2.0])
+def test_breaks(t_end: float) -> None:
+    """A torque that jumps costs rejected steps, or the break is named."""
+    jumps = np.array([0.3, 0.7, 1.5]) * t_end / 2
+
+    def push(t: float, q: Array) -> Array:
+        return np.array([0.3, 0.1, -0.2]) * (-2.0) ** float(np.sum(abs(t) > abs(jumps)))
+
+    run: dict[str, Any] = {"t_end": t_end, "torque": push, "rtol": 1e-12}
+    t_eval = [0.0, 0.2 * t_end, jumps[1], t_end]
+    path = ph.integrate(*START, t_eval=t_eval, breaks=jumps, **run)
+    blind = ph.integrate(*START, **run)
+    assert blind.n_rejected > 10 > path.n_rejected
+    fixed = ph.integrate(
+        *START, t_end / 400, 400, torque=push, breaks=jumps, method="rk8", splitting=None
+    )
+    close(path.q[-1], fixed.q[-1], atol=1e-11)
+    close(path.q[2], fixed(jumps[1])[1], atol=1e-11)
+    close(path(0.9 * t_end)[1], fixed(0.9 * t_end)[1], atol=1e-11)
+
+
+def test_other_axes_matrices_and_a_given_momentum() -> None:
+    body = ph.RigidBody([[4.5, -1.0, 0.0], [-1.0, 6.0, 0.5], [0.0, 0.5, 3.5]])
+    turn = ph.so3.to_matrix(START[2])
+    momentum = ph.torques.SpatialMomentum(
+        lambda t: np.array([np.sin(t), t, 1.0]), lambda t: np.array([np.cos(t), 1.0, 0.0])
+    )
+    for torque in (TOP, momentum):
+        run: dict[str, Any] = {"torque": torque, "t_eval": [0.5, 2.0], "breaks": [0.9]}
+        path = body.integrate(START[1], turn, t_end=2.0, rtol=1e-12, **run)
+        del run["breaks"]
+        fixed = body.integrate(START[1], turn, 0.01, 200, method="rk8", splitting=None, **run)
+        close(path.m, fixed.m, atol=1e-11)
+        close(path.q, fixed.q, atol=1e-11)
+
+
+def test_a_body_whose_steps_become_too_short_is_lost_with_a_warning() -> None:
+    def wall(t: float, q: Array) -> Array:
+        return np.array([0.0, 0.0, 1.0 / (1.0 - t) ** 2])  # infinite at t = 1
+
+    with pytest.warns(RuntimeWarning, match="the steps of 1 body became too short"):
+        path = ph.integrate(*START, t_end=2.0, t_eval=[0.5, 2.0], torque=wall)
+    assert np.isfinite(path.q[0]).all()
+    assert np.isnan(path.q[1]).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "match"),
+    [
+        ({"h": 0.1}, ValueError, "h is for steps of given length"),
+        ({"n_steps": 10}, ValueError, "n_steps is for steps of given length"),
+        ({"save_every": 2}, ValueError, "save_every is for steps of given length"),
+        ({"events": lambda t, m, q: t}, ValueError, "events is for steps of given length"),
+        ({"save_to": "run"}, ValueError, "save_to is for steps of given length"),
+        ({"mass": 1.0}, ValueError, "mass is for steps of given length"),
+        ({"method": "rkmk4"}, ValueError, 'method="rk8", splitting=None'),
+        ({"splitting": "rkn4_6"}, ValueError, 'method="rk8", splitting=None'),
+        ({"t_end": np.inf}, ValueError, "t_end must be finite, not inf"),
+        ({"t_end": [1.0, 2.0]}, ValueError, "t_end"),
+        ({"t_end": "1"}, TypeError, "t_end"),
+        ({"t0": np.nan}, ValueError, "t0 must be finite, not nan"),
+        ({"rtol": 0.0}, ValueError, "rtol must be at least 1e-15 and less than 1, not 0.0"),
+        ({"rtol": np.nan}, ValueError, "rtol must be at least"),
+        ({"rtol": [1e-9]}, ValueError, "rtol"),
+        ({"atol": -1.0}, ValueError, "atol"),
+        ({"atol": (0.0, np.nan)}, ValueError, r"atol\[1\]"),
+        ({"atol": (0.0, 0.0, 0.0)}, ValueError, "atol must be a number or"),
+        ({"t_eval": [0.5, 1.5]}, ValueError, r"t_eval\[1\].*between 0.0 and 1.0"),
+        ({"t_eval": [0.5, 0.2]}, ValueError, r"t_eval\[1\].*is before"),
+        ({"t_end": None, "rtol": 1e-9}, TypeError, "rtol and atol are for adaptive steps"),
+        ({"t_end": None}, TypeError, r"integrate needs h \(or t_end\), n_steps"),
+    ],
+)
+def test_what_is_refused(given: dict[str, Any], error: type[Exception], match: str) -> None:
+    with pytest.raises(error, match=match):
+        ph.integrate(*START, **{"t_end": 1.0, "torque": TOP, **given})
