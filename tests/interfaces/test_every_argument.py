@@ -59,6 +59,10 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
         {"axes": EYE},
     ),
     "t0": (lambda t0: ph.integrate(INERTIA, M, Q, H, 1, t0=t0).t, {"t0": 0.3}),
+    "adaptive": (
+        lambda **given: ph.integrate(INERTIA, M, Q, **given).q,
+        {"t_end": 0.5, "rtol": 1e-6, "atol": 1e-9, "t_eval": [0.25, 0.5]},
+    ),
     "flops": (lambda hw: np.array(list(ph.flops("imid", hw=hw).values())), {"hw": 0.3}),
     "rkmk": (
         lambda **given: ph.step(INERTIA, M, Q, H, method=ph.rkmk(**given)),

@@ -183,7 +183,7 @@ def adaptive_settings(
         raise ValueError(f"atol must be a number or (of m, of q), not shape {bounds.shape}")
     _arrays.refuse("atol", bounds, ~(bounds >= 0.0) | np.isinf(bounds), 0, "is not 0 or more")
     of_m, of_q = np.broadcast_to(bounds.astype(np.float64), 2).tolist()
-    grid = np.array([settings.t0, float(t_end)])
+    grid = np.array([settings.t0, _arrays.one_number("t_end", t_end)])
     made = AdaptiveSettings(**given, grid=grid, rtol=rtol, atol=(of_m, of_q))
     if t_eval is None:
         return made
