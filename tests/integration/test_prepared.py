@@ -203,6 +203,15 @@ def test_runs_of_every_kind_have_the_bits_of_integrate(
     same(steps.q, expected.q[3])
 
 
+@pytest.mark.parametrize("matrix", [False, True])
+@pytest.mark.parametrize("shape", [(0,), (3, 0)])
+def test_a_run_may_have_no_bodies(shape: tuple[int, ...], matrix: bool) -> None:
+    m, q = state(shape, matrix)
+    run = ph.Run(INERTIA, m, q, 0.1, torque=TOP)
+    run.advance(3)
+    assert (run.m.shape, run.q.shape, run.n_steps) == (m.shape, q.shape, 3)
+
+
 def test_a_long_run_has_the_bits_of_integrate() -> None:
     # Longer than the core works before it checks for signals.
     expected = ph.integrate(INERTIA, [0.3, 0.2, 0.1], [1, 0, 0, 0], 0.1, 30_000, torque=TOP)

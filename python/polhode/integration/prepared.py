@@ -89,8 +89,8 @@ class Run:
         self._nonfinite_torque = np.zeros(state.m.shape[:-1], np.bool_)
         self._integration = loop.in_core(settings, state, (), self._nonfinite_torque)
         self._integration.advance(0)
-        attitude = np.isfinite(self.q).reshape(*state.m.shape[:-1], -1)
-        self._finite = np.isfinite(self.m).all(-1) & attitude.all(-1)
+        of_one_body = tuple(range(state.m.ndim - 1, state.q.ndim))
+        self._finite = np.isfinite(self.m).all(-1) & np.isfinite(self.q).all(of_one_body)
 
     @property
     def t(self) -> float:
