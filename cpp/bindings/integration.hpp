@@ -22,10 +22,10 @@
 #include <pybind11/stl.h>
 
 #include "arrays.hpp"
+#include "integration_arguments.hpp"
 #include "integrator.hpp"
 #include "interrupts.hpp"
 #include "levels.hpp"
-#include "polhode/so3.hpp"
 #include "polhode/threads.hpp"
 #include "python_torque.hpp"
 #include "step_parts.hpp"
@@ -41,64 +41,66 @@ class Integration {
     explicit Integration(const py::kwargs& given)
         : given_(given),
           integrator_(given),
-          m_(array("m")),
-          threads_(threads_of_call(value<int>("threads"))),
+          m_(given_.array("m")),
+          threads_(threads_of_call(given_.value<int>("threads"))),
           slice_steps_(integrator_.steps_at_once(bodies())) {
         SplittingProblem& p = problem_;
-        const std::ptrdiff_t core = value<bool>("matrix") ? 9 : 4;
-        Doubles attitude = array("attitude");
-        const Doubles h = array("h");
-        p.total_steps = value<std::ptrdiff_t>("total_steps");
-        p.save_every = value<std::ptrdiff_t>("save_every");
-        window_ = has("window") && value<bool>("window");
+        const std::ptrdiff_t core = given_.value<bool>("matrix") ? 9 : 4;
+        Doubles attitude = given_.array("attitude");
+        const Doubles h = given_.array("h");
+        p.total_steps = given_.value<std::ptrdiff_t>("total_steps");
+        p.save_every = given_.value<std::ptrdiff_t>("save_every");
+        window_ = given_.has("window") && given_.value<bool>("window");
         if (h.ndim() != 0 && h.size() != p.total_steps) {
             throw py::value_error("arrays of the wrong size");
         }
         interface::set_step(p, integrator_.method(bodies()), integrator_.scheme());
-        if (p.direct != nullptr) p.work = mutable_rows(array("work"), p.direct->columns, bodies());
+        if (p.direct != nullptr)
+            p.work = mutable_rows(given_.array("work"), p.direct->columns, bodies());
         p.options.stop = watch_.request();
-        p.inertia = rows(array("inertia"), 3, bodies());
+        p.inertia = rows(given_.array("inertia"), 3, bodies());
         p.matrix = core == 9;
         p.m = mutable_rows(m_, 3, bodies());
         p.attitude = mutable_rows(attitude, core, bodies());
         auto nonfinite = given_["by_torque"].cast<py::array_t<bool>>();
         if (nonfinite.size() != bodies()) throw py::value_error("arrays of the wrong size");
         p.nonfinite_torque = nonfinite.mutable_data();
-        if (has("compensation")) p.compensation = mutable_rows(array("compensation"), 3, bodies());
+        if (given_.has("compensation"))
+            p.compensation = mutable_rows(given_.array("compensation"), 3, bodies());
         p.h = h.data();
         p.h_stride = h.ndim() == 0 ? 0 : 1;
-        p.t0 = value<double>("t0");
+        p.t0 = given_.value<double>("t0");
         p.times = nullptr;
-        if (has("times")) {
-            const Doubles times = array("times");
+        if (given_.has("times")) {
+            const Doubles times = given_.array("times");
             if (times.size() != p.total_steps + 1) throw py::value_error("times of another number");
             p.times = times.data();
         }
         p.open_end = true;
-        p.steps_join = !has("parts");
-        if (has("parts")) {
-            const Doubles parts = array("parts");
+        p.steps_join = !given_.has("parts");
+        if (given_.has("parts")) {
+            const Doubles parts = given_.array("parts");
             parts_ = {reinterpret_cast<const StepParts::Part*>(parts.data()), parts.size() / 4};
         }
-        if (has("m_saved")) {
-            const Doubles m_saved = array("m_saved");
+        if (given_.has("m_saved")) {
+            const Doubles m_saved = given_.array("m_saved");
             const std::ptrdiff_t saves =
                 window_ ? m_saved.shape(0) : 1 + (p.total_steps + p.save_every - 1) / p.save_every;
             p.m_saved = mutable_rows(m_saved, 3, saves * bodies());
-            p.attitude_saved = mutable_rows(array("attitude_saved"), core, saves * bodies());
+            p.attitude_saved = mutable_rows(given_.array("attitude_saved"), core, saves * bodies());
             p.m_save_stride = m_.size();
             p.attitude_save_stride = attitude.size();
         } else {
             now_ = next_ = {unwritten(m_), unwritten(attitude)};
         }
-        if (has("start")) {
+        if (given_.has("start")) {
             start_ = given_["start"].cast<std::pair<Doubles, Doubles>>();
             start_m_ = rows(start_.first, 3, bodies());
             start_attitude_ = rows(start_.second, core, bodies());
         }
-        read_companions();
+        given_.read_companions(p, bodies(), others_);
         read_terms(attitude);
-        read_axes();
+        given_.read_axes(p, bodies(), axes_);
         p.terms = sum_.data();
         p.term_count = static_cast<int>(sum_.size());
     }
@@ -294,9 +296,6 @@ class Integration {
         PyArray_CLEARFLAGS(reinterpret_cast<PyArrayObject*>(made.ptr()), NPY_ARRAY_WRITEABLE);
         return made;
     }
-    static double* data_of(const Doubles& array) {
-        return static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr())));
-    }
     /// The arrays that steps change in place.
     std::vector<std::span<double>> in_place() const {
         const SplittingProblem& p = problem_;
@@ -311,11 +310,6 @@ class Integration {
         add(p.torque_state, p.torque_states);
         for (const Companion& each : p.companions) add(each.now, each.size);
         return arrays;
-    }
-    bool has(const char* name) const { return given_.contains(name) && !given_[name].is_none(); }
-    template <class T>
-    T value(const char* name) const {
-        return given_[name].cast<T>();
     }
     /// The next steps of p, a problem like this one.
     void some_steps(SplittingProblem& p, std::ptrdiff_t n_steps) {
@@ -364,15 +358,6 @@ class Integration {
         }
         done_ += p.n_steps;
     }
-    /// Not converted: the core works directly in this array.
-    Doubles array(const char* name) const {
-        if (!py::isinstance<Doubles>(given_[name]) ||
-            !PyArray_ISALIGNED(reinterpret_cast<PyArrayObject*>(given_[name].ptr()))) {
-            throw py::type_error(std::string(name) +
-                                 " must be an aligned array of doubles in C order");
-        }
-        return value<Doubles>(name);
-    }
     void read_terms(const Doubles& attitude) {
         const std::ptrdiff_t n = bodies();
         bool whole = false;
@@ -398,51 +383,9 @@ class Integration {
         }
         int states = 0;
         for (const TorqueTerm& term : sum_) states += term.model->states;
-        if (states > 0) problem_.torque_state = mutable_rows(array("torque_state"), states, n);
+        if (states > 0)
+            problem_.torque_state = mutable_rows(given_.array("torque_state"), states, n);
         problem_.torque_states = states;
-    }
-    /// x, p and s, as far as the bodies have them.
-    void read_companions() {
-        static constexpr const char* names[Companion::kinds][2] = {
-            {"x", "x_saved"}, {"p", "p_saved"}, {"s", "s_saved"}};
-        for (int k = 0; k < Companion::kinds; ++k) {
-            const auto& [name, saved] = names[k];
-            others_[static_cast<std::size_t>(k)] = Doubles(0);
-            if (!has(name)) continue;
-            const Doubles now = array(name), rows_saved = array(saved);
-            others_[static_cast<std::size_t>(k)] = now;
-            const auto size = static_cast<int>(now.shape(now.ndim() - 1));
-            const std::ptrdiff_t n = now.size();
-            if (n != size * bodies() || (n > 0 && rows_saved.size() % n != 0)) {
-                throw py::value_error("arrays of the wrong size");
-            }
-            problem_.companions[k] = {
-                size, mutable_rows(now, size, bodies()), {data_of(rows_saved), size, 1, 3}, n};
-        }
-        if (has("p") || has("s") || has("thermostat")) problem_.steps_join = false;
-        if (has("mass")) problem_.mass = rows(array("mass"), 1, bodies());
-        if (has("thermostat")) {
-            const double* const given = array("thermostat").data();
-            problem_.heat = {given[0], given[1], static_cast<std::uint64_t>(given[2])};
-        }
-    }
-    /// (3, 3) or (bodies, 3, 3).
-    void read_axes() {
-        if (!has("axes")) return;
-        const Doubles axes = array("axes");
-        constexpr int numbers = SplittingProblem::axes_numbers;
-        const std::ptrdiff_t count = axes.size() / 9;
-        const View from = rows(axes, 9, bodies());
-        axes_.resize(static_cast<std::size_t>(numbers * count));
-        for (std::ptrdiff_t i = 0; i < count; ++i) {
-            Mat3<double> A;
-            for (int k = 0; k < 9; ++k) A.a[k / 3][k % 3] = from.data[9 * i + k];
-            const Quaternion<double> q = so3::to_quaternion(A);
-            double* const to = axes_.data() + numbers * i;
-            std::copy_n(from.data + 9 * i, 9, to);
-            to[9] = q.w, to[10] = q.x, to[11] = q.y, to[12] = q.z;
-        }
-        problem_.axes = {axes_.data(), count == 1 ? 0 : numbers, 1, 3};
     }
     /// The work that the driver requests for all bodies.
     static void share(void* self,
@@ -471,7 +414,7 @@ class Integration {
         return Clock::now() < integration.end_;
     }
 
-    py::kwargs given_;
+    IntegrationArguments given_;
     Integrator integrator_;
     Doubles m_;
     int threads_;

@@ -225,7 +225,7 @@ def test_an_array_of_many_axes_is_refused_or_works(kind: Any) -> None:
         "ph.integrate(I, M, Q, 0.1, 5, torque=top, splitting=None, method='imidm')",
         "ph.integrate(I, M, Q, 0.1, 5, torque=top.torque, splitting=None, method=gauss)",
         "ph.step(I, M, Q, 20.0, method=gauss)",
-        "[ph.step(I, M, Q, 0.1, n_steps=9, method=name) for name in names]",
+        "[ph.step(I, M, Q, 0.1, n_steps=11, method=name) for name in names]",
     ],
 )
 def test_a_thread_with_a_small_stack(call: str) -> None:

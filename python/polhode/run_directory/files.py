@@ -15,7 +15,6 @@ import os
 import stat
 import time
 import uuid
-import weakref
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,12 +25,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from polhode._arrays import Array
-from polhode.integrators.table import warn_user
-
-try:
-    import fcntl
-except ImportError:  # not on Windows
-    fcntl = None  # type: ignore[assignment]
+from polhode.run_directory.lock import lock, unlock
 
 FORMAT = "polhode integration"
 VERSION = 4
@@ -65,9 +59,9 @@ class RunFiles:
         self.writing = write and (lengthens or self.rows < len(self.t))
         try:
             if self.writing:
-                self._lock = _lock(path / "run.json")
+                locked = self._take_lock()
                 self._read_state()
-                if self._lock in _locks:
+                if locked:
                     for part in path.glob(".*.part"):  # of commits that were killed
                         with contextlib.suppress(OSError):
                             part.unlink()
@@ -136,7 +130,7 @@ class RunFiles:
         _write(self.path / "t.npy", lambda file: file.write(rows_of_t))
         _write(self.path / "run.json", lambda file: file.write(text))
         self.close()
-        self._lock = _lock(self.path / "run.json")  # it is another file now
+        self._take_lock()  # run.json is another file now
         self._sums[0], self._sums[2] = coming
         self.t, self.rows = _open_rows(self.path / "t.npy", "r"), rows
 
@@ -192,13 +186,17 @@ class RunFiles:
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    def _take_lock(self) -> bool:
+        """Lock run.json until it is closed; whether the file system has locks."""
+        path = self.path / "run.json"
+        with naming_file(path):
+            self._lock = _open(path, "r+b")
+        return lock(self._lock, path)
+
     def close(self) -> None:
         """Release the lock; the arrays stay valid."""
         if self._lock is not None and not self._lock.closed:
-            if fcntl is not None:  # a process that was forked may have the file open too
-                with contextlib.suppress(OSError):
-                    fcntl.flock(self._lock, fcntl.LOCK_UN)
-            self._lock.close()
+            unlock(self._lock)
 
     def count(self, rows: int) -> None:
         """Add rows that are filled, and no longer change, to the checksums."""
@@ -244,40 +242,6 @@ def is_free(path: Path) -> bool:
 def _exists(path: Path) -> FileExistsError:
     how = "use polhode.resume to continue a run that is there, or choose another directory"
     return FileExistsError(f"save_to: {str(path)!r} exists; {how}")
-
-
-#: Files that hold a lock. A forked process closes them, so that the lock is not its own.
-_locks: weakref.WeakSet[BinaryIO] = weakref.WeakSet()
-
-
-def _close_locks() -> None:
-    for file in list(_locks):
-        file.close()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_close_locks)
-
-
-def _lock(path: Path) -> BinaryIO:
-    """Open run.json and lock it, so that no other process continues this run until it is closed."""
-    with naming_file(path):
-        file = _open(path, "r+b")
-    try:
-        if fcntl is None:
-            raise OSError("Windows has no flock")
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _locks.add(file)
-    except BlockingIOError as error:
-        file.close()
-        text = "another process or thread is integrating the run in this directory"
-        raise BlockingIOError(error.errno, text, str(path.parent)) from None
-    except OSError as error:
-        warn_user(
-            f"the run in {str(path.parent)!r} cannot be locked ({error.strerror or error}): no "
-            "other process may integrate it at the same time"
-        )
-    return file
 
 
 # Reading and writing -----------------------------------------------------------------------------

@@ -1,0 +1,97 @@
+#pragma once
+
+/// @file
+/// The keyword arguments of polhode._core.Integration, as `register_splitting` describes them.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrays.hpp"
+#include "polhode/so3.hpp"
+#include "polhode/splitting/arguments.hpp"
+
+namespace polhode::bindings {
+
+/// Also of an array that Python may not write.
+inline double* data_of(const Doubles& array) {
+    return static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr())));
+}
+
+class IntegrationArguments {
+  public:
+    explicit IntegrationArguments(py::kwargs given) : given_(std::move(given)) {}
+
+    py::object operator[](const char* name) const { return given_[name]; }
+    bool has(const char* name) const { return given_.contains(name) && !given_[name].is_none(); }
+    template <class T>
+    T value(const char* name) const {
+        return given_[name].cast<T>();
+    }
+    /// Not converted: the core works directly in this array.
+    Doubles array(const char* name) const {
+        if (!py::isinstance<Doubles>(given_[name]) ||
+            !PyArray_ISALIGNED(reinterpret_cast<PyArrayObject*>(given_[name].ptr()))) {
+            throw py::type_error(std::string(name) +
+                                 " must be an aligned array of doubles in C order");
+        }
+        return value<Doubles>(name);
+    }
+    /// x, p and s, as far as the bodies have them.
+    void read_companions(SplittingProblem& problem,
+                         std::ptrdiff_t bodies,
+                         std::array<Doubles, Companion::kinds>& others) const {
+        static constexpr const char* names[Companion::kinds][2] = {
+            {"x", "x_saved"}, {"p", "p_saved"}, {"s", "s_saved"}};
+        for (int k = 0; k < Companion::kinds; ++k) {
+            const auto& [name, saved] = names[k];
+            others[static_cast<std::size_t>(k)] = Doubles(0);
+            if (!has(name)) continue;
+            const Doubles now = array(name), rows_saved = array(saved);
+            others[static_cast<std::size_t>(k)] = now;
+            const auto size = static_cast<int>(now.shape(now.ndim() - 1));
+            const std::ptrdiff_t n = now.size();
+            if (n != size * bodies || (n > 0 && rows_saved.size() % n != 0)) {
+                throw py::value_error("arrays of the wrong size");
+            }
+            problem.companions[k] = {
+                size, mutable_rows(now, size, bodies), {data_of(rows_saved), size, 1, 3}, n};
+        }
+        if (has("p") || has("s") || has("thermostat")) problem.steps_join = false;
+        if (has("mass")) problem.mass = rows(array("mass"), 1, bodies);
+        if (has("thermostat")) {
+            const double* const given = array("thermostat").data();
+            problem.heat = {given[0], given[1], static_cast<std::uint64_t>(given[2])};
+        }
+    }
+    /// (3, 3) or (bodies, 3, 3).
+    void read_axes(SplittingProblem& problem,
+                   std::ptrdiff_t bodies,
+                   std::vector<double>& numbers_of_axes) const {
+        if (!has("axes")) return;
+        const Doubles axes = array("axes");
+        constexpr int numbers = SplittingProblem::axes_numbers;
+        const std::ptrdiff_t count = axes.size() / 9;
+        const View from = rows(axes, 9, bodies);
+        numbers_of_axes.resize(static_cast<std::size_t>(numbers * count));
+        for (std::ptrdiff_t i = 0; i < count; ++i) {
+            Mat3<double> A;
+            for (int k = 0; k < 9; ++k) A.a[k / 3][k % 3] = from.data[9 * i + k];
+            const Quaternion<double> q = so3::to_quaternion(A);
+            double* const to = numbers_of_axes.data() + numbers * i;
+            std::copy_n(from.data + 9 * i, 9, to);
+            to[9] = q.w, to[10] = q.x, to[11] = q.y, to[12] = q.z;
+        }
+        problem.axes = {numbers_of_axes.data(), count == 1 ? 0 : numbers, 1, 3};
+    }
+
+  private:
+    py::kwargs given_;
+};
+
+}  // namespace polhode::bindings
