@@ -185,9 +185,9 @@ def integrate(
         derivatives than the method needs, `compensated` is set, or a multistep method gets fewer
         steps than its history or steps of different length. With `t_end`: if `h`, `n_steps`,
         `save_every`, `events`, `save_to`, `mass`, `state0` or `thermostat` is given, or another
-        method. These errors are raised
-        before any work. Also, when the torque is called, if its result does not have the shape of
-        m.
+        method. If `t_eval` or `events` is given with `mass`, `state0` or `thermostat`. These errors
+        are raised before any work. Also, when the torque is called, if its result does not have the
+        shape of m.
     FileExistsError
         If `save_to` exists and is not an empty directory, without `resume`.
     BlockingIOError
