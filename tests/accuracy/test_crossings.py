@@ -138,6 +138,8 @@ def test_touching_and_constant_values_are_no_passages() -> None:
     assert len(top.crossings(0, 1000, body=[0, 0, 1], space=[0.3, 0.4, 0.5], level=0.5)) == 0
     rest = ph.TorqueFreeMotion([1.0, 2.0, 2.5], [0, 0, 0], START)
     assert len(rest.crossings(0, 10, body=[0, 0, 1], space=[0, 0, 1], level=0.5)) == 0
+    for none in ({"body": [0, 0, 0], "space": [0, 0, 1]}, {"body": [0, 0, 1], "space": [0, 0, 0]}):
+        assert len(spin.crossings(0, 10, **none)) == 0
     quarter = spin.crossings(0, 6, body=[0, 0, 1], space=[0, 0, 1], level=0.0)
     close(quarter, [np.pi / 2, 3 * np.pi / 2], atol=8 * EPS)
 

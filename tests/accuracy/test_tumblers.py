@@ -189,6 +189,18 @@ def test_published_periods(name: str) -> None:
         close(ph.energy(moments, m0) * 2 * max(moments) / size**2, energy, atol=1e-3)
 
 
+def test_periods_near_the_separatrix() -> None:
+    """m0 in doubles determines them to eps over the square of the distance (docstring)."""
+    psi = np.linspace(0.0, 2 * np.pi, 50)
+    for ratio in (8.0, 12.0, 18.97):
+        near = ph.TorqueFreeMotion.from_periods(
+            [0.659, 1.563, 1.956], ratio, 1.0, mode="long-axis", psi0=psi
+        )
+        error = np.abs(near.period / ratio - 1.0)
+        assert (error <= EPS / (np.pi / 2 - near.nutation[:, 1]) ** 2 + 4 * EPS).all()
+    assert error.max() > 1e-8
+
+
 def test_euler_angles_are_those_of_the_rotation() -> None:
     """P Rz(phi) Rx(theta) Rz(psi), by SciPy, for each order of the moments, at later times too."""
     rotation = pytest.importorskip("scipy.spatial.transform").Rotation

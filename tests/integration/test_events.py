@@ -216,6 +216,10 @@ def test_bad_events(tmp_path: Path) -> None:
         run(events=[first, 1])
     with pytest.raises(ValueError, match=r"events\[0\] function must return shape \(7,\)"):
         run(BODIES, events=lambda t, m, q: m[0, 0])
+    with pytest.raises(TypeError, match=r"events\[1\] returned true or false"):
+        run(BODIES, events=[first, lambda t, m, q: m[..., 0] > 0.2])
+    with pytest.raises(TypeError, match=r"events\[0\] returned true or false"):
+        run(events=lambda t, m, q: bool(t > 1.0))
     with pytest.raises(ValueError, match=r"events\[0\].terminal must be a bool or a count"):
         run(events=with_facts(first, terminal=-1))
     with pytest.raises(TypeError, match=r"events\[0\].direction"):

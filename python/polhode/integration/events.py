@@ -76,6 +76,8 @@ class Events:
             closed(m.reshape(self._settings.m0.shape)),
             closed(q.reshape(self._settings.q0.shape)),
         )
+        if getattr(value, "dtype", type(value)) in (bool, np.dtype(bool)):
+            raise TypeError(f"events[{k}] returned true or false: return a number with a sign")
         return np.array(exactly(f"events[{k}]", value, self._batch).reshape(-1))
 
     def _locate(

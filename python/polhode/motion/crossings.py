@@ -108,7 +108,8 @@ class Crossings:
         latest = np.maximum(np.abs(t0), np.abs(self.end))
         self.noise = 8 * EPS * self.size * (1 + self.rate * latest)
         # Half an interval is half a radian, at the start.
-        count = np.ceil((self.end - t0) * np.sqrt(self.bend / self.size))
+        with np.errstate(invalid="ignore"):  # 0/0 of a vector without length, which has no passage
+            count = np.ceil((self.end - t0) * np.sqrt(self.bend / self.size))
         self.count = np.where(moves & (count > 0), np.minimum(count, 2.0**50), 0).astype(np.int64)
         if self.count.max(initial=0) == 2**50:
             raise ValueError("t1 - t0 is too long: the body turns by 2^50 radians or more")

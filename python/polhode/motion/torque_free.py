@@ -163,6 +163,9 @@ class TorqueFreeMotion(ClosedForm):
         Periods as in [Kaa01]. [SA91] count the precession of the long axis in both modes: in the
         short-axis mode give ``precession`` = 1 / (1 / P_phi + 1 / P_psi) of their periods.
 
+        Near the separatrix rounding of m0 changes the periods, by a relative error up to
+        ``eps / (pi/2 - nutation[1])**2``.
+
         Examples
         --------
         The asteroid Toutatis; times in days:

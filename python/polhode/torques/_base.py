@@ -19,7 +19,8 @@ class Torque:
     depends_on_t : bool
         Whether the torque depends on time.
     depends_on_m : bool
-        Whether the torque depends on the momentum; a kick is then one Runge-Kutta step.
+        Whether the torque depends on the momentum; a kick is then one Runge-Kutta step of order 4,
+        unless its model has an exact one.
     takes : frozenset of str
         Of "x" and "s": whether it takes the centre of mass and returns a force, and whether it
         takes the state of the torques and returns its rate.
