@@ -154,6 +154,16 @@ def test_a_torque_that_is_not_finite_is_named_in_both_ways(slow: Any) -> None:
             call(INERTIA, [0.3, 0.2, 0.1], [1, 0, 0, 0], 0.1, 5, torque=strong)
 
 
+@pytest.mark.parametrize("method", ["rk8", "adams8"])
+def test_steps_that_are_too_long_are_named_in_both_ways(method: str, slow: Any) -> None:
+    m = [[0.3, 0.4, 0.5], [30.0, 40.0, 50.0]]
+    run = {"torque": TOP, "splitting": None, "method": method}
+    for call in (ph.integrate, slow):
+        with pytest.warns(RuntimeWarning, match=f"{method}' was too long .*: 1 body is NaN"):
+            path = call(INERTIA, m, [1, 0, 0, 0], 0.5, 200, **run)
+        assert np.isfinite(path.m[-1]).all(-1).tolist() == [True, False]
+
+
 def push(t: float, q: Any) -> Any:
     return 0.1 * q[..., 1:] + np.cos(t)
 

@@ -170,6 +170,8 @@ def at_once(
     if not parts:
         return None
     t, m, q, inertia = parts
+    if splitting is None and not np.isfinite(m[-1]).all():
+        return None  # the usual way tells why
     again = functools.partial(_again, h, n_steps, torque, splitting, method, t0, save_every)
     return Trajectory.of_parts(t, m, q, inertia, terms, again)
 
