@@ -304,3 +304,22 @@ def test_the_momentum_of_space_given() -> None:
     ]
     errors = [np.abs(end - ends[-1]).max() for end in ends]
     assert errors[0] / errors[1] > 2**7
+
+
+ROD_METHODS = [
+    (None, "rk8"), (None, "adams12"), ("chin4a", "exact"), ("t5b_6", "exact"),
+    ("processed_ti104", "exact"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("splitting", "method"), ROD_METHODS)
+def test_a_torque_about_the_axis_of_a_rod_has_no_effect(splitting: str | None, method: str) -> None:
+    """The motion is that of the torque without this component."""
+    run: dict[str, Any] = {"splitting": splitting, "method": method}
+    start = [0.0, 1.0, 1.0], [0.0, 0.5, 0.8], [0.6, 0.8, 0.0, 0.0], 0.1, 20
+    whole, across = (
+        ph.integrate(*start, torque=ph.torques.Constant(f), **run)
+        for f in ([0.3, 0.2, -0.4], [0.0, 0.2, -0.4])
+    )
+    np.testing.assert_allclose(whole.q, across.q, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(whole.m[..., 1:], across.m[..., 1:], rtol=0, atol=1e-13)

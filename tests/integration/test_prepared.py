@@ -284,9 +284,12 @@ def test_ctrl_c_leaves_the_state_before_the_call() -> None:
     run.advance()
     timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
     begin = time.perf_counter()
+    # Where pytest was started with SIGINT ignored (nohup ... &) the run would never end.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         run.advance(10**9)
+    signal.signal(signal.SIGINT, before)
     assert time.perf_counter() - begin < 5
     timer.join()
     assert run.n_steps == 1

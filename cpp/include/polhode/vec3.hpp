@@ -42,6 +42,14 @@ template <class T>
 POLHODE_INLINE Vec3<T> select(const mask_t<T>& m, const Vec3<T>& a, const Vec3<T>& b) {
     return {select(m, a.x, b.x), select(m, a.y, b.y), select(m, a.z, b.z)};
 }
+/// The components of b where those of a are not zero, else 0.
+template <class T>
+POLHODE_INLINE Vec3<T> where_nonzero(const Vec3<T>& a, const Vec3<T>& b) {
+    const T zero(0.0);
+    return {select(a.x == zero, zero, b.x),
+            select(a.y == zero, zero, b.y),
+            select(a.z == zero, zero, b.z)};
+}
 /// True if every component is finite.
 template <class T>
 POLHODE_INLINE mask_t<T> is_finite(const T& x) {

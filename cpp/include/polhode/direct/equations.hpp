@@ -70,22 +70,27 @@ struct State<double> {
 /// Constants of a body in m' = m x omega + torque, q' = q (0, omega)/2, for momenta in a unit.
 ///
 /// m x omega has the components (1/I3 - 1/I2) m2 m3 ..., each from a difference of moments.  The
-/// momentum about the axis of a rod has no effect.
+/// momentum and the torque about the axis of a rod have no effect.
 template <class T>
 struct Equations {
     Vec3<T> half_inverse, difference;
+    bool any_rod;
 
+    POLHODE_INLINE static Equations of(const Vec3<T>& half_inverse, const Vec3<T>& difference) {
+        const Vec3<T>& v = half_inverse;
+        return {v, difference, any((v.x == 0.0) | (v.y == 0.0) | (v.z == 0.0))};
+    }
     POLHODE_INLINE static Equations of(const Inertia<T>& body, const T& unit) {
         const Vec3<T>&I = body.moments, &inverse = body.inverse, v = unit * inverse;
-        return {T(0.5) * v,
-                {((I.y - I.z) * inverse.y) * v.z,
-                 ((I.z - I.x) * inverse.z) * v.x,
-                 ((I.x - I.y) * inverse.x) * v.y}};
+        return of(T(0.5) * v,
+                  {((I.y - I.z) * inverse.y) * v.z,
+                   ((I.z - I.x) * inverse.z) * v.x,
+                   ((I.x - I.y) * inverse.x) * v.y});
     }
     /// For q of any norm.
-    POLHODE_INLINE State<T> slope(const Vec3<T>& m,
-                                  const Quaternion<T>& q,
-                                  const Vec3<T>& torque) const {
+    POLHODE_INLINE State<T> slope(const Vec3<T>& m, const Quaternion<T>& q, Vec3<T> torque) const {
+        if (any_rod) [[unlikely]]
+            torque = where_nonzero(half_inverse, torque);
         const Vec3<T> w = times(half_inverse, m);
         return State<T>::of({fma(difference.x * m.y, m.z, torque.x),
                              fma(difference.y * m.z, m.x, torque.y),

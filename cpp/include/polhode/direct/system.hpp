@@ -64,7 +64,7 @@ struct ColumnsOfPack {
         keep(column + 3, s.attitude());
     }
     POLHODE_INLINE Equations<T> equations() const {
-        return {vector(system_equations), vector(system_equations + 3)};
+        return Equations<T>::of(vector(system_equations), vector(system_equations + 3));
     }
 };
 

@@ -28,12 +28,13 @@ using batch::columns;
     }
 }
 
-/// W / 2 of a modified potential, see splitting/schemes.hpp.
+/// W / 2 of a modified potential, see splitting/schemes.hpp.  A torque about the axis of a rod,
+/// where v = 0, has no effect.
 /// @param v     the angular acceleration I^-1 f
 /// @param rate  of the torque while the body turns at v
 template <class T>
 POLHODE_INLINE Vec3<T> half_w(const Vec3<T>& f, const Vec3<T>& v, const Vec3<T>& rate) {
-    return cross(f, v) - rate;
+    return cross(where_nonzero(v, f), v) - rate;
 }
 
 /// The kicks of a pack by f, its torque, which has been stored to `out`.
