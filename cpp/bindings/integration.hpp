@@ -168,6 +168,7 @@ class Integration {
         p.attitude_saved = {data_of(next_[1]), components(), 1, 3};
         const std::vector<std::span<double>> arrays = in_place();
         std::vector<std::vector<double>> kept;
+        kept.reserve(arrays.size());
         for (const auto& array : arrays) kept.emplace_back(array.begin(), array.end());
         try {
             run(done_, n, std::numeric_limits<double>::infinity());
@@ -268,7 +269,10 @@ class Integration {
                 move({r[0], r[1], r[2], r[3], r[4], r[5], t[2 * i], t[2 * i + 1]}, run);
             }
         };
-        if (problem_.whole == nullptr) return watch_.share(count, threads_, 1, 1, work);
+        if (problem_.whole == nullptr) {
+            watch_.share(count, threads_, 1, 1, work);
+            return;
+        }
         in_parts_ = true;
         for (std::ptrdiff_t i = 0; i < count; ++i) {
             done_ = rows[6 * i + 3];

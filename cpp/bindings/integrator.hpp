@@ -88,6 +88,7 @@ class Integrator {
             throw pybind11::value_error("arrays of the wrong size");
         }
         std::vector<Stage> stages;
+        stages.reserve(static_cast<std::size_t>(table.shape(0)));
         for (pybind11::ssize_t i = 0; i < table.shape(0); ++i) {
             stages.push_back(
                 {table.at(i, 0) == 0 ? Stage::flow : Stage::kick, table.at(i, 1), table.at(i, 2)});

@@ -85,7 +85,10 @@ class PythonTorque {
             }
         }
         pybind11::object returned = ask(a);
-        if (!directly || !(forces_ || rates_)) return add(returned, a.out, 3, a, end, a.add);
+        if (!directly || !(forces_ || rates_)) {
+            add(returned, a.out, 3, a, end, a.add);
+            return;
+        }
         int k = 0;
         add(returned[pybind11::int_(k++)], a.out, 3, a, end, a.add);
         if (forces_) add(returned[pybind11::int_(k++)], a.force, 3, a, end, true);

@@ -91,7 +91,7 @@ py::object integrate(PyObject* const* x) {
         return py::reinterpret_steal<py::object>(rows);
     };
     const py::object m_saved = rows_of(m), q_saved = rows_of(q);
-    py::object t = py::reinterpret_steal<py::object>(PyArray_SimpleNew(1, &saves, NPY_DOUBLE));
+    auto t = py::reinterpret_steal<py::object>(PyArray_SimpleNew(1, &saves, NPY_DOUBLE));
     if (!t) throw py::error_already_set();
     for (npy_intp k = 0; k < saves; ++k) {
         const std::ptrdiff_t step = std::min(k * *save_every, *n_steps);

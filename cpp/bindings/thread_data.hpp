@@ -8,9 +8,9 @@
 
 #include <mutex>
 
-// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl58-cpp): declared in <mutex>
+// NOLINTBEGIN(*-namespace-modification,*-reserved-identifier,*-redundant-declaration): as <mutex>
 namespace std {
 [[gnu::tls_model("global-dynamic")]] extern __thread void* __once_callable;
 [[gnu::tls_model("global-dynamic")]] extern __thread void (*__once_call)();
 }  // namespace std
-// NOLINTEND(bugprone-reserved-identifier,cert-dcl58-cpp)
+// NOLINTEND(*-namespace-modification,*-reserved-identifier,*-redundant-declaration)

@@ -6,6 +6,8 @@
 /// the slope is evaluated again at the result.  The first steps are made by the method of Dormand
 /// and Prince.
 
+#include <stdexcept>
+
 #include "polhode/runge_kutta/dormand_prince.hpp"
 
 POLHODE_NAMESPACE_BEGIN
@@ -40,7 +42,8 @@ struct AdamsWeights {
         for (int i = 0; i < slopes; ++i) w.bashforth[i] = static_cast<double>(b[i]);
         for (int i = 0; i < order; ++i) w.moulton[i] = static_cast<double>(m[i]);
         for (double x : w.moulton) sum += x;
-        if (sum - 1 > 1e-15L || 1 - sum > 1e-15L) throw "the weights of a constant slope";
+        if (sum - 1 > 1e-15L || 1 - sum > 1e-15L)
+            throw std::logic_error("the weights of a constant slope");
         return w;
     }
 };

@@ -47,7 +47,7 @@ struct Processor {
     constexpr std::array<Stage, length> stages() const {
         std::array<Stage, length> result{};
         for (int i = 0; i <= kicks; ++i) {
-            const auto k = static_cast<std::size_t>(2 * i);
+            const std::size_t k = 2 * static_cast<std::size_t>(i);
             result[k] = {Stage::flow, (i < kicks ? time(i) : 0) - (i > 0 ? time(i - 1) : 0)};
             if (i < kicks) result[k + 1] = {Stage::kick, kick(i)};
         }

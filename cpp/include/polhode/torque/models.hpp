@@ -125,8 +125,11 @@ void evaluate(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end
     if (begin >= end) return;
     const TorqueFunction loop =
         a.matrix ? detail::loop<M, part, true, T> : detail::loop<M, part, false, T>;
-    if constexpr (tabulated<M>() > 0) return loop(in_interval(a), begin, end);
-    loop(a, begin, end);
+    if constexpr (tabulated<M>() > 0) {
+        loop(in_interval(a), begin, end);
+    } else {
+        loop(a, begin, end);
+    }
 }
 
 }  // namespace detail
