@@ -3,6 +3,7 @@
 /// @file
 /// Steps of the method of Dormand and Prince whose lengths follow from their errors.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -179,7 +180,7 @@ class AdaptiveSteps : Steps<T> {
         h_ = std::numeric_limits<double>::infinity();
         const double* const first = column(AdaptiveStage::error).data;
         for (std::ptrdiff_t i = 0; i < block_.count; ++i) {
-            if (first[i] < h_) h_ = first[i];  // not NaN
+            h_ = std::min(h_, first[i]);  // h_ if the other is NaN
         }
     }
     /// Tries a step; the largest error of a body that is not lost.
