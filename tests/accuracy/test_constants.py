@@ -36,7 +36,8 @@ def stored(name: str, key: str) -> tuple[Array, Array]:
 
 
 def test_all_methods_are_stored() -> None:
-    assert sorted(STORED) == sorted(steps.methods())
+    """Except those whose weights have double precision only (test_high_order)."""
+    assert sorted({*STORED, "rk8"}) == sorted(steps.methods())
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # some steps have no root
