@@ -24,6 +24,7 @@ class Python:
     """A torque in Python, as the core calls it."""
 
     depends_on_m, has_modified, is_given, asked = True, False, False, (0, 1, 2)
+    forces = rates = False
 
     def __init__(self, f: Any) -> None:
         self.function = f

@@ -28,6 +28,7 @@ MOST_STATES = 2**18
 class AdaptiveSettings(Settings):
     """An integration whose "steps" go from one saved time to the next, in adaptive steps."""
 
+    adaptive = True
     #: The start and the times at which states are saved.
     grid: Array = field(metadata={"core": ""})
     rtol: float = field(metadata={"core": ""})

@@ -141,7 +141,8 @@ def warn(settings: Settings, lost: Any, nonfinite_torque: Any) -> None:
         by_torque = int(np.count_nonzero(lost & nonfinite_torque))
         others = int(np.count_nonzero(lost)) - by_torque
         implicit = may_lack_root(settings.method, settings.options)
-        named = others if implicit or settings.direct else 0
+        # Adaptive steps have a warning of their own.
+        named = others if implicit or (settings.direct and not settings.adaptive) else 0
         warn_of_lost(settings.method, named, by_torque, implicit=implicit)
 
 

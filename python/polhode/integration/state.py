@@ -37,6 +37,9 @@ def _field(core: str = "", *, compared: bool = True, **options: Any) -> Any:
 class Settings:
     """What does not change during an integration."""
 
+    #: Whether steps follow from tolerances.
+    adaptive: ClassVar[bool] = False
+
     method: Row = _field()
     options: Options = _field()
     #: Without stages and name if the method integrates the torque directly.
