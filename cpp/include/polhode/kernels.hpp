@@ -18,6 +18,7 @@
 #include "polhode/methods.hpp"
 #include "polhode/scalar/counted.hpp"
 #include "polhode/so3.hpp"
+#include "polhode/splitting/adaptive_lanes.hpp"
 #include "polhode/splitting/driver.hpp"
 #include "polhode/splitting/schemes.hpp"
 #include "polhode/torque/models.hpp"
