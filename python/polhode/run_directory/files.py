@@ -130,7 +130,7 @@ class RunFiles:
         _write(self.path / "t.npy", lambda file: file.write(rows_of_t))
         _write(self.path / "run.json", lambda file: file.write(text))
         self.close()
-        self._take_lock()  # run.json is another file now
+        self._take_lock()  # run.json was replaced
         self._sums[0], self._sums[2] = coming
         self.t, self.rows = _open_rows(self.path / "t.npy", "r"), rows
 
