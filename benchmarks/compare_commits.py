@@ -31,7 +31,7 @@ def states(bodies):
 
 
 def cases(ph, bodies):
-    """Name, body-steps of a call, and the call, which returns (m, q)."""
+    """Name, number of steps times bodies of a call, and the call, which returns (m, q)."""
     m, q = states(bodies)
     columns = [np.ascontiguousarray(x.T).T for x in (m, q)]
     out = np.empty_like(m), np.empty_like(q)
