@@ -2,16 +2,15 @@
 
 A call whose arguments are aligned float64 arrays of fitting shapes goes straight to the core, which
 looks at the values itself.  Everything else comes through here: other types and byte orders are
-converted a few thousand bodies at a time, shapes and values that do not fit are refused with a
-message that names the first bad index and value.
+converted, shapes and values that do not fit are refused with a message that names the first bad
+index and value.
 """
 
 from __future__ import annotations
 
 import operator
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from math import prod
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -33,9 +32,6 @@ else:
 HOST_DEVICES = {1, 3, 11, 13}
 DEVICES = {2: "CUDA", 4: "OpenCL", 7: "Vulkan", 8: "Metal", 9: "VPI", 10: "ROCm", 14: "oneAPI",
            15: "WebGPU", 16: "Hexagon", 17: "MAIA", 18: "Trainium"}  # fmt: skip
-
-#: Bodies converted at a time: keeps the temporaries of a call below 1 MB.
-CHUNK = 2048
 
 #: A moment closer to zero than this part of the largest counts as zero.
 ZERO_MOMENT = 4 * np.finfo(np.float64).eps
@@ -290,13 +286,6 @@ def check_inertia(inertia: ArrayLike, name: str = "inertia") -> bool:
     return _core.validate((name, inertia))
 
 
-def check_rod_momentum(
-    inertia: ArrayLike, m: ArrayLike, name: str = "m", given: ArrayLike | None = None
-) -> None:
-    """Refuse momentum about the axis of a rod; `given` is m as the message shows it."""
-    _core.validate(("inertia", inertia), (name, m, m if given is None else given))
-
-
 def check_attitude(q: ArrayLike, name: str = "q") -> None:
     """Refuse zero quaternions and matrices that are not rotations; NaN and infinity may pass."""
     _core.validate(attitude=(name, q))
@@ -328,22 +317,6 @@ def polar(Q: Array) -> Array:
     return Q
 
 
-def chunks(shape: tuple[int, ...], limit: int = CHUNK) -> Iterator[tuple[slice, ...]]:
-    """Slices that cut a batch of `shape` into pieces of at most `limit` bodies."""
-    if prod(shape) <= limit:
-        yield ()
-        return
-    inner = prod(shape[1:])
-    if inner > limit:
-        for i in range(shape[0]):
-            for rest in chunks(shape[1:], limit):
-                yield (slice(i, i + 1), *rest)
-    else:
-        rows = max(1, limit // inner)
-        for i in range(0, shape[0], rows):
-            yield (slice(i, i + rows),)
-
-
 class Operand:
     """A named argument of a batch: an array whose last axes belong to the body."""
 
@@ -353,9 +326,10 @@ class Operand:
         self.core = core
         self.batch = batch_shape(name, self.array, *core)
 
-    def piece(self, shape: tuple[int, ...], at: tuple[slice, ...]) -> NDArray[Any]:
-        """The part of the argument, broadcast to `shape`, that belongs to a chunk."""
-        return np.broadcast_to(self.array, shape + self.core)[at]
+    @property
+    def doubles(self) -> Array:
+        """The array as doubles."""
+        return self.array.astype(np.float64, copy=False)
 
 
 def attitude_operand(name: str, value: AttitudeLike) -> Operand:
@@ -364,34 +338,10 @@ def attitude_operand(name: str, value: AttitudeLike) -> Operand:
     return Operand(name, array, *attitude_core(name, array))
 
 
-def check_bodies(inertia: Operand, m: Operand, attitude: Operand) -> None:
-    """Refuse what is no body, no attitude, or momentum that a rod cannot have."""
-    _core.validate(*((o.name, o.array) for o in (inertia, m, attitude)))
-
-
-def by_chunks(
-    function: Callable[..., Any], core: tuple[int, ...], *operands: Operand
-) -> NDArray[Any]:
-    """`function` of the broadcast operands, which gives `core` a body.
-
-    Aligned doubles are taken as they are; anything else is converted a chunk at a time.
-    """
-    if all(_is_plain(operand.array) for operand in operands):
-        return np.asarray(function(*(operand.array for operand in operands)))
-    shape = broadcast({operand.name: operand.batch for operand in operands})
-    result = np.empty(shape + core)
-    for at in chunks(shape):
-        result[at] = function(*(np.asarray(o.piece(shape, at), np.float64) for o in operands))
-    return result
-
-
-def _is_plain(array: NDArray[Any]) -> bool:
-    return array.dtype == np.float64 and array.dtype.isnative and array.flags.aligned
-
-
 def is_c_doubles(array: NDArray[Any]) -> bool:
     """Whether the core can read the array as it is: native aligned doubles in C order."""
-    return _is_plain(array) and array.flags.c_contiguous
+    is_double = array.dtype == np.float64 and array.dtype.isnative
+    return is_double and array.flags.aligned and array.flags.c_contiguous
 
 
 def outputs(out: Any, shapes: Sequence[tuple[str, tuple[int, ...]]]) -> list[Array]:

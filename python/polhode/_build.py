@@ -25,11 +25,8 @@ def _installed() -> Path:
 def get_include() -> str:
     """Directory to pass to a C++ compiler as ``-I``.
 
-    Returns
-    -------
-    str
-        The directory that contains ``polhode.h`` (C), ``polhode.hpp`` (C++) and the folder
-        ``polhode`` of kernels. The C++ headers need only a C++20 compiler.
+    It contains ``polhode.h`` (C), ``polhode.hpp`` (C++) and the folder ``polhode`` of kernels. The
+    C++ headers need only a C++20 compiler.
     """
     return str(_installed() / "include")
 
@@ -37,15 +34,8 @@ def get_include() -> str:
 def get_library() -> str:
     """Path of the shared library with the C interface ``polhode.h``.
 
-    Returns
-    -------
-    str
-        The file. A program that is linked to it has the kernels of all instruction-set levels.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the installation has no such library.
+    A program that is linked to it has the kernels of all instruction-set levels. Raises
+    FileNotFoundError if the installation has no such library.
 
     Examples
     --------
@@ -63,11 +53,8 @@ def get_library() -> str:
 def get_cmake_dir() -> str:
     """Directory of the CMake package, for ``-Dpolhode_ROOT=``.
 
-    Returns
-    -------
-    str
-        The directory that contains ``polhodeConfig.cmake``, which defines the targets
-        ``polhode::library`` (linked) and ``polhode::polhode`` (header-only).
+    It contains ``polhodeConfig.cmake``, which defines the targets ``polhode::library`` (linked) and
+    ``polhode::polhode`` (header-only).
     """
     return str(_installed() / "share" / "cmake" / "polhode")
 

@@ -7,7 +7,8 @@ third kind has the sign of Abramowitz & Stegun: ``1 - n sin^2`` is in the denomi
 `agm`, `rf`, `rc`, `rd` and `rj` are NumPy ufuncs; each other function calls one of two ufuncs,
 without or with `kc2`, and passes ``out=``, ``where=``, ``casting=`` on. Arguments broadcast; any
 dtype that NumPy casts to float64 safely, and with ``dtype=float`` any real dtype, also long double;
-computed and returned as float64. A result has the same bits at every position in an array.
+computed and returned as float64. A result has the same bits at every position in an array. Errors
+are relative, in eps = 2.2e-16.
 
 A NaN argument gives NaN. Outside its domain a function is NaN; each docstring gives the limits at
 the edge of the domain. No function warns.
@@ -29,16 +30,15 @@ from __future__ import annotations
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from polhode import _core
+from polhode._arrays import Array
 
 __all__ = [
     "agm", "ellip_f", "ellip_k", "ellip_pi", "ellip_pi_complete", "jacobi", "rc", "rd", "rf",
     "rj",
 ]  # fmt: skip
-
-Array = NDArray[np.float64]
 
 
 def _ufunc(name: str, text: str) -> np.ufunc:
@@ -51,38 +51,38 @@ agm = _ufunc(
     "agm",
     """Arithmetic-geometric mean of two non-negative numbers.
 
-Error below 4 eps (eps = 2.2e-16). Limits: 0 where one number is 0 and the other finite, inf where
-one is inf and the other positive, NaN for (0, inf) and where one is negative.""",
+Error below 4 eps. Limits: 0 where one number is 0 and the other finite, inf where one is inf and
+the other positive, NaN for (0, inf) and where one is negative.""",
 )
 rf = _ufunc(
     "rf",
     """Carlson's R_F(x, y, z) = 1/2 int_0^inf dt / sqrt((t+x)(t+y)(t+z)).
 
-x, y, z >= 0, at most one of them zero. Error below 4 eps (eps = 2.2e-16). Limits: inf where two are
-zero, 0 where one is inf; NaN where one is negative. Source: DLMF 19.16.1, 19.36(i).""",
+x, y, z >= 0, at most one of them zero. Error below 4 eps. Limits: inf where two are zero, 0 where
+one is inf; NaN where one is negative. Source: DLMF 19.16.1, 19.36(i).""",
 )
 rc = _ufunc(
     "rc",
     """Carlson's R_C(x, y) = R_F(x, y, y); for y < 0 its Cauchy principal value.
 
-x >= 0. Error below 4 eps (eps = 2.2e-16). Limits: inf at y = 0, 0 where one is inf; NaN where x is
-negative. Source: DLMF 19.2.20.""",
+x >= 0. Error below 4 eps. Limits: inf at y = 0, 0 where one is inf; NaN where x is negative.
+Source: DLMF 19.2.20.""",
 )
 rd = _ufunc(
     "rd",
     """Carlson's R_D(x, y, z) = R_J(x, y, z, z).
 
-x, y >= 0, at most one of them zero, z > 0. Error below 4 eps (eps = 2.2e-16). Limits: inf where
-z = 0 or x = y = 0, 0 where one is inf; NaN where one is negative. Source: DLMF 19.16, 19.36(i).""",
+x, y >= 0, at most one of them zero, z > 0. Error below 4 eps. Limits: inf where z = 0 or x = y = 0,
+0 where one is inf; NaN where one is negative. Source: DLMF 19.16, 19.36(i).""",
 )
 rj = _ufunc(
     "rj",
     """Carlson's R_J(x, y, z, p) = 3/2 int_0^inf dt / ((t+p) sqrt((t+x)(t+y)(t+z))).
 
-x, y, z >= 0, at most one of them zero; for p < 0 the Cauchy principal value. Error below 8 eps
-(eps = 2.2e-16), for p < 0 of the largest term in it: it has zeros there. Limits: inf at p = 0;
-inf, or -inf for p < 0, where two of x, y, z are zero; 0 where one is inf; NaN where x, y or z is
-negative. Source: DLMF 19.16, 19.21.12, 19.36(i).""",
+x, y, z >= 0, at most one of them zero; for p < 0 the Cauchy principal value. Error below 8 eps, for
+p < 0 of the largest term in it: it has zeros there. Limits: inf at p = 0; inf, or -inf for p < 0,
+where two of x, y, z are zero; 0 where one is inf; NaN where x, y or z is negative. Source: DLMF
+19.16, 19.21.12, 19.36(i).""",
 )
 
 
@@ -111,8 +111,8 @@ def jacobi(
 
     Notes
     -----
-    Error of sn, cn and am: at most 4 eps (1 + s), s = ``|u| max(1, sqrt |k2|)``, eps = 2.2e-16; of
-    dn that times ``max(1, |dn|)``. At k2 = 1 the functions are tanh and sech, for `u` of any size,
+    Absolute error of sn, cn and am: at most 4 eps (1 + s), s = ``|u| max(1, sqrt |k2|)``; of dn
+    that times ``max(1, |dn|)``. At k2 = 1 the functions are tanh and sech, for `u` of any size,
     infinite included. Otherwise NaN for infinite k2 (except for u = 0) and where ``|u|`` is 2^50
     times ``2 K / pi`` or more, K(k) the quarter period (K(1/k)/k for k2 > 1): no digit is known
     there. For k2 < 1 am still has digits, and is +-inf at u = +-inf.
@@ -132,97 +132,40 @@ def ellip_f(
 ) -> Array:
     """Incomplete elliptic integral of the first kind, ``int_0^phi dt / sqrt(1 - k2 sin^2 t)``.
 
-    Parameters
-    ----------
-    phi : array_like
-        Amplitude in radians, any real.
-    k2 : array_like
-        Parameter k^2, any real with ``k2 sin^2 phi <= 1``.
-    kc2, **ufunc_kwargs
-        As in `jacobi`.
+    F(phi, k), the inverse of am; phi in radians, any real phi and k2 with ``k2 sin^2 phi <= 1``;
+    `kc2` and ufunc_kwargs as in `jacobi`. Error at most 4 eps, unless half an ulp of the arguments
+    has a larger effect (near ``k2 sin^2 phi = 1``).
 
-    Returns
-    -------
-    ndarray
-        F(phi, k), the inverse of am.
-
-    Notes
-    -----
-    Error at most 4 eps (eps = 2.2e-16), unless half an ulp of the arguments has a larger effect
-    (near ``k2 sin^2 phi = 1``). At k2 = 1, +-inf for ``|phi|`` of a quarter turn or more. For k2 >
-    1 the integral ends where ``k2 sin^2 phi = 1``; values of this product up to 4 eps above 1 count
-    as 1, above that the result is NaN. +-inf at phi = +-inf (k2 <= 1), 0 at k2 = -inf.
-    Source: DLMF 19.25.5.
-
-    Examples
-    --------
-    >>> from polhode import elliptic
-    >>> elliptic.ellip_f([0.5, 0.3], [0.75, 11.0]).round(6)
-    array([0.51617 , 0.421861])
+    At k2 = 1, +-inf for ``|phi|`` of a quarter turn or more. For k2 > 1 the integral ends where
+    ``k2 sin^2 phi = 1``; values of this product up to 4 eps above 1 count as 1, above that the
+    result is NaN. +-inf at phi = +-inf (k2 <= 1), 0 at k2 = -inf. Source: DLMF 19.25.5.
     """
     return cast("Array", _of_k2("ellip_f", kc2, ufunc_kwargs, phi, k2))
 
 
 def ellip_k(k2: ArrayLike, /, kc2: ArrayLike | None = None, **ufunc_kwargs: Any) -> Array:
-    """Complete elliptic integral of the first kind, K = F(pi/2, k).
+    """Complete elliptic integral of the first kind, K = F(pi/2, k), k2 at most 1.
 
-    Parameters
-    ----------
-    k2 : array_like
-        Parameter k^2, at most 1.
-    kc2, **ufunc_kwargs
-        As in `jacobi`.
-
-    Returns
-    -------
-    ndarray
-        K, the quarter period of sn and cn.
-
-    Notes
-    -----
-    Error at most 4 eps (eps = 2.2e-16). inf at k2 = 1, NaN above, 0 at k2 = -inf.
-    Source: DLMF 19.8(i).
-
+    The quarter period of sn and cn; `kc2` and ufunc_kwargs as in `jacobi`. Error at most 4 eps. inf
+    at k2 = 1, NaN above, 0 at k2 = -inf. Source: DLMF 19.8(i).
     """
     return cast("Array", _of_k2("ellip_k", kc2, ufunc_kwargs, k2))
 
 
 def ellip_pi(
-    n: ArrayLike,
-    phi: ArrayLike,
-    k2: ArrayLike,
-    /,
-    kc2: ArrayLike | None = None,
+    n: ArrayLike, phi: ArrayLike, k2: ArrayLike, /, kc2: ArrayLike | None = None,
     **ufunc_kwargs: Any,
-) -> Array:
+) -> Array:  # fmt: skip
     """Incomplete elliptic integral of the third kind.
 
-    ``Pi(n; phi, k) = int_0^phi dt / ((1 - n sin^2 t) sqrt(1 - k2 sin^2 t))``; beyond a pole (n >
-    1), its Cauchy principal value.
+    ``Pi(n; phi, k) = int_0^phi dt / ((1 - n sin^2 t) sqrt(1 - k2 sin^2 t))``, for any real n;
+    beyond a pole (n > 1), its Cauchy principal value. The domain of phi and k2 is as in `ellip_f`;
+    `kc2` and ufunc_kwargs as in `jacobi`.
 
-    Parameters
-    ----------
-    n : array_like
-        Characteristic, any real.
-    phi : array_like
-        Amplitude in radians, any real.
-    k2 : array_like
-        Parameter k^2, any real with ``k2 sin^2 phi <= 1``.
-    kc2, **ufunc_kwargs
-        As in `jacobi`.
-
-    Returns
-    -------
-    ndarray
-        Pi(n; phi, k).
-
-    Notes
-    -----
-    Error at most 8 eps (eps = 2.2e-16) unless half an ulp of the arguments has a larger effect.
-    Beyond a pole the principal value is the difference of two terms, and the error is relative to
-    the larger one. +-inf on the pole ``n sin^2 phi = 1``, and for n = 1 if ``|phi|`` is a quarter
-    turn or more; 0 at n = +-inf. The domain of `phi` and k2 is as in `ellip_f`. Source: DLMF
-    19.25.14, 19.21.12.
+    Error at most 8 eps unless half an ulp of the arguments has a larger effect. Beyond a pole the
+    principal value is the difference of two terms, and the error is relative to the larger one.
+    +-inf on the pole ``n sin^2 phi = 1``, and for n = 1 if ``|phi|`` is a quarter turn or more; 0
+    at n = +-inf. Source: DLMF 19.25.14, 19.21.12.
 
     Examples
     --------
@@ -236,28 +179,11 @@ def ellip_pi(
 def ellip_pi_complete(
     n: ArrayLike, k2: ArrayLike, /, kc2: ArrayLike | None = None, **ufunc_kwargs: Any
 ) -> Array:
-    """Complete elliptic integral of the third kind, Pi(n; pi/2, k).
+    """Complete elliptic integral of the third kind, Pi(n; pi/2, k), k2 at most 1.
 
-    Parameters
-    ----------
-    n : array_like
-        Characteristic, any real; for n > 1 the result is the Cauchy principal value.
-    k2 : array_like
-        Parameter k^2, at most 1.
-    kc2, **ufunc_kwargs
-        As in `jacobi`.
-
-    Returns
-    -------
-    ndarray
-        Pi(n, k).
-
-    Notes
-    -----
-    Error at most 8 eps (eps = 2.2e-16) unless half an ulp of the arguments has a larger effect. inf
-    at n = 1; at k2 = 1 inf for n <= 1 and -inf for n > 1; NaN for k2 > 1; 0 at n = +-inf.
-    Source: DLMF 19.25(i), 19.21.12.
-
+    For n > 1 the Cauchy principal value; `kc2` and ufunc_kwargs as in `jacobi`. Error as of
+    `ellip_pi`. inf at n = 1; at k2 = 1 inf for n <= 1 and -inf for n > 1; NaN for k2 > 1; 0 at
+    n = +-inf. Source: DLMF 19.25(i), 19.21.12.
     """
     return cast("Array", _of_k2("ellip_pi_complete", kc2, ufunc_kwargs, n, k2))
 

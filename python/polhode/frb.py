@@ -23,36 +23,18 @@ def frb_step(
 ) -> tuple[Array, Array]:
     """Exact free step of momentum and rotation matrix: `step(..., method="frb")`.
 
-    Parameters
-    ----------
-    inertia : array_like, shape (..., 3)
-        Principal moments of inertia, in any order of the axes.
-    m : array_like, shape (..., 3)
-        Angular momentum, body frame.
-    Q : array_like, shape (..., 3, 3)
-        Rotation matrices, body to space.
-    h, n_steps, out, threads
-        As in `step`.
-
-    Returns
-    -------
-    m, Q : ndarray, shape (..., 3) and (..., 3, 3)
-        Angular momentum and rotation matrices at the end.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As in `step`; also if Q does not have the shape (..., 3, 3).
+    Arguments, results, errors raised and units are those of `step`, with rotation matrices Q of
+    shape (..., 3, 3), body to space; other shapes raise ValueError.
 
     Notes
     -----
-    Units are any consistent set. The error of m/|m| and of the rotation is at most 8 eps
-    (1 + angle), angle = |h| |omega|, plus four times the effect of the last bit of the input, for
-    every state and any h. This also holds near the axis of the middle moment. The amplitude that
-    the report uses would lose the distance from that axis (relative error 1e-16 / distance), so the
-    step uses its cosine and sine. Source: [CZ08] Algorithms 1 and 2, errata corrected. One
-    rotation, computed as a quaternion, turns both matrices and quaternions, because the matrix
-    frame of Algorithm 1 is built on m' and has no limit where m' = 0.
+    The error of m/|m| and of the rotation is at most 8 eps (1 + angle), angle = |h| |omega|, plus
+    four times the effect of the last bit of the input, for every state and any h, also near the
+    axis of the middle moment: the amplitude of the report would lose the distance from that axis
+    (relative error 1e-16 / distance), so the step uses its cosine and sine. Source: [CZ08]
+    Algorithms 1 and 2, errata corrected. One rotation, computed as a quaternion, turns both
+    matrices and quaternions, because the matrix frame of Algorithm 1 is built on m' and has no
+    limit where m' = 0.
 
     Examples
     --------
@@ -79,35 +61,9 @@ def quat_step(
 ) -> tuple[Array, Array]:
     """Exact free step of momentum and quaternion: `step(..., method="frb")`.
 
-    Parameters
-    ----------
-    inertia, m, h, n_steps, out, threads
-        As in `frb_step`.
-    q : array_like, shape (..., 4)
-        Unit quaternions, scalar first, body to space. A 4x4 pose would be read as four quaternions:
-        give its rotation to `frb_step`, ``pose[..., :3, :3]``.
-
-    Returns
-    -------
-    m, q : ndarray, shape (..., 3) and (..., 4)
-        Angular momentum, and quaternions, each the end of the continuous path from the given one.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As in `step`; also if q does not have the shape (..., 4).
-
-    Notes
-    -----
-    Units are any consistent set. The error is as in `frb_step`. Source: [CZ08] Algorithm 2 with
-    the frame (1), errata corrected.
-
-    Examples
-    --------
-    >>> import numpy as np, polhode as ph
-    >>> m, q = ph.quat_step([1.0, 2.0, 3.0], [0.0, 0.0, 3.0], [1.0, 0.0, 0.0, 0.0], np.pi / 2)
-    >>> q.round(6)
-    array([0.707107, 0.      , 0.      , 0.707107])
+    Arguments, results, errors raised and units are those of `step`, with unit quaternions q of
+    shape (..., 4), scalar first, body to space; other shapes raise ValueError. The error is as in
+    `frb_step`. Source: [CZ08] Algorithm 2 with the frame (1), errata corrected.
     """
     q = _with_core("q", q, (4,))
     return step(inertia, m, q, h, method="frb", n_steps=n_steps, out=out, threads=threads)

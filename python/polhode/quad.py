@@ -12,6 +12,11 @@ Arguments are real numbers of any kind: arrays of any real type, or strings, `de
 result in 113 bits. With ``digits=True`` they are `Numbers`, which hold 32 digits and can be
 arguments again.
 
+The elliptic functions take the arguments of those of `polhode.elliptic`, which broadcast together;
+without `kc2`, ``1 - k2`` has all digits. The effect of the last of 32 digits of the input comes in
+addition to the errors that are stated. ValueError or TypeError is raised if an argument is not real
+or the shapes do not broadcast.
+
 Examples
 --------
 The error of a step in double precision, and digits of the result:
@@ -28,7 +33,6 @@ True
 
 from __future__ import annotations
 
-import inspect
 import math
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
@@ -40,7 +44,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from polhode import _arrays, elliptic
+from polhode import _arrays, _core
+from polhode._arrays import Array
 from polhode.integrators.table import METHODS, may_lack_root, method_index, warn_of_lost
 
 try:
@@ -54,8 +59,6 @@ __all__ = [
     "Numbers", "agm", "ellip_f", "ellip_k", "ellip_pi", "ellip_pi_complete", "jacobi", "rc",
     "rd", "rf", "rj", "step",
 ]  # fmt: skip
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,8 +157,8 @@ def step(
     if METHODS[row].history:
         raise ValueError(f"method {method!r} has a history, which polhode.quad does not carry")
     count = _arrays.step_count(n_steps)
-    numbers = (inertia, m, _arrays.without_rotation(q), h)
-    given = [_numbers(name, x) for name, x in zip(_NAMES, numbers, strict=True)]
+    numbers = {"inertia": inertia, "m": m, "q": _arrays.without_rotation(q), "h": h}
+    given = [_numbers(name, x) for name, x in numbers.items()]
     high = [
         _arrays.Operand("inertia", given[0].high, 3),
         _arrays.Operand("m", given[1].high, 3),
@@ -163,7 +166,7 @@ def step(
         _arrays.Operand("h", given[3].high),
     ]
     shape = _arrays.broadcast({o.name: o.batch for o in high})
-    _arrays.check_bodies(high[0], high[1], high[2])
+    _core.validate(*((o.name, o.array) for o in high[:3]))
     moments = high[0].array
     none = moments <= _arrays.ZERO_MOMENT * moments.max(axis=-1, keepdims=True)
     given[0] = Numbers(np.where(none, 0.0, moments), np.where(none, 0.0, given[0].low))
@@ -201,8 +204,9 @@ def _elliptic(name: str, digits: bool, **arguments: Any) -> Any:
 
 
 def agm(a: Any, b: Any, *, digits: bool = False) -> Any:
-    """Relative error below 1e-31.
+    """As `polhode.elliptic.agm`; relative error below 1e-31.
 
+    >>> from polhode import quad
     >>> quad.agm(1, "0.5", digits=True).strings(30).item()
     '7.28395515523453434593216191633e-1'
     """
@@ -210,74 +214,48 @@ def agm(a: Any, b: Any, *, digits: bool = False) -> Any:
 
 
 def rf(x: Any, y: Any, z: Any, *, digits: bool = False) -> Any:
-    """Relative error below 1e-31."""
+    """As `polhode.elliptic.rf`; relative error below 1e-31."""
     return _elliptic("rf", digits, x=x, y=y, z=z)
 
 
 def rc(x: Any, y: Any, *, digits: bool = False) -> Any:
-    """Relative error below 1e-31."""
+    """As `polhode.elliptic.rc`; relative error below 1e-31."""
     return _elliptic("rc", digits, x=x, y=y)
 
 
 def rd(x: Any, y: Any, z: Any, *, digits: bool = False) -> Any:
-    """Relative error below 1e-31."""
+    """As `polhode.elliptic.rd`; relative error below 1e-31."""
     return _elliptic("rd", digits, x=x, y=y, z=z)
 
 
 def rj(x: Any, y: Any, z: Any, p: Any, *, digits: bool = False) -> Any:
-    """Relative error below 1e-31, for p < 0 of the largest term in it."""
+    """As `polhode.elliptic.rj`; relative error below 1e-31, for p < 0 of the largest term."""
     return _elliptic("rj", digits, x=x, y=y, z=z, p=p)
 
 
 def jacobi(u: Any, k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
-    """Error of sn, cn and am below 1e-31 (1 + ``|u| max(1, sqrt |k2|)``), of dn times max(1, |dn|).
-
-    >>> [float(x) for x in quad.jacobi(0, "0.3")]
-    [0.0, 1.0, 1.0, 0.0]
-    """
+    """As `polhode.elliptic.jacobi`; error 1e-31 in place of 4 eps."""
     return _elliptic("jacobi", digits, u=u, k2=k2, kc2=kc2)
 
 
 def ellip_k(k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
-    """Relative error below 1e-31.
-
-    >>> quad.ellip_k("0.5", digits=True).strings(30).item()
-    '1.85407467730137191843385034720e+0'
-    """
+    """As `polhode.elliptic.ellip_k`; relative error below 1e-31."""
     return _elliptic("ellip_k", digits, k2=k2, kc2=kc2)
 
 
 def ellip_f(phi: Any, k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
-    """Relative error below 1e-31 times the condition with respect to phi."""
+    """As `polhode.elliptic.ellip_f`; error below 1e-31 times the condition in phi."""
     return _elliptic("ellip_f", digits, phi=phi, k2=k2, kc2=kc2)
 
 
 def ellip_pi(n: Any, phi: Any, k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
-    """Relative error below 1e-31 times the condition with respect to phi."""
+    """As `polhode.elliptic.ellip_pi`; error as of `ellip_f`."""
     return _elliptic("ellip_pi", digits, n=n, phi=phi, k2=k2, kc2=kc2)
 
 
 def ellip_pi_complete(n: Any, k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
-    """Relative error below 1e-31."""
+    """As `polhode.elliptic.ellip_pi_complete`; relative error below 1e-31."""
     return _elliptic("ellip_pi_complete", digits, n=n, k2=k2, kc2=kc2)
-
-
-# The docstrings above have the accuracy and an example; the rest is said once.
-for _function in (agm, rf, rc, rd, rj, jacobi, ellip_k, ellip_f, ellip_pi, ellip_pi_complete):
-    _error, _, _example = inspect.cleandoc(_function.__doc__ or "").partition("\n\n")
-    _there = getattr(elliptic, _function.__name__)
-    # NumPy puts the call before the text of a ufunc.
-    _summary = (inspect.getdoc(_there) or "").split("\n\n")[isinstance(_there, np.ufunc)]
-    _function.__doc__ = f"""{_summary}
-
-As `polhode.elliptic.{_function.__name__}`, in quadruple precision; the arguments are real numbers
-(array_like or `Numbers`) that broadcast together; without `kc2`, ``1 - k2`` has all digits.
-With ``digits=True`` the results are `Numbers` of 32 digits, else arrays. {_error}
-The effect of the last of 32 digits of the input comes in addition. ValueError or TypeError is
-raised if an argument is not real or the shapes do not broadcast.
-"""
-    if _example:
-        _function.__doc__ += f"\nExamples\n--------\n>>> from polhode import quad\n{_example}\n"
 
 
 def _apply(name: str, *arguments: Numbers) -> list[Numbers]:
@@ -285,9 +263,6 @@ def _apply(name: str, *arguments: Numbers) -> list[Numbers]:
     shape = np.broadcast_shapes(*(x.shape for x in arguments))
     rows = _quad.evaluate(name, *(_rows(x, shape, ()) for x in arguments))
     return [_unpacked(x, shape) for x in (rows if isinstance(rows, tuple) else (rows,))]
-
-
-_NAMES = ("inertia", "m", "q", "h")
 
 
 def _numbers(name: str, value: Any) -> Numbers:

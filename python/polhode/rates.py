@@ -14,6 +14,8 @@ from polhode._arrays import Array, AttitudeLike
 
 __all__ = ["attitude_from_rate"]
 
+#: Turns of intervals that are accumulated at a time.
+CHUNK = 2048
 _STEPS = {order: getattr(_core, f"rate_magnus{order}") for order in (2, 4, 6, 8)}
 _SAMPLES = {order: getattr(_core, f"rate_samples{order}") for order in (1, 2, 4, 6)}
 _INCREMENTS = {order: getattr(_core, f"rate_increments{order}") for order in (2, 4, 6)}
@@ -51,13 +53,12 @@ def attitude_from_rate(
         integrals from each stamp to the next, radians, shape (T - 1, ..., 3).
     q0 : array_like, shape (..., 4) or (..., 3, 3)
         Attitude at `t0` or at the first stamp, body to space: unit quaternions, scalar first, or
-        rotation matrices. Normalized as in `step`, which also says how a SciPy `Rotation` or a 4x4
-        pose is taken.
+        rotation matrices, as in `step`.
     h : array_like, shape (...)
         Time step, the same for all steps: one number, or one per body if `omega` is an array, of
-        either sign. All broadcast together. With more than one step, shape (n,) raises an error,
-        since it could mean steps in time. Steps of each of n bodies are written (n, 1), with `q0`
-        and the bodies of `omega` in shapes (n, 1, ...).
+        either sign. All broadcast together. With more than one step, steps of each of n bodies are
+        written (n, 1), with `q0` and the bodies of `omega` in shapes (n, 1, ...): shape (n,), which
+        could mean steps in time, raises an error.
     n_steps : int, optional
         Number of steps.
     order : int, optional
@@ -82,7 +83,7 @@ def attitude_from_rate(
     -------
     q : ndarray, shape (..., 4) or (..., 3, 3); with `t` (S, ..., 4) or (S, ..., 3, 3)
         Attitude at the end; or at S = 1 + ceil((T - 1)/save_every) stamps. In the form of `q0`. A
-        quaternion is on the continuous path that starts at the given one; its sign is not changed.
+        quaternion is on the continuous path that starts at the given one.
 
     Raises
     ------
@@ -149,8 +150,7 @@ def attitude_from_rate(
     if count > 1 and step.ndim == 1:
         raise ValueError(
             f"h of shape {step.shape} with n_steps = {count} could mean bodies or steps in time: "
-            f"for a step length of each body write shape ({len(step)}, 1), with q0 and the bodies "
-            "of omega in shapes (n, 1, ...); steps of different lengths in time take one call each"
+            f"for a step length of each body write shape ({len(step)}, 1)"
         )
     if callable(omega):
         if step.ndim != 0:
@@ -226,7 +226,7 @@ def _stamps(t: ArrayLike, max_gap: float | None) -> Array:
 def _path(
     omega: Any, q: Array, stamps: Array, order: int, increments: bool, save_every: int
 ) -> Array:
-    """Attitudes at the stamps: turns of the intervals, some thousand at a time, accumulated."""
+    """Attitudes at the stamps: turns of the intervals, accumulated."""
     count = len(stamps) - 1
     turns, rows, shape = _SAMPLES, count + 1, "(T, ..., 3)"
     if increments:
@@ -253,7 +253,7 @@ def _path(
     q = _unit(q, batch)
     path = np.empty((1 - (-count // every), *batch, 4))
     path[0] = q
-    piece = max(1, _arrays.CHUNK // max(1, prod(batch)))
+    piece = max(1, CHUNK // max(1, prod(batch)))
     times = stamps.reshape(-1, *(1,) * (table.ndim - 2))
     for begin in range(0, count, piece):
         k = np.arange(begin, min(begin + piece, count))

@@ -14,8 +14,9 @@ copies of its arguments (of another dtype) and of its result (with ``out=``), ea
 the whole batch.
 
 Every function raises ValueError if the last axes do not have these lengths, if shapes do not
-broadcast or `out` does not fit, and TypeError for arguments that are not real numbers. NaN and
-infinity raise no error: the results of these bodies are NaN.
+broadcast, `out` does not fit or a quaternion that stands for a rotation is zero, and TypeError for
+arguments that are not real numbers. NaN and infinity raise no error: the results of these bodies
+are NaN. Errors are bounds in eps = 2.2e-16.
 """
 
 from __future__ import annotations
@@ -24,17 +25,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
-from polhode._arrays import AttitudeLike
+from polhode._arrays import Array, AttitudeLike
 
 __all__ = [
     "angle_between", "conjugate", "cumprod", "exp", "log", "multiply", "normalize", "rotate",
     "slerp", "to_matrix", "to_quaternion",
 ]  # fmt: skip
-
-Array = NDArray[np.float64]
 
 
 def to_matrix(q: AttitudeLike, *, out: Array | None = None) -> Array:
@@ -49,16 +48,8 @@ def to_matrix(q: AttitudeLike, *, out: Array | None = None) -> Array:
     Returns
     -------
     Q : ndarray, shape (..., 3, 3)
-        The matrix that takes body components to space components, ``Q @ v``.
-
-    Raises
-    ------
-    ValueError
-        If a quaternion is zero, or a shape is wrong.
-
-    Notes
-    -----
-    Entries within 4 eps, orthogonal within 8 eps (eps = 2.2e-16).
+        The matrix that takes body components to space components, ``Q @ v``. Entries within 4 eps,
+        orthogonal within 8 eps.
 
     Examples
     --------
@@ -75,8 +66,8 @@ def to_quaternion(Q: AttitudeLike, *, out: Array | None = None) -> Array:
     Parameters
     ----------
     Q : array_like, shape (..., 3, 3)
-        Rotation matrix. It may differ from an orthogonal matrix by rounding, or by up to 1e-5 in an
-        entry of ``Q.T @ Q``; the quaternion then has an error of the same size.
+        Rotation matrix. ValueError if an entry of ``Q.T @ Q - 1`` is above 1e-5 or the determinant
+        negative; the quaternion has an error of the size of that entry.
 
     Returns
     -------
@@ -84,18 +75,9 @@ def to_quaternion(Q: AttitudeLike, *, out: Array | None = None) -> Array:
         Unit quaternion, scalar first, scalar part not negative. At a half turn, where the scalar
         part is zero, the component of largest size is positive (the first of equal ones). So `q` is
         continuous in `Q` except across half turns, where no choice of the sign is continuous. Along
-        a motion, use the quaternion of the motion itself, whose sign is continuous.
-
-    Raises
-    ------
-    ValueError
-        If a matrix is not a rotation: an entry of ``Q.T @ Q - 1`` above 1e-5, or a negative
-        determinant; the message names the first. Also if a shape is wrong.
-
-    Notes
-    -----
-    Components within 2 eps for every rotation, half turns included: of the four rows of
-    ``4 q q^T``, which are linear in `Q`, the one with the largest diagonal entry is normalised.
+        a motion, use the quaternion of the motion itself, whose sign is continuous. Components
+        within 2 eps for every rotation: of the four rows of ``4 q q^T``, which are linear in `Q`,
+        the one with the largest diagonal entry is normalised.
 
     Examples
     --------
@@ -148,12 +130,6 @@ def conjugate(q: AttitudeLike, *, out: Array | None = None) -> Array:
     q_conjugate : ndarray, shape (..., 4)
         ``(w, -x, -y, -z)``, exact. For a unit quaternion it takes space components to body
         components.
-
-    Examples
-    --------
-    >>> from polhode import so3
-    >>> so3.conjugate([1, 2, 3, 4])
-    array([ 1., -2., -3., -4.])
     """
     return _placed(_core.so3_conjugate(_quaternion("q", q)), out)
 
@@ -173,11 +149,6 @@ def rotate(q: AttitudeLike, v: ArrayLike, *, out: Array | None = None) -> Array:
     w : ndarray, shape (..., 3)
         The same vector in space components, ``q (0, v) q^-1``, within 4 eps ``|v|``, for vectors of
         any finite size.
-
-    Raises
-    ------
-    ValueError
-        If a quaternion is zero, or a shape is wrong.
 
     Examples
     --------
@@ -201,12 +172,9 @@ def exp(v: ArrayLike, *, out: Array | None = None) -> Array:
     -------
     q : ndarray, shape (..., 4)
         ``(cos(|v|/2), sin(|v|/2) v/|v|)``, unit, scalar first. Continuous in `v`; the sign is that
-        of the path from 0 to `v`: a full turn gives -1, two full turns give 1.
-
-    Notes
-    -----
-    Components within ``(2 + |v|/4)`` eps, and the vector part of small turns with a relative error
-    of 3 eps, for any small size; NaN where ``|v|`` is so large that no digit of the angle is known.
+        of the path from 0 to `v`: a full turn gives -1, two full turns give 1. Components within
+        ``(2 + |v|/4)`` eps, and the vector part of small turns with a relative error of 3 eps, for
+        any small size; NaN where ``|v|`` is so large that no digit of the angle is known.
 
     Examples
     --------
@@ -235,16 +203,7 @@ def log(q: AttitudeLike, *, shortest: bool = False, out: Array | None = None) ->
         Angle in radians times unit axis. Its length is twice the angle between `q` and 1, from 0 to
         2 pi, so that ``exp(log(q))`` is `q` with its sign. ``log(-q)`` points the other way and is
         ``2 pi - |log(q)|`` long. Continuous in `q` except at -1, where every axis is possible:
-        ``log(-1)`` is (2 pi, 0, 0).
-
-    Raises
-    ------
-    ValueError
-        If a quaternion is zero, or a shape is wrong.
-
-    Notes
-    -----
-    Relative error of the vector below 4 eps, also for very small turns.
+        ``log(-1)`` is (2 pi, 0, 0). Relative error below 4 eps, also for very small turns.
 
     Examples
     --------
@@ -270,17 +229,6 @@ def normalize(q: AttitudeLike, *, out: Array | None = None) -> Array:
     -------
     q_unit : ndarray, shape (..., 4)
         The unit quaternion, with the sign of `q`; components within 2 eps.
-
-    Raises
-    ------
-    ValueError
-        If a quaternion is zero, or a shape is wrong.
-
-    Examples
-    --------
-    >>> from polhode import so3
-    >>> so3.normalize([3e-200, 0.0, 0.0, -4e-200])
-    array([ 0.6,  0. ,  0. , -0.8])
     """
     return _apply(_core.so3_normalize, 1, out, q=_quaternion("q", q))
 
@@ -298,17 +246,8 @@ def angle_between(p: AttitudeLike, q: AttitudeLike, *, out: Array | None = None)
     -------
     angle : ndarray, shape (...)
         Angle in radians, from 0 to pi; the same for ``-p`` and ``-q``. It is 0 for ``p = q`` and
-        for ``p = -q``, bit for bit.
-
-    Raises
-    ------
-    ValueError
-        If a quaternion is zero, or a shape is wrong.
-
-    Notes
-    -----
-    Within ``2 (1 + angle)`` eps; for unit quaternions near ``(1, 0, 0, 0)`` a small angle has a
-    relative error of 4 eps. Small angles come from ``|p - q|``, not from an arc cosine near 1.
+        for ``p = -q``, bit for bit. Within ``2 (1 + angle)`` eps; for unit quaternions near ``(1,
+        0, 0, 0)`` a small angle, which comes from ``|p - q|``, has a relative error of 4 eps.
 
     Examples
     --------
@@ -337,16 +276,8 @@ def slerp(p: AttitudeLike, q: AttitudeLike, s: ArrayLike, *, out: Array | None =
     q_between : ndarray, shape (..., 4)
         Unit quaternion ``p exp(s log(p^-1 q))``. It starts at `p` with its sign and ends at `q` or
         ``-q``, the one nearer to `p`. For attitudes half a turn apart both ways are of the same
-        length, and rounding decides which is taken.
-
-    Raises
-    ------
-    ValueError
-        If a quaternion is zero, or a shape is wrong.
-
-    Notes
-    -----
-    Components within ``2 (1 + |s|)`` eps, also for equal, opposite and nearly equal quaternions.
+        length, and rounding decides which is taken. Components within ``2 (1 + |s|)`` eps, also for
+        equal, opposite and nearly equal quaternions.
 
     Examples
     --------
@@ -373,17 +304,8 @@ def cumprod(q: AttitudeLike, axis: int = 0, *, out: Array | None = None) -> Arra
     -------
     products : ndarray, shape (..., 4)
         Unit quaternions q_0, q_0 q_1, q_0 q_1 q_2, ...: if the factors are turns in the body frame,
-        one after another, the products are the attitudes.
-
-    Raises
-    ------
-    ValueError
-        If a quaternion is zero, `axis` is not an axis of the batch, or a shape is wrong.
-
-    Notes
-    -----
-    Each product adds at most 1.1 eps to the error of the components; the norm stays within 4 eps of
-    1.
+        one after another, the products are the attitudes. Each adds at most 1.1 eps to the error of
+        the components; the norm stays within 4 eps of 1.
 
     Examples
     --------

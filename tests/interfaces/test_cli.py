@@ -139,17 +139,9 @@ def test_a_free_body_in_many_steps_ends_where_one_step_does(capsys, tmp_path):
     close(*ends, atol=16 * 8 * EPS)
 
 
-def test_a_free_body_says_what_it_does_not_use(capsys, tmp_path):
-    file = write(tmp_path / "p.toml", **TOP)
-    code, _, errors = run(capsys, "example0", file)
-    assert code == 0
-    assert errors == f"{file}: example0 is a free body: u0 not used\n"
-
-
-@pytest.mark.parametrize(("a", "b"), [([0.5], [1.0]), ([0.5, 0.5], [1.0])])
-def test_coefficients_of_ones_own(capsys, tmp_path, a, b):
-    """Strang's method written out, by its half or as a whole."""
-    file = write(tmp_path / "p.toml", **TOP, a=a, b=b)
+def test_user_defined_coefficients(capsys, tmp_path):
+    """Strang's method written out."""
+    file = write(tmp_path / "p.toml", **TOP, a=[0.5, 0.5], b=[1.0])
     assert run(capsys, "example1", file, "--out", tmp_path / "s.npz")[0] == 0
     top = ph.torques.HeavyTop(u0=TOP["u0"])
     trajectory = ph.integrate(

@@ -97,12 +97,7 @@ class MassProperties:
 
     @classmethod
     def from_components(
-        cls,
-        components: ArrayLike,
-        order: str,
-        *,
-        products: str = "negative",
-        **options: Any,
+        cls, components: ArrayLike, order: str, *, products: str = "negative", **options: Any
     ) -> Self:
         """Bodies by the six components of their tensors.
 
@@ -123,26 +118,12 @@ class MassProperties:
         ------
         ValueError
             If `order` does not have the six names. Also as the class.
-
-        Examples
-        --------
-        >>> import polhode as ph
-        >>> six = [4.5, 6.0, 2.5, 1.0, 0.0, 0.0]
-        >>> ph.RigidBody.from_components(six, "xx yy zz xy xz yz", products="positive").tensor
-        array([[ 4.5, -1. ,  0. ],
-               [-1. ,  6. ,  0. ],
-               [ 0. ,  0. ,  2.5]])
         """
         return cls(tensor_of_components(components, order, products), **options)
 
     @classmethod
     def from_points(
-        cls,
-        mass: ArrayLike,
-        r: ArrayLike,
-        *,
-        about: ArrayLike | None = None,
-        **options: Any,
+        cls, mass: ArrayLike, r: ArrayLike, *, about: ArrayLike | None = None, **options: Any
     ) -> Self:
         """Bodies of point masses.
 
@@ -188,7 +169,7 @@ class MassProperties:
         Parameters
         ----------
         mass : array_like, shape (...)
-            Mass, positive.
+            Mass, positive. ValueError is raised if it is not, or if another number is out of range.
         sides : array_like, shape (..., 3)
             Lengths of the sides along the axes of the shape, at most two of them zero.
         hollow : array_like, shape (...), optional
@@ -198,11 +179,6 @@ class MassProperties:
             Position of the centre, body axes; None: the origin.
         axes : array_like, shape (..., 3, 3) or (..., 4), or Rotation, optional
             Axes of the shape in the body, as in `from_moments`.
-
-        Raises
-        ------
-        ValueError
-            If a number is not of this kind.
 
         Examples
         --------
@@ -232,12 +208,6 @@ class MassProperties:
             similar ellipsoids, for a sphere that of constant thickness.
         semi_axes : array_like, shape (..., 3)
             Half of the lengths along the axes of the shape, at most two of them zero.
-
-        Examples
-        --------
-        >>> import polhode as ph
-        >>> ph.RigidBody.from_ellipsoid(3.0, [1.0, 1.0, 1.0], hollow=1.0).moments
-        array([2., 2., 2.])
         """
         lengths = shapes.sizes("semi_axes", semi_axes, 3)
         return cls._of_shape(mass, shapes.of_ellipsoid(lengths, shapes.part(hollow)), centre, axes)
@@ -264,12 +234,6 @@ class MassProperties:
         hollow : array_like, shape (...), optional
             Radius of a bore through the whole length, as a part of the radius: from 0 to 1, a thin
             tube or a ring.
-
-        Examples
-        --------
-        >>> import polhode as ph
-        >>> ph.RigidBody.from_cylinder(12.0, 1.0, 2.0).moments
-        array([7., 7., 6.])
         """
         second = shapes.of_cylinder(
             shapes.sizes("radius", radius), shapes.sizes("length", length), shapes.part(hollow)
@@ -310,14 +274,6 @@ class MassProperties:
         Integrals over tetrahedra, ``V/20 (sum(p p^T) + S S^T)``, with S the sum of the four
         vertices p; over triangles the same with ``A/12``. Vertices with equal positions are one, as
         in STL files.
-
-        Examples
-        --------
-        >>> import polhode as ph
-        >>> corner = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
-        >>> body = ph.RigidBody.from_mesh(corner, [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])
-        >>> float(body.mass.round(9)), body.centre
-        (0.166666667, array([0.25, 0.25, 0.25]))
         """
         mass, centre, second = shapes.of_mesh(vertices, faces, density, shell)
         return cls(of_second_moments(second), mass=mass, centre=centre)
@@ -355,19 +311,8 @@ class MassProperties:
     def about(self, point: ArrayLike, *, mass: ArrayLike | None = None) -> Self:
         """The bodies with their tensors about another point (Steiner's theorem).
 
-        For a body that turns about this point, as a top on its tip. `mass` and `centre` stay.
-
-        Parameters
-        ----------
-        point : array_like, shape (..., 3)
-            The point, in body axes.
-        mass : array_like, shape (...), optional
-            Mass, where it was not given.
-
-        Raises
-        ------
-        ValueError
-            If the mass is not known.
+        For a body that turns about this point (..., 3), in body axes, as a top on its tip. `mass`
+        and `centre` stay. ValueError is raised if the mass (...) was given neither here nor before.
 
         Examples
         --------

@@ -14,7 +14,6 @@ from polhode._integrate import integrate
 from polhode._step import step
 from polhode.bodies.inertia import PrincipalInertia
 from polhode.bodies.mass_properties import MassProperties
-from polhode.display.notebook import table_of_bodies
 from polhode.motion.torque_free import TorqueFreeMotion
 
 __all__ = ["RigidBody"]
@@ -97,22 +96,10 @@ class RigidBody(MassProperties):
             return f"<RigidBody: {self.shape} bodies>"
         return f"<RigidBody: moments {self._moments}>"
 
-    def _repr_html_(self) -> str:
-        columns = {"principal moments": self.moments}
-        if not self.shape:
-            columns["principal axes, in columns"] = self.axes
-        return table_of_bodies(type(self).__name__, self.shape, columns)
-
     def momentum(self, omega: ArrayLike) -> Array:
         """Angular momentum (..., 3) of an angular velocity (..., 3), ``tensor @ omega``.
 
         Both are in the user's body axes, the velocity in radians per time.
-
-        Examples
-        --------
-        >>> import polhode as ph
-        >>> ph.RigidBody([[2, 0, 0], [0, 3, 1], [0, 1, 3]]).momentum([1, 1, 0])
-        array([2., 3., 1.])
         """
         rate = _arrays.components("omega", omega, 3)
         _arrays.broadcast({"bodies": self.shape, "omega": rate.shape[:-1]})
@@ -123,25 +110,12 @@ class RigidBody(MassProperties):
 
         Both are in the user's body axes; nothing about the axis of a rod. Raises ValueError if a
         rod has momentum about itself of more than 1e-12 ``|m|``.
-
-        Examples
-        --------
-        >>> import polhode as ph
-        >>> ph.RigidBody([[0.1, 0.1, 0], [0.1, 0.1, 0], [0, 0, 0.2]]).omega([0.1, 0.1, 0]).round(12)
-        array([0.5, 0.5, 0. ])
         """
         principal = self._to_principal("m", m)
         return self._from_principal(quantities.omega(self._moments, principal))
 
     def energy(self, m: ArrayLike) -> Array:
-        """Kinetic energy, shape (...), of an angular momentum as in `omega`, which says the errors.
-
-        Examples
-        --------
-        >>> import polhode as ph
-        >>> float(ph.RigidBody([[2, 0, 0], [0, 4, 0], [0, 0, 4]]).energy([2, 0, 0]))
-        1.0
-        """
+        """Kinetic energy, shape (...), of an angular momentum as in `omega`, also of its errors."""
         principal = self._to_principal("m", m)
         return quantities.energy(self._moments, principal)
 
@@ -168,12 +142,9 @@ class RigidBody(MassProperties):
         Returns
         -------
         m, q : ndarray
-            As `polhode.step`, which also says the errors.
-
-        Notes
-        -----
-        The rotation to principal axes and back adds an error of 4 eps ``|m|`` to m and of 4 eps to
-        `q`, once per call. For many steps use ``n_steps``.
+            As `polhode.step`, which also says the errors. The rotation to principal axes and back
+            adds an error of 4 eps ``|m|`` to m and of 4 eps to `q`, once per call. For many steps
+            use ``n_steps``.
 
         Examples
         --------
@@ -208,29 +179,8 @@ class RigidBody(MassProperties):
     def motion(self, m0: ArrayLike, q0: AttitudeLike) -> TorqueFreeMotion:
         """Free motion of the bodies in closed form, in the user's body axes.
 
-        Parameters
-        ----------
-        m0 : array_like, shape (..., 3)
-            Angular momentum at time 0, user's body axes.
-        q0 : array_like, shape (..., 4) or (..., 3, 3)
-            Attitude of the user's body axes at time 0, body to space.
-
-        Returns
-        -------
-        motion : TorqueFreeMotion
-            ``motion(t)`` gives momentum and attitude at the times `t`. The class says the errors.
-
-        Examples
-        --------
-        >>> import polhode as ph
-        >>> body = ph.RigidBody([[0.1, 0.1, 0], [0.1, 0.1, 0], [0, 0, 0.2]])
-        >>> motion = body.motion([0.1, 0.1, 0.0], [1.0, 0.0, 0.0, 0.0])
-        >>> motion.regime.name
-        'PERMANENT'
-        >>> m, q = motion([0.0, 3.0])
-        >>> q.round(6) + 0.0
-        array([[1.      , 0.      , 0.      , 0.      ],
-               [0.488296, 0.617077, 0.617077, 0.      ]])
+        m0 (..., 3) and q0 (..., 4) or (..., 3, 3), body to space, are momentum and attitude at time
+        0; ``motion(t)`` gives those at the times t. `TorqueFreeMotion` says the errors.
         """
         momentum = self._momentum("m0", m0)
         return TorqueFreeMotion(self._moments, momentum, q0, axes=self._own_axes())
@@ -247,18 +197,10 @@ class RigidBody(MassProperties):
     ) -> Any:
         """Integrate the bodies, with torque or without, in the user's body axes.
 
-        Parameters
-        ----------
-        m0, q0, h, n_steps, omega0, **options
-            As in `polhode.integrate`; `m0` or `omega0` (..., 3) and the attitude `q0` (..., 4) or
-            (..., 3, 3) belong to the user's body axes, as do the arguments and results of
-            functions.
-
-        Returns
-        -------
-        trajectory : Trajectory
-            As `polhode.integrate`, which also says the errors. Its `axes` are the principal axes,
-            unless these are the body axes.
+        Arguments, result and errors are those of `polhode.integrate`; `m0` or `omega0` (..., 3) and
+        the attitude `q0` (..., 4) or (..., 3, 3) belong to the user's body axes, as do the
+        arguments and results of functions. The `axes` of the trajectory are the principal axes,
+        unless these are the body axes.
         """
         inertia: Any = self._moments
         if not self._aligned:
@@ -306,7 +248,7 @@ class RigidBody(MassProperties):
             return given
         principal = to_body(self._axes, given)
         if self._some_rod:
-            _arrays.check_rod_momentum(self._moments, principal, name, given)
+            _core.validate(("inertia", self._moments), (name, principal, given))
         return principal
 
     def _from_principal(self, v: Array) -> Array:

@@ -148,8 +148,6 @@ def _show_million_bodies() -> None:
 
 def _run_driver(driver: str, path: Path | None, out: Path | None) -> None:
     given = _published(driver) if path is None else problem.read(path, driver)
-    if path is not None and (names := problem.unused(path, driver)):
-        print(f"{path}: {driver} is a free body: {', '.join(names)} not used", file=sys.stderr)
     n_steps, h = given["n_steps"], given["h"]
     steps = "one step" if n_steps == 1 else f"{n_steps} steps"
     print(f"{driver}: {DRIVERS[driver]}; {steps} of h = {h:g} to t = {h * n_steps:g}")

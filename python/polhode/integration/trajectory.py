@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from polhode import _core
 from polhode._arrays import Array
 from polhode._axes import to_body, to_space
-from polhode.display.notebook import facts
 from polhode.integrators.table import warn_user
 from polhode.torques import Torque
 
@@ -122,21 +121,6 @@ class Trajectory:
         span = f"t = {self.t[0]:g} ... {self.t[-1]:g}" if len(self) else "empty"
         return f"{type(self).__name__}({len(self)} states of shape {self.m.shape[1:-1]}, {span})"
 
-    def _repr_html_(self) -> str:
-        shape = self.m.shape[1:-1]
-        content: dict[str, Any] = {
-            "states": len(self),
-            "bodies": f"{int(np.prod(shape))}, shape {shape}" if shape else 1,
-            "attitudes": "quaternions" if self.q.shape[-1] == 4 else "rotation matrices",
-            "axes": self._frame,
-            "torque": ", ".join(map(repr, self.torque)) or "none",
-        }
-        if len(self):
-            content["t"] = f"{self.t[0]:g} … {self.t[-1]:g}"
-        for when, k in (("first", 0), ("last", -1)) if len(self) and not shape else ():
-            content[f"{when} m"], content[f"{when} q"] = self.m[k], self.q[k]
-        return facts(type(self).__name__, content)
-
     @staticmethod
     def load(path: str | os.PathLike[str], torque: Any = None) -> Trajectory:
         """The states that ``integrate(save_to=path)`` has saved so far, possibly 0 of them.
@@ -158,10 +142,8 @@ class Trajectory:
 
         Returns
         -------
-        m : ndarray, shape (..., 3)
-            Angular momentum, body frame.
-        q : ndarray, shape (..., 4) or (..., 3, 3)
-            Attitude.
+        m, q : ndarray, shape (..., 3) and (..., 4) or (..., 3, 3)
+            Angular momentum, body frame, and attitude.
 
         Raises
         ------
@@ -201,9 +183,8 @@ class Trajectory:
         Warns
         -----
         RuntimeWarning
-            Once per call, with the names of the user-defined torques without a potential: their
-            potential energy is missing. For a torque that has no potential energy, such as damping,
-            give a `potential` that returns zeros. Models never cause this warning.
+            Once per call, with the names of the user-defined torques without a potential, which is
+            missing. For a torque that has none, such as damping, give one that returns zeros.
 
         Examples
         --------
@@ -312,12 +293,9 @@ class Trajectory:
 
         Raises
         ------
-        ImportError
-            If Matplotlib is missing: ``pip install "polhode[plot]"``.
-        IndexError
-            If there is no such body.
-        ValueError
-            If a panel is unknown, `ax` does not fit, or the trajectory is empty.
+        ImportError, IndexError, ValueError
+            If Matplotlib is missing (``pip install "polhode[plot]"``); if there is no such body; if
+            a panel is unknown, `ax` does not fit, or the trajectory is empty.
         """
         from polhode.display.plot import plot
 
@@ -330,12 +308,12 @@ class Trajectory:
         interval: float = 40.0,
         time_unit: str | None = None,
     ) -> FuncAnimation:
-        """Moving picture of the attitude of one body, as a box.
+        """Moving picture of the attitude of one body, as the homogeneous box with its moments.
 
         Parameters
         ----------
         body, time_unit
-            As in `plot`.
+            As in `plot`, which also says the errors.
         interval : float, optional
             Milliseconds between two pictures.
 
@@ -343,20 +321,9 @@ class Trajectory:
         -------
         matplotlib.animation.FuncAnimation
             One picture for each saved state; of more than 1000 states, 1000 that are evenly spaced.
-            Keep it in a variable while it runs; ``save("body.gif", writer="pillow")`` writes a
-            file, and ``to_jshtml()`` shows it in a notebook.
-
-        Raises
-        ------
-        ImportError, IndexError, ValueError
-            As `plot`.
-
-        Notes
-        -----
-        A homogeneous box with these moments of inertia has the drawn proportions; a side of less
-        than a fiftieth of the longest is drawn as one. Moments that violate the triangle inequality
-        have no box; a square below zero counts as zero. Lines: the axes of m in the body, and
-        dashed the direction of the angular momentum in space.
+            Keep it in a variable while it runs. A side of less than a fiftieth of the longest is
+            drawn as one. Lines: the axes of m in the body, and dashed the direction of the angular
+            momentum in space.
         """
         from polhode.display.animate import animate
         from polhode.display.plot import saved_states
@@ -368,11 +335,10 @@ class Trajectory:
 
         Variables ``m`` (t, body, axis), ``q`` (t, body, component), or for matrices (t, body,
         space_axis, axis), and ``inertia`` (axis) or (body, axis); for a trajectory in the axes of a
-        `RigidBody` ``tensor`` (axis, other_axis) in place of ``inertia``. A batch of one axis has
-        the dimension ``body``, one of several axes has ``body_1``, ``body_2`` and so on; a single
-        body has none. ``axis`` is the number of the body axis, ``component`` is w, x, y, z.
-        Attributes say the frames and the torque. Arrays are not copied. Raises ImportError if
-        xarray is missing: ``pip install "polhode[tables]"``.
+        `RigidBody` ``tensor`` (axis, other_axis). A batch of several axes has ``body_1``,
+        ``body_2`` and so on; a single body no such dimension. Attributes say the frames and the
+        torque. Arrays are not copied. Raises ImportError without xarray
+        (``pip install "polhode[tables]"``).
         """
         from polhode.display.tables import to_xarray
 
@@ -381,9 +347,8 @@ class Trajectory:
     def to_pandas(self) -> pandas.DataFrame:
         """The states as a `pandas.DataFrame`, one row for each time and body.
 
-        Columns m1, m2, m3 (body frame) and qw, qx, qy, qz, or q11, q12 ... q33 for matrices. The
-        index is ``t``, for a batch with further levels: ``body``, or ``body_1``, ``body_2`` and so
-        on for a batch of several axes. Raises ImportError if pandas is missing.
+        Columns m1, m2, m3 (body frame) and qw, qx, qy, qz, or q11, q12 ... q33 for matrices; index
+        ``t``, with levels for a batch that are named as in `to_xarray`, as are the errors.
         """
         from polhode.display.tables import to_pandas
 

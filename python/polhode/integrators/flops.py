@@ -39,10 +39,8 @@ def flops(
 
     Raises
     ------
-    ValueError
-        If the method or attitude is unknown, or `hw` is not finite.
-    TypeError
-        If the method does not have an option.
+    ValueError, TypeError
+        If a name is unknown or `hw` not finite; if the method does not have an option.
 
     Notes
     -----

@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polhode import _arrays, _core
-from polhode.display.notebook import NotebookList, facts
+from polhode.display.notebook import NotebookList
 from polhode.integrators.table import unknown_name
 
 #: How far the coefficients of a user's scheme may be from adding up to 1.
@@ -69,12 +70,6 @@ class Splitting:
     generalised_order: tuple[int, ...] = ()
     effective_order: int | None = None
     processor: tuple[tuple[str, float, float], ...] = ()
-
-    def _repr_html_(self) -> str:
-        long = ("stages", "processor")
-        content = {name: value for name, value in vars(self).items() if name not in long}
-        content |= {"flows a": self.a, "kicks b": self.b, "times": self.times}
-        return facts(f"splitting {self.name}", content)
 
     @property
     def a(self) -> tuple[float, ...]:
@@ -150,13 +145,7 @@ _SPLITTINGS = {
 
 
 def splittings() -> list[Splitting]:
-    """All splitting schemes that `integrate` knows, as a list of frozen dataclasses.
-
-    Returns
-    -------
-    list of Splitting
-        Name, order, kind, symmetry, source and stages of each. A notebook shows the list as a
-        table.
+    """All schemes that `integrate` knows, a list of `Splitting`; a table in a notebook.
 
     Examples
     --------
@@ -209,21 +198,11 @@ def as_splitting(splitting: str | Splitting | Sequence[Sequence[float]]) -> Spli
 
 def _coefficients(name: str, part: Any) -> NDArray[np.float64]:
     """One list of coefficients."""
-    _arrays.refuse_units(f"splitting: {name}", part)
-    if np.ma.is_masked(part):
-        raise TypeError(f"splitting: {name} is a masked array: masked values are not supported")
-    try:
-        array = np.atleast_1d(np.asarray(part))
-        if array.dtype.kind == "O":  # fractions and other numbers
-            array = np.reshape([float(x) for x in array.flat], array.shape)
-    except (TypeError, ValueError):  # lists of different lengths, no numbers
-        array = np.empty((0, 0))
-    except OverflowError:
-        raise ValueError(
-            f"splitting: {name} has a number above the largest double, 1.8e308"
-        ) from None
-    if array.ndim != 1 or array.dtype.kind not in "iuf":
-        raise TypeError(f"splitting: {name} must be a list of real numbers, not {part!r}")
+    if isinstance(part, (list, tuple)):
+        part = [float(x) if isinstance(x, Fraction) else x for x in part]
+    array = np.atleast_1d(_arrays.real_array(f"splitting: {name}", part))
+    if array.ndim != 1:
+        raise ValueError(f"splitting: {name} must have shape (n,), not {array.shape}")
     return array.astype(np.float64)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from polhode import _core
-from polhode.display.notebook import NotebookList, facts
+from polhode.display.notebook import NotebookList
 from polhode.integrators import options
 from polhode.integrators.tableaus import MuntheKaas, is_implicit
 
@@ -55,9 +55,6 @@ class Method:
     takes_torque: bool = False
     option_docs: dict[str, str] = field(default_factory=dict, hash=False)
 
-    def _repr_html_(self) -> str:
-        return facts(f"method {self.name}", vars(self))
-
 
 _ROWS = _core.methods()
 _OPTIONS = [options.read(row["options"]) for row in _ROWS]
@@ -83,19 +80,7 @@ _MADE_ROW = [method.name for method in METHODS].index(_MADE)
 
 
 def methods() -> list[Method]:
-    """All methods that `step` knows, as a list of frozen dataclasses.
-
-    Returns
-    -------
-    list of Method
-        See `Method` for the attributes. A notebook shows the list as a table.
-
-    Examples
-    --------
-    >>> import polhode as ph
-    >>> ph.methods()[0].name
-    'exact'
-    """
+    """All methods that `step` knows, a list of `Method`, which a notebook shows as a table."""
     columns = ("name", "order", "kind", "invariants", "symmetric", "takes_torque", "options")
     public = (method for method in METHODS if method.name != _MADE)
     return NotebookList(public, "methods", (*columns, "source"))

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
 from polhode._arrays import Array
-from polhode.display.notebook import table
 
 #: Largest numbers of stages in the core.
 MOST_EXPLICIT, MOST_IMPLICIT = _core.tableau_stages
@@ -66,11 +65,6 @@ class MuntheKaas:
             rows = [tuple(map(float, row)) for row in np.atleast_2d(array)]
             object.__setattr__(self, name, tuple(rows) if name == "a" else rows[0])
 
-    def _repr_html_(self) -> str:
-        rows = [*((c, *a) for c, a in zip(self.c, self.a, strict=True)), ("", *self.b)]
-        head = ["c", *(f"a{j + 1}" for j in range(self.stages))]
-        return table("Munthe-Kaas method: nodes c, matrix a, last row weights b", head, rows)
-
     @property
     def stages(self) -> int:
         """Number of stages."""
@@ -108,13 +102,9 @@ def rkmk(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> MuntheKaas:
     Returns
     -------
     MuntheKaas
-        A value for ``method=`` of `step`, `integrate` and `flops`.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not agree, a number is not finite, there are too many stages, or a sum is wrong
-        by more than 1e-9.
+        A value for ``method=`` of `step`, `integrate` and `flops`. ValueError is raised if shapes
+        do not agree, a number is not finite, there are too many stages, or a sum is wrong by more
+        than 1e-9.
 
     Notes
     -----

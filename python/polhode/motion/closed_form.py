@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
 from polhode._arrays import Array, AttitudeLike, Operand
@@ -82,19 +81,13 @@ class ClosedForm:
             Times, of either sign.  They broadcast against the bodies: shape (T, 1) with N bodies
             gives all T times of all N.
         out, threads
-            As in `step`.
+            As in `step`, which also says the errors.
 
         Returns
         -------
-        m : ndarray, shape (..., 3)
-            Angular momentum, body frame.
-        q : ndarray, shape (..., 4) or (..., 3, 3)
-            Attitude.  A quaternion is the end of the continuous path that starts at q0.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As `step`, for times and `out`.
+        m, q : ndarray, shape (..., 3) and (..., 4) or (..., 3, 3)
+            Angular momentum, body frame, and attitude; a quaternion is the end of the continuous
+            path that starts at q0.
 
         Examples
         --------
@@ -118,37 +111,20 @@ class ClosedForm:
         shape = _arrays.broadcast({"t": times.shape, "bodies": self._shape})
         core = self._q0.shape[self._q0.ndim - (1 if self._q0.shape[-1] == 4 else 2) :]
         results = _arrays.outputs(out, [("m", (*shape, 3)), ("q", shape + core)])
-        if out is not None and any(np.shares_memory(times, result) for result in results):
-            times = times.copy()
-        lost = 0
-        for at in self._pieces(times, shape):
-            piece = np.asarray(np.broadcast_to(times, shape)[at] if at else times, np.float64)
-            bodies = self._bodies(at, shape)
-            targets = [result[at] for result in results]
-            done = _core.motion_at(*bodies, piece, targets[0], targets[1], cores)
-            if done is None:
-                # Times or outputs that the core cannot reach, such as fields of a packed record.
-                done = _core.motion_at(*bodies, np.array(piece), None, None, cores)
-                if done is None:
-                    raise RuntimeError("the core refused arrays that had passed the checks")
-                for target, values in zip(targets, done[:2], strict=True):
-                    target[...] = values
-            lost += done[2]
-        if lost:
-            _warn_of_lost(lost)
+        times = np.array(times, np.float64)  # a copy: `out` may be the times
+        done = _core.motion_at(*self._bodies(), times, *results, cores)
+        if done is None:  # outputs that the core cannot reach, such as fields of a packed record
+            done = _core.motion_at(*self._bodies(), times, None, None, cores)
+            for target, values in zip(results, done[:2], strict=True):
+                target[...] = values
+        if done[2]:
+            _warn_of_lost(done[2])
         return results[0], results[1]
 
-    @staticmethod
-    def _pieces(times: NDArray[Any], shape: tuple[int, ...]) -> Iterable[tuple[slice, ...]]:
-        """Split into chunks to bound temporary memory."""
-        if times.dtype == np.float64 and times.dtype.isnative and times.flags.aligned:
-            return [()]
-        return _arrays.chunks(shape)
-
     def _bodies(
-        self, at: tuple[slice | int, ...] = (), shape: tuple[int, ...] = ()
+        self, at: tuple[int, ...] = (), shape: tuple[int, ...] = ()
     ) -> tuple[Array, Array, Array, Array, Array | None]:
-        """The arrays of the bodies: all, or a part of them in a batch of this shape."""
+        """The arrays of the bodies: of all, or of one in a batch of this shape."""
         attitude_axes = 1 if self._q0.shape[-1] == 4 else 2
 
         def part(a: Array, n: int) -> Array:

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from polhode import so3
 from polhode._arrays import Array
 from polhode._axes import to_body
-from polhode.display.notebook import table_of_bodies
 from polhode.motion import crossings as passages
 from polhode.motion import tumblers
 from polhode.motion.closed_form import ClosedForm
@@ -62,12 +61,10 @@ class TorqueFreeMotion(ClosedForm):
         Angular momentum at time 0, body frame.
     q0 : array_like, shape (..., 4) or (..., 3, 3)
         Attitude at time 0, body to space: unit quaternions, scalar first, or rotation matrices.
-        Normalized as in `step`, which also says how a SciPy `Rotation` or a
-        4x4 pose is taken.
+        As in `step`.
     axes : array_like, shape (..., 3, 3), (..., 4) or Rotation, optional
-        Principal axes in the body frame, as columns of a matrix or as the rotation to them; `m0`,
-        `q0` and the results are in the body frame.  None: the body axes are the principal axes.
-        All arguments broadcast together and are copied.
+        Principal axes in the body frame, as in `RigidBody.from_moments`; `m0`, `q0` and the results
+        are in the body frame. None: the body axes. All arguments broadcast together and are copied.
 
     Raises
     ------
@@ -132,11 +129,9 @@ class TorqueFreeMotion(ClosedForm):
         ----------
         inertia : array_like, shape (..., 3)
             Principal moments in the order of the body axes; their ratios determine the motion.
-        rotation : array_like, shape (...)
-            Period P_psi of the rotation about the axis that m circles, `period`.
-        precession : array_like, shape (...)
-            Mean period P_phi of the turn of that axis about the momentum,
-            ``2 pi / precession_rate``.
+        rotation, precession : array_like, shape (...)
+            `period` P_psi of the rotation about the axis that m circles, and mean period P_phi of
+            the turn of that axis about the momentum, ``2 pi / precession_rate``.
         mode : {"long-axis", "short-axis"} or a sequence of them
             The axis that m circles, see `mode`.
         phi0, psi0 : array_like, shape (...), optional
@@ -148,9 +143,9 @@ class TorqueFreeMotion(ClosedForm):
         Returns
         -------
         motion : TorqueFreeMotion
-            ``motion(0.0)`` are m0 and q0; the unit of m0 is that of `inertia` over time. The
-            relative error of the periods is a few eps over the squared cosine of the greatest
-            angle of `nutation`, as m0 is rounded; less if psi0 puts m near the middle axis.
+            ``motion(0.0)`` are m0 and q0; the unit of m0 is that of `inertia` over time. As m0 is
+            rounded, the relative error of the periods is a few eps over the squared cosine of the
+            greatest angle of `nutation`; less if psi0 puts m near the middle axis.
 
         Raises
         ------
@@ -162,9 +157,6 @@ class TorqueFreeMotion(ClosedForm):
         -----
         Periods as in [Kaa01]. [SA91] count the precession of the long axis in both modes: in the
         short-axis mode give ``precession`` = 1 / (1 / P_phi + 1 / P_psi) of their periods.
-
-        Near the separatrix rounding of m0 changes the periods, by a relative error up to
-        ``eps / (pi/2 - nutation[1])**2``.
 
         Examples
         --------
@@ -206,13 +198,6 @@ class TorqueFreeMotion(ClosedForm):
         ------
         ValueError
             If the energy is out of its range. Also as the class.
-
-        Examples
-        --------
-        >>> import polhode as ph
-        >>> motion = ph.TorqueFreeMotion.from_energy([1.0, 2.0, 3.0], 0.3, 1.0)
-        >>> motion.mode, motion(0.0)[0].round(6)
-        ('long-axis', array([0.632456, 0.      , 0.774597]))
         """
         return cls(*tumblers.from_energy(inertia, energy, size, phi0=phi0, psi0=psi0, pole=pole))
 
@@ -297,11 +282,9 @@ class TorqueFreeMotion(ClosedForm):
         ----------
         t0, t1 : array_like, shape (...)
             First and last time. They broadcast against the bodies, as do the other arguments.
-        body : array_like, shape (..., 3)
-            A vector b fixed in the body, body frame.
-        space : array_like, shape (..., 3), optional
-            A vector s fixed in space, space frame, as the direction to the Sun: the passages of
-            ``b . Q^T s``. None: those of ``b . m``.
+        body, space : array_like, shape (..., 3)
+            A vector b fixed in the body, body frame, and a vector s fixed in space, space frame, as
+            the direction to the Sun: the passages of ``b . Q^T s``. Without s those of ``b . m``.
         level : array_like, shape (...), optional
             The level; for unit vectors the cosine of the angle between them.
         direction : {0, 1, -1}, optional
@@ -351,25 +334,11 @@ class TorqueFreeMotion(ClosedForm):
         time_unit: str | None = None,
         degrees: bool = False,
     ) -> Figure:
-        """Picture of one body: its momentum on the sphere, its attitude, its angular velocity.
+        """Picture of one body at times t (n,), as `Trajectory.plot` makes it.
 
-        Parameters
-        ----------
-        t : array_like, shape (n,), optional
-            Times. None: 400 times over two periods of m, or over four rotations at the initial
-            rate if m is not periodic or is constant.
-        body, panels, ax, time_unit, degrees
-            As in `Trajectory.plot`; by default "momentum", "axes", "attitude" and "omega".
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            One axes object per panel.
-
-        Raises
-        ------
-        ImportError, IndexError, ValueError
-            As `Trajectory.plot`; also if `t` does not have the shape (n,).
+        Its panels are "momentum", "axes", "attitude" and "omega" by default. None: 400 times over
+        two periods of m, or over four rotations at the initial rate if m is not periodic or is
+        constant. Errors are those of `Trajectory.plot`; ValueError also if t is not of shape (n,).
         """
         from polhode.display.plot import plot_motion
 
@@ -383,19 +352,9 @@ class TorqueFreeMotion(ClosedForm):
         interval: float = 40.0,
         time_unit: str | None = None,
     ) -> FuncAnimation:
-        """Moving picture of the attitude of one body, as a box.
+        """Moving picture of one body at times t (n,), as `Trajectory.animate` makes it.
 
-        Parameters
-        ----------
-        t : array_like, shape (n,), optional
-            Times, one picture each. None: as in `plot`, 200 times.
-        body, interval, time_unit
-            As in `Trajectory.animate`.
-
-        Returns
-        -------
-        matplotlib.animation.FuncAnimation
-            As `Trajectory.animate`, which also says the errors.
+        None: 200 times, as in `plot`.
         """
         from polhode.display.animate import animate
         from polhode.display.plot import states_at
@@ -406,11 +365,6 @@ class TorqueFreeMotion(ClosedForm):
         """The motion of one body of the batch."""
         inertia, m0, q0, _, axes = self._bodies(at, self._shape)
         return TorqueFreeMotion(inertia, m0, q0, axes=axes)
-
-    def _repr_html_(self) -> str:
-        columns = {"regime": np.asarray(self.regime), "period": self.period}
-        shown = columns if self._shape else {"regime": self.regime, "period": float(self.period)}
-        return table_of_bodies(type(self).__name__, self._shape, shown)
 
     def __repr__(self) -> str:
         if self._shape:

@@ -208,7 +208,7 @@ def resume(
     Raises
     ------
     FileNotFoundError
-        If there is nothing under `path`.
+        If nothing is at `path`.
     BlockingIOError
         If another process or thread is integrating this run. The system releases the lock when the
         process ends for any reason. On NFS the lock is valid between machines only if the lock
