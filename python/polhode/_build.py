@@ -90,9 +90,7 @@ def build_info() -> dict[str, object]:
     except ValueError:
         threads = os.environ["POLHODE_NUM_THREADS"]
     return {
-        "version": _core.build["version"],
-        "compiler": _core.build["compiler"],
-        "isa": _core.build["isa"],
+        **{name: _core.build[name] for name in ("version", "compiler", "isa")},
         "isa_supported": _core.build["isa_supported"].split(),
         "isa_processor": _core.build["isa_processor"] or None,
         "isa_forced": os.environ.get("POLHODE_ISA") or None,

@@ -246,7 +246,8 @@ def integrate(
     """
     plain = save_to is None and callback is None and threads is None and omega0 is None
     plain = plain and t_eval is None and breaks is None and events is None and t_end is None
-    plain = plain and all(x is None for x in (mass, x0, p0, state0, thermostat))
+    plain = plain and mass is None and x0 is None and p0 is None
+    plain = plain and state0 is None and thermostat is None
     if plain and not (options or compensated or resume or progress):
         short = at_once(torque, splitting, method, h, n_steps, t0, save_every, inertia, m0, q0)
         if short is not None:

@@ -16,14 +16,11 @@ from polhode._build import get_library
 _INT32, _INT64, _DOUBLE, _BYTE = ir.IntType(32), ir.IntType(64), ir.DoubleType(), ir.IntType(8)
 _TEXT = _BYTE.as_pointer()  # also for a pointer without a type
 _TYPES = {"i": _INT32, "l": _INT64, "d": _DOUBLE.as_pointer(), "n": _INT64.as_pointer()}
-_TYPES |= {"t": _TEXT, "p": _TEXT.as_pointer(), "v": ir.VoidType()}
+_TYPES["t"] = _TEXT
 #: The functions of polhode.h that compiled code calls: result and arguments.
 _FUNCTIONS = {
     "polhode_step": "i ildlddidlliddn",
     "polhode_method": "i t",
-    "polhode_motion_new": "i ldlddip",
-    "polhode_motion_at": "i tldidd",
-    "polhode_motion_free": "v t",
     "polhode_error": "t ",
 }
 #: enum polhode_attitude and POLHODE_BAD_ARGUMENT.
@@ -88,29 +85,6 @@ def step_of(typingctx, method, n, inertia, stride, m, q, form, h, count, cores, 
         each, nobody = ir.Constant(_INT64, int(h_of_each)), ir.Constant(_INT64.as_pointer(), None)
         bodies = [row, n, I_, stride, m_, q_, form, steps, each, *rest, nobody]
         return _call(builder, "polhode_step", bodies)
-
-    return signature, generate
-
-
-@intrinsic
-def motion_at(typingctx, n, inertia, stride, m, q, form, times, t, cores, m_out, q_out):
-    """`polhode_motion_at` for arrays of doubles in C order, with constants of this call."""
-    signature = types.int32(
-        types.int64, inertia, types.int64, m, q, types.int32, types.int64, t, types.int32, m_out,
-        q_out,
-    )  # fmt: skip
-
-    def generate(context, builder, signature, arguments):
-        *bodies, times, t, cores, m_, q_ = _pointers(context, builder, signature, arguments)
-        made = cgutils.alloca_once(builder, _TEXT)
-        new = _call(builder, "polhode_motion_new", [*bodies, made])
-        status = cgutils.alloca_once_value(builder, new)
-        with builder.if_then(builder.icmp_signed("==", new, ir.Constant(_INT32, 0))):
-            motion = builder.load(made)
-            results = _call(builder, "polhode_motion_at", [motion, times, t, cores, m_, q_])
-            builder.store(results, status)
-            _call(builder, "polhode_motion_free", [motion])
-        return builder.load(status)
 
     return signature, generate
 

@@ -1,4 +1,4 @@
-"""`polhode.step`, `quat_step`, `frb_step` and `motion` inside functions that numba compiles.
+"""`polhode.step` inside functions that numba compiles.
 
 Numba imports this module by itself, before it compiles its first function (entry point
 ``numba_extensions``); then ``ph.step(...)`` may stand in a function with ``@numba.njit``, also with
@@ -53,13 +53,11 @@ from numba.core.errors import TypingError
 from numba.extending import overload, register_jitable
 
 from polhode._core import most_threads
-from polhode._numba_calls import MATRIX_ROWS, QUATERNION, motion_at, raise_error, step_of
+from polhode._numba_calls import MATRIX_ROWS, QUATERNION, raise_error, step_of
 from polhode._step import step
-from polhode.frb import frb_step, quat_step
 from polhode.integrators.table import methods, unknown_name
-from polhode.motion.torque_free import TorqueFreeMotion
 
-__all__ = ["motion", "to_body", "to_space"]
+__all__ = ["to_body", "to_space"]
 
 _NO_THREADS = f"threads must be None, -1 (all cores) or 1 ... {most_threads}"
 
@@ -233,22 +231,21 @@ def _check_out(out, m_axes, q_axes):
         )
 
 
-def _bodies(inertia, m, q, form=None):
-    """How to read bodies of these types; `form` is that of q where it is fixed.
-
-    Returns whether there is a batch, the stride of the moments, the form of q and a compiled
-    function that returns the arrays and the number of bodies.
-    """
+@overload(step, prefer_literal=True)
+def _overload_step(inertia, m, q, h, method="exact", n_steps=1, out=None, threads=None):
+    name = _name(method)
+    _check_whole("n_steps", n_steps)
     m_axes = _axes("m", m, 1, 2)
-    each = m_axes - 1
+    each = m_axes - 1  # 1 for a batch
     own = _axes("inertia", inertia, *range(1, m_axes + 1)) - 1
-    forms = {QUATERNION: m_axes, MATRIX_ROWS: m_axes + 1}
-    q_axes = _axes("q", q, *(forms.values() if form is None else [forms[form]]))
-    matrix = q_axes > m_axes
-    last = 3 if matrix else 4
+    matrix = _axes("q", q, m_axes, m_axes + 1) > m_axes
+    _axes("h", h, *range(each + 1))
+    _check_out(out, m_axes, m_axes + matrix)
+    new = _is_none(out)  # then numba leaves the other branch out, which takes it long to compile
+    last, stride, attitude = 3 if matrix else 4, 3 * own, MATRIX_ROWS if matrix else QUATERNION
 
-    def checked(inertia, m, q):
-        I_, m_, q_ = _doubles(inertia), _doubles(m), _doubles(q)
+    def stepped(inertia, m, q, h, method="exact", n_steps=1, out=None, threads=None):
+        I_, m_, q_, h_ = _doubles(inertia), _doubles(m), _doubles(q), _doubles(h)
         n = m_.shape[0] if each else 1
         if I_.shape[-1] != 3 or (own and I_.shape[0] != n):
             raise ValueError("inertia must have shape (3,) or, as m, (n, 3)")
@@ -256,23 +253,6 @@ def _bodies(inertia, m, q, form=None):
             raise ValueError("m must have shape (3,) or (n, 3)")
         if q_.shape[-1] != last or (matrix and q_.shape[-2] != 3) or (each and q_.shape[0] != n):
             raise ValueError("q must have shape (4,) or (3, 3), or (n, 4) or (n, 3, 3) with n of m")
-        return I_, m_, q_, n
-
-    attitude = MATRIX_ROWS if matrix else QUATERNION
-    return each, 3 * own, attitude, register_jitable(checked)
-
-
-def _steps(inertia, m, q, h, n_steps, out, name, form=None):
-    """A step of method `name` for these types."""
-    _check_whole("n_steps", n_steps)
-    each, stride, attitude, checked = _bodies(inertia, m, q, form)
-    _axes("h", h, *range(each + 1))
-    _check_out(out, 1 + each, 1 + each + attitude)
-    new = _is_none(out)  # then numba leaves the other branch out, which takes it long to compile
-
-    def stepped(inertia, m, q, h, n_steps, out, threads):
-        I_, m_, q_, n = checked(inertia, m, q)
-        h_ = _doubles(h)
         if _length(h_, n) != n:
             raise ValueError("h must be a number or have shape (n,) with n of m")
         m_out, q_out = _targets(out, m_, q_)
@@ -295,76 +275,4 @@ def _steps(inertia, m, q, h, n_steps, out, name, form=None):
             raise_error(status)
         return m_out, q_out
 
-    return register_jitable(stepped)
-
-
-@overload(step, prefer_literal=True)
-def _overload_step(inertia, m, q, h, method="exact", n_steps=1, out=None, threads=None):
-    stepped = _steps(inertia, m, q, h, n_steps, out, _name(method))
-
-    def of_step(inertia, m, q, h, method="exact", n_steps=1, out=None, threads=None):
-        return stepped(inertia, m, q, h, n_steps, out, threads)
-
-    return of_step
-
-
-@overload(quat_step)
-def _overload_quat_step(inertia, m, q, h, n_steps=1, out=None, threads=None):
-    stepped = _steps(inertia, m, q, h, n_steps, out, "frb", QUATERNION)
-    return lambda inertia, m, q, h, n_steps=1, out=None, threads=None: stepped(
-        inertia, m, q, h, n_steps, out, threads
-    )
-
-
-@overload(frb_step)
-def _overload_frb_step(inertia, m, Q, h, n_steps=1, out=None, threads=None):
-    stepped = _steps(inertia, m, Q, h, n_steps, out, "frb", MATRIX_ROWS)
-    return lambda inertia, m, Q, h, n_steps=1, out=None, threads=None: stepped(
-        inertia, m, Q, h, n_steps, out, threads
-    )
-
-
-def motion(inertia, m0, q0, t, threads=None):
-    """Torque-free motion in closed form, in compiled code and in Python.
-
-    Parameters
-    ----------
-    inertia, m0, q0 : array
-        As `TorqueFreeMotion` takes them, of one body or of n bodies, see above.
-    t : array, shape (k,)
-        Times, the same for all bodies.
-    threads : int, optional
-        As in `step`.
-
-    Returns
-    -------
-    m, q : ndarray, shape (k, ...)
-        As of `TorqueFreeMotion`, which also says the errors. Its constants are set up in each call.
-
-    Examples
-    --------
-    >>> import polhode.numba
-    >>> m, q = polhode.numba.motion([1.0, 2.0, 3.0], [0.0, 0.0, 3.0], np.eye(3), [0.0, np.pi])
-    >>> m.shape, q.shape
-    ((2, 3), (2, 3, 3))
-    """
-    free = TorqueFreeMotion(inertia, m0, q0)
-    return free(np.reshape(t, (-1, *(1 for _ in free.shape))), threads=threads)
-
-
-@overload(motion)
-def _overload_motion(inertia, m0, q0, t, threads=None):
-    _, stride, attitude, checked = _bodies(inertia, m0, q0)
-    _axes("t", t, 1)
-
-    def at(inertia, m0, q0, t, threads=None):
-        I_, m_, q_, n = checked(inertia, m0, q0)
-        t_ = _doubles(t)
-        m_out, q_out = np.empty((len(t_), *m_.shape)), np.empty((len(t_), *q_.shape))
-        cores = _threads(threads)
-        status = motion_at(n, I_, stride, m_, q_, attitude, len(t_), t_, cores, m_out, q_out)
-        if status != 0:
-            raise_error(status)
-        return m_out, q_out
-
-    return at
+    return stepped

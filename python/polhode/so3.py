@@ -93,18 +93,9 @@ def to_quaternion(Q: AttitudeLike, *, out: Array | None = None) -> Array:
 
 
 def multiply(p: AttitudeLike, q: AttitudeLike, *, out: Array | None = None) -> Array:
-    """Hamilton product of two quaternions.
+    """Hamilton product (..., 4) of two quaternions (..., 4) of any size: first `q`, then `p`.
 
-    Parameters
-    ----------
-    p, q : array_like, shape (..., 4)
-        Quaternions, scalar first, of any size. They broadcast together.
-
-    Returns
-    -------
-    pq : ndarray, shape (..., 4)
-        ``p q``, not normalised: as a rotation, first `q`, then `p`. Components within 2 eps ``|p|
-        |q|``; ``multiply(p, (1, 0, 0, 0))`` is `p`.
+    It is not normalised. Components within 2 eps ``|p| |q|``; ``multiply(p, (1, 0, 0, 0))`` is `p`.
 
     Examples
     --------
@@ -118,19 +109,7 @@ def multiply(p: AttitudeLike, q: AttitudeLike, *, out: Array | None = None) -> A
 
 
 def conjugate(q: AttitudeLike, *, out: Array | None = None) -> Array:
-    """Conjugate of a quaternion, the inverse rotation.
-
-    Parameters
-    ----------
-    q : array_like, shape (..., 4)
-        Quaternion, scalar first, of any size.
-
-    Returns
-    -------
-    q_conjugate : ndarray, shape (..., 4)
-        ``(w, -x, -y, -z)``, exact. For a unit quaternion it takes space components to body
-        components.
-    """
+    """Conjugate ``(w, -x, -y, -z)`` of quaternions (..., 4), exact; of unit ones the inverse."""
     return _placed(_core.so3_conjugate(_quaternion("q", q)), out)
 
 
@@ -218,18 +197,7 @@ def log(q: AttitudeLike, *, shortest: bool = False, out: Array | None = None) ->
 
 
 def normalize(q: AttitudeLike, *, out: Array | None = None) -> Array:
-    """Unit quaternion ``q / |q|``.
-
-    Parameters
-    ----------
-    q : array_like, shape (..., 4)
-        Quaternion, scalar first, of any size but zero.
-
-    Returns
-    -------
-    q_unit : ndarray, shape (..., 4)
-        The unit quaternion, with the sign of `q`; components within 2 eps.
-    """
+    """Unit quaternions ``q / |q|`` of quaternions (..., 4) of any size but zero, within 2 eps."""
     return _apply(_core.so3_normalize, 1, out, q=_quaternion("q", q))
 
 

@@ -170,35 +170,6 @@ def test_what_cannot_be_compiled_is_named() -> None:
         strided(fixed, Q)
 
 
-def test_routines_of_the_report() -> None:
-    @numba.njit
-    def two(inertia, m, q, Q, h):
-        return ph.quat_step(inertia, m, q, h), ph.frb_step(inertia, m, Q, h, n_steps=2)
-
-    got = two(INERTIA, M, Q, MATRICES, 0.3)
-    want = ph.quat_step(INERTIA, M, Q, 0.3), ph.frb_step(INERTIA, M, MATRICES, 0.3, n_steps=2)
-    for x, y in zip(got, want, strict=True):
-        same(x[0], y[0])
-        same(x[1], y[1])
-
-
-@pytest.mark.parametrize("n", [None, 9])
-def test_motion(n: int | None) -> None:
-    @numba.njit
-    def at(inertia, m0, q0, t):
-        return polhode_numba.motion(inertia, m0, q0, t)
-
-    t = np.linspace(-5.0, 1e3, 7)
-    arguments = (INERTIA, M[0], MATRICES[0]) if n is None else (INERTIA, M, Q)
-    free = ph.TorqueFreeMotion(*arguments)
-    want = free(t if n is None else t[:, None])
-    for got in (at(*arguments, t), polhode_numba.motion(*arguments, t)):
-        for x, y in zip(got, want, strict=True):
-            same(x, y)
-    with pytest.raises(ValueError, match=r"inertia = \[-1\.0, 1\.0, 1\.0\]: a moment"):
-        at(np.array([-1.0, 1.0, 1.0]), *arguments[1:], t)
-
-
 PROGRAM = """
 import numba
 import numpy as np

@@ -65,7 +65,7 @@ struct BodyType<Kernel, T> {
 template <class Kernel, class T>
 using BodyOf = typename BodyType<Kernel, T>::type;
 
-/// One step in the user's axes.  The axes are sorted for the kernel, unless it declares
+/// One step, axes in the given order.  They are sorted for the kernel, unless it declares
 /// `user_axes`.
 template <class Kernel, class T>
 POLHODE_INLINE FreeStep<T> advance_usual(const Kernel& kernel,

@@ -23,7 +23,7 @@
 ///
 /// - `template <class T> using Body`: the constants of a body that `step` takes in place of an
 ///   Inertia<T>, made from one before the steps of a body (in a splitting: of each flow).
-/// - `static constexpr bool user_axes = true`: m is given along the axes of the user.
+/// - `static constexpr bool user_axes = true`: m comes along the axes in the given order.
 /// - `bool may_lack_root() const`: it solves equations, and a step is NaN where it finds no root.
 /// - `static constexpr int starting, carried`: it is a multistep method (multistep/multistep.hpp).
 ///

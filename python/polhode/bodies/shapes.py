@@ -14,18 +14,17 @@ from polhode._arrays import Array
 from polhode.bodies.inertia import power_of_two
 
 
-def masses(mass: ArrayLike) -> Array:
+def masses(mass: ArrayLike, name: str = "mass") -> Array:
     """Positive masses."""
-    values = _arrays.components("mass", mass)
-    _arrays.refuse("mass", values, ~((values > 0.0) & np.isfinite(values)), 0, "not positive")
+    values = _arrays.components(name, mass)
+    _arrays.refuse(name, values, ~((values > 0.0) & np.isfinite(values)), 0, "not positive")
     return values
 
 
 def sizes(name: str, value: ArrayLike, *core: int) -> Array:
     """Lengths, which may be zero."""
     values = _arrays.components(name, value, *core)
-    bad = ~((values >= 0.0) & np.isfinite(values))
-    _arrays.refuse(name, values, bad.any(axis=-1) if core else bad, len(core), "not a length")
+    _arrays.refuse(name, values, ~((values >= 0.0) & np.isfinite(values)), 0, "not a length")
     return values
 
 
@@ -76,9 +75,7 @@ def of_mesh(
     _arrays.refuse("faces", corners, outside.any(axis=-1), 1, why)
     if not shell:
         _check_closed(points, corners.astype(np.int64))
-    weight = _arrays.components("density", density)
-    bad = ~((weight > 0.0) & np.isfinite(weight))
-    _arrays.refuse("density", weight, bad, 0, "not positive")
+    weight = masses(density, "density")
     _arrays.broadcast({"vertices": points.shape[:-2], "density": weight.shape})
     # A power of two out of the way of squares; triangles as (..., 3 corners, 3 axes, F).
     length = power_of_two(np.abs(points).max(axis=(-2, -1), initial=0.0))

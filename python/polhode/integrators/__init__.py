@@ -1,1 +1,1 @@
-"""The methods, their options, the splitting schemes, Runge-Kutta tableaus and operation counts."""
+"""What a run chooses from: methods and options, splittings, tableaus; their operation counts."""

@@ -38,14 +38,13 @@ class MuntheKaas:
         arrays = {k: _arrays.real_array(k, x).astype(np.float64) for k, x in given.items()}
         matrix, weights, nodes = arrays.values()
         s = weights.size
-        if s == 0 or weights.ndim != 1 or matrix.shape != (s, s) or nodes.shape != (s,):
+        if s == 0 or [x.shape for x in arrays.values()] != [(s, s), (s,), (s,)]:
             raise ValueError(
                 "a tableau has a of shape (s, s), b and c of shape (s,), s at least 1, not "
                 f"{matrix.shape}, {weights.shape} and {nodes.shape}"
             )
         for name, array in arrays.items():
-            if not np.isfinite(array).all():
-                raise ValueError(f"{name} must be finite")
+            _arrays.refuse(name, array, ~np.isfinite(array), 0, "must be finite")
         implicit = bool(np.triu(matrix).any())
         most = MOST_IMPLICIT if implicit else MOST_EXPLICIT
         if s > most:
