@@ -102,12 +102,10 @@ def attitude_from_rate(
     body, `step` with a method "magnus..." does the same and computes the rates at the nodes. NaN or
     infinity in one body's omega or h makes only that body NaN.
 
-    With `t` the error is of the given order in the longest interval. Inside the log the polynomial
-    takes as many stamps on both sides of an interval; near the ends, those that there are. If the
-    direction of `omega` is fixed, increments have no error but rounding, about 4 eps of the turn in
-    an interval. A NaN in a row makes the attitudes of its body NaN from the first interval that
-    takes this row; order 1 does not take the last row. Rounded stamps are rounded times: subtract
-    the first stamp before you convert integers to seconds.
+    With `t` the error is of the given order in the longest interval; increments about a fixed
+    direction have no error but rounding, about 4 eps of the turn in an interval. A NaN in a row
+    makes the attitudes of its body NaN from the first interval that takes this row; order 1 does
+    not take the last row.
 
     Examples
     --------
@@ -117,15 +115,6 @@ def attitude_from_rate(
     >>> rate = lambda t: [0.0, 0.0, 2 * t]
     >>> ph.attitude_from_rate(rate, [1.0, 0.0, 0.0, 0.0], np.sqrt(np.pi / 2)).round(6)
     array([0.707107, 0.      , 0.      , 0.707107])
-
-    The same rate as a log with uneven stamps:
-
-    >>> t = np.sqrt(np.pi / 2) * np.array([0.0, 0.3, 0.4, 0.8, 1.0])
-    >>> log = [rate(stamp) for stamp in t]
-    >>> ph.attitude_from_rate(log, [1.0, 0.0, 0.0, 0.0], t=t, save_every=2).round(6)
-    array([[1.      , 0.      , 0.      , 0.      ],
-           [0.992115, 0.      , 0.      , 0.125333],
-           [0.707107, 0.      , 0.      , 0.707107]])
     """
     order = _arrays.whole("order", order)
     attitude = _arrays.attitude_operand("q0", q0)

@@ -65,28 +65,8 @@ class Compiled(UserDefined):
     -----
     The function runs without the GIL. Bodies whose torque is NaN become NaN.
     ``integrate(torque=f)`` also accepts the function directly, without `Compiled`. It is best to
-    write a numba function as one loop over i, which the compiler then vectorises.
-
-    Examples
-    --------
-    With numba, a top of weight 0.1 along the third axis of space::
-
-        from numba import carray, cfunc, types as ty
-
-        array = ty.CPointer(ty.float64)
-
-
-        @cfunc(ty.void(ty.int64, ty.int64, ty.int64, ty.float64, array, array, array, ty.voidptr))
-        def top(n, first, stride, t, m, attitude, torque, user_data):
-            q = carray(attitude, (4, stride))
-            f = carray(torque, (3, stride))
-            for i in range(n):
-                f[0, i] = 0.2 * (q[2, i] * q[3, i] + q[0, i] * q[1, i])
-                f[1, i] = -0.2 * (q[1, i] * q[3, i] - q[0, i] * q[2, i])
-                f[2, i] = 0.0
-
-
-        traj = ph.integrate(inertia, m0, q0, 0.01, 1000, torque=top)
+    write a numba function as one loop over i, which the compiler then vectorises; the manual has an
+    example among the neighbours.
     """
 
     in_core = True

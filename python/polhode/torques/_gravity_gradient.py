@@ -167,13 +167,6 @@ class GravityGradient(Tabulated, ModelOfInertia):
             satellite at t = 0, in radians, in the space frame.
         **inertia : Any
             `inertia` or `tensor`.
-
-        Examples
-        --------
-        >>> import polhode as ph
-        >>> gradient = ph.torques.GravityGradient.circular(3.986004418e14, 6.878e6, 0.9)
-        >>> round(float(gradient.mean_motion), 7)
-        0.0011068
         """
         given = {"mu": mu, "radius": radius, "inclination": inclination, "raan": raan}
         given["argument_of_latitude"] = argument_of_latitude

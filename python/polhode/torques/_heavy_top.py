@@ -57,17 +57,6 @@ class LagrangeTop(Model):
     are equal, that of m. Source: [Krysl07] Secs. 5.2 and 5.3; both tops there have weight 20 and
     moments (5, 5, 1); the slow one starts at omega = (0, 0, 5), turned by 0.05 about axis 1, the
     fast one at (0, 0, 50), turned by 0.3.
-
-    Examples
-    --------
-    The slow top:
-
-    >>> import numpy as np, polhode as ph
-    >>> q0 = ph.so3.exp([0.05, 0.0, 0.0])
-    >>> top = ph.torques.LagrangeTop()
-    >>> traj = ph.integrate([5, 5, 1], [0, 0, 5], q0, 0.01, 2000, torque=top, save_every=2000)
-    >>> bool(abs(traj.energy()[-1] - 32.475) < 1e-3)
-    True
     """
 
     def __init__(self, weight: ArrayLike = 20.0) -> None:
