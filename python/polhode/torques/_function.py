@@ -221,7 +221,8 @@ def _places(f: Callable[..., Any], names: Sequence[Any] | None) -> tuple[int, ..
         bound = f.keywords if isinstance(f, functools.partial) else {}
         for each in parameters:
             if each.kind is each.KEYWORD_ONLY and each.name in ARGUMENTS and each.name not in bound:
-                raise TypeError(f"{who} takes {each.name!r} by name only: it is called by position")
+                advice = f"set {', '.join(bound)} by position, or last" if bound else "drop the *"
+                raise TypeError(f"{who} takes {each.name!r} by name only: {advice}")
         names = [
             each.name
             for each in parameters
