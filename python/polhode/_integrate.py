@@ -211,23 +211,16 @@ def integrate(
     up to 1000 times per step, and find solutions as in `step`. Sources: [Buss01], [Krysl07] Sec. 3
     and, for the iteration, [Bro65].
 
-    Events are looked for at the ends of each step: a zero is found where the sign of the function
-    differs; two zeros within a step are not seen. It is located to rounding by steps of any length
-    from the start of the step. A zero at the start of the run is not an event. After a terminal
-    event a body is NaN in later saves; when all have ended the run stops, and the last state is
-    the one then, with NaN for bodies that ended before.
+    Events are located to rounding, where the sign of the function differs between the ends of a
+    step: two zeros within a step are not seen. After a terminal event a body is NaN in later saves.
 
     Adaptive steps are the method of Dormand and Prince with the error estimate of [HNW93] Sec.
     II.5: the error of a step is at most ``atol[0] + rtol |m|`` in m and ``atol[1] + rtol`` in q.
-    Errors of steps add up, so the error at the end is larger. Each body has its own steps, unless
-    the torque is a function in Python or a compiled one that may depend on other bodies: then all
-    have the same steps, and results depend on the other bodies within the tolerance. A body whose
-    steps become too short to change the time is NaN from there.
+    Errors of steps add up, so the error at the end is larger. A body whose steps become too short
+    to change the time is NaN from there.
 
-    With a splitting the target of ``energy_correction`` is, in each free flow, the energy with
-    which it begins. In direct integration it changes by the work of the torque; a step whose work
-    is a tenth of the energy or more is not corrected. The order stays the same, but the error of
-    the work changes the attitude, which the page of the correction compares.
+    The manual says more: "Trajectories" of events and adaptive steps, "Energy correction" of its
+    target under a torque.
 
     Examples
     --------

@@ -155,13 +155,9 @@ class Trajectory:
         Notes
         -----
         From the last saved state at or before a time the bodies take the steps of the integration,
-        the last of them shorter, so that the result has the order of the scheme and is as exact as
-        the saves. At the end of a step it is the state of the integration itself, up to rounding in
-        a run that is `compensated` or corrects the energy. A multistep method starts anew from the
-        save, with equal steps. With ``save_every=k`` a time takes up to k steps. A torque in Python
-        is evaluated for the whole batch at each time. Of adaptive steps the times must be the same
-        for all bodies; they are reached in their order, so that the result depends on the others
-        within the tolerance.
+        the last of them shorter, so that the result has the order of the scheme. With
+        ``save_every=k`` a time takes up to k steps. A torque in Python is evaluated for the whole
+        batch at each time. Of adaptive steps the times must be the same for all bodies.
 
         Examples
         --------
