@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from polhode import _arrays, _core, so3
 from polhode._arrays import Array, AttitudeLike
@@ -147,7 +147,7 @@ def attitude_from_rate(
         rates = _rates(omega, float(step), count, order, _arrays.one_number("t0", t0))
         batch: tuple[int, ...] = ()
     else:
-        samples = _sampled(omega, count, order)
+        samples = _table(omega, (count, order // 2), "n_steps, order/2").astype(np.float64)
         rates = map(list, samples)
         batch = samples.shape[2:-1]
     for nodes in rates:
@@ -172,15 +172,16 @@ def _rates(
         yield [_arrays.components("omega(t)", omega(t0 + (n + c) * h), 3) for c in nodes]
 
 
-def _sampled(omega: ArrayLike, count: int, order: int) -> Array:
-    samples = _arrays.real_array("omega", omega)
-    expected = (count, order // 2)
-    if samples.ndim < 3 or samples.shape[-1] != 3 or samples.shape[:2] != expected:
+def _table(omega: ArrayLike, first: tuple[int, ...], what: str) -> NDArray[Any]:
+    """An array of rates whose first axes are these, the axes `what`."""
+    table = _arrays.real_array("omega", omega)
+    n = len(first)
+    if table.ndim <= n or table.shape[-1] != 3 or table.shape[:n] != first:
+        expected = ", ".join(map(str, first))
         raise ValueError(
-            f"omega must have shape (n_steps, order/2, ..., 3) = ({count}, {order // 2}, ..., 3), "
-            f"not {samples.shape}"
+            f"omega must have shape ({what}, ..., 3) = ({expected}, ..., 3), not {table.shape}"
         )
-    return samples.astype(np.float64, copy=False)
+    return table
 
 
 def _unit(q: Array, shape: tuple[int, ...]) -> Any:
@@ -217,21 +218,16 @@ def _path(
 ) -> Array:
     """Attitudes at the stamps: turns of the intervals, accumulated."""
     count = len(stamps) - 1
-    turns, rows, shape = _SAMPLES, count + 1, "(T, ..., 3)"
+    turns, rows, shape = _SAMPLES, count + 1, "T"
     if increments:
-        turns, rows, shape = _INCREMENTS, count, "(T - 1, ..., 3)"
+        turns, rows, shape = _INCREMENTS, count, "T - 1"
     if order not in turns:
         *others, last = turns
         allowed = f"{', '.join(map(str, others))} or {last}"
         raise ValueError(f"order must be {allowed} with t and increments={increments}, not {order}")
     if callable(omega):
         raise TypeError("omega must be an array where stamps t are given, not a function")
-    table = _arrays.real_array("omega", omega)
-    if table.ndim < 2 or table.shape[-1] != 3 or len(table) != rows:
-        raise ValueError(
-            f"omega must have shape {shape} with T = {count + 1} stamps and increments="
-            f"{increments}, not {table.shape}"
-        )
+    table = _table(omega, (rows,), shape)
     width = order - increments
     if count > 0 and rows < width:
         raise ValueError(f"order {order} combines {width} rows of omega, which has {rows}")
