@@ -366,17 +366,23 @@ class MassProperties:
 
     def _place(self, mass: ArrayLike | None, centre: ArrayLike | None) -> None:
         """Mass and centre, for all bodies."""
-        self._central = None
-        place = np.zeros(3) if centre is None else _arrays.components("centre", centre, 3)
-        _arrays.refuse("centre", place, ~np.isfinite(place).all(axis=-1), 1, "not finite")
-        known = None if mass is None else shapes.masses(mass)
-        batches = {"bodies": self.shape, "centre": place.shape[:-1]}
-        batches["mass"] = () if known is None else known.shape
-        if _arrays.broadcast(batches) != self.shape:
+        self._central = self._mass = None
+        self._centre = np.zeros((*self.shape, 3))
+        batches = {"bodies": self.shape}
+        if centre is not None:
+            place = _arrays.components("centre", centre, 3)
+            _arrays.refuse("centre", place, ~np.isfinite(place).all(axis=-1), 1, "not finite")
+            batches["centre"] = place.shape[:-1]
+        if mass is not None:
+            known = shapes.masses(mass)
+            batches["mass"] = known.shape
+        if len(batches) > 1 and _arrays.broadcast(batches) != self.shape:
             raise ValueError(f"mass and centre are for more bodies than the tensors: {batches}")
-        self._centre = np.broadcast_to(place, (*self.shape, 3)).copy()
+        if centre is not None:
+            self._centre[...] = place
+        if mass is not None:
+            self._mass = np.broadcast_to(known, self.shape).copy()
         self._centre.flags.writeable = False
-        self._mass = None if known is None else np.broadcast_to(known, self.shape).copy()
 
     def _known_mass(self) -> Array:
         if self._mass is None:

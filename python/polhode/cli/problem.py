@@ -71,7 +71,7 @@ def _arguments(table: dict[str, Any], driver: str) -> dict[str, Any]:
     if driver == "example2" and "Q0" in given:
         q0 = ph.so3.to_quaternion(given["Q0"])
     h = float(given.get("h", given["t_end"]))
-    arguments = {"inertia": given["inertia"], "m0": given["m0"], "q0": q0, "h": h}
+    arguments: dict[str, Any] = {"inertia": given["inertia"], "m0": given["m0"], "q0": q0, "h": h}
     arguments["n_steps"] = _step_count(float(given["t_end"]), h)
     arguments["method"] = "exact" if heavy_top else "frb"
     if heavy_top:

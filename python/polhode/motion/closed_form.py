@@ -112,7 +112,7 @@ class ClosedForm:
         core = self._q0.shape[self._q0.ndim - (1 if self._q0.shape[-1] == 4 else 2) :]
         results = _arrays.outputs(out, [("m", (*shape, 3)), ("q", shape + core)])
         times = np.array(times, np.float64)  # a copy: `out` may be the times
-        done = _core.motion_at(*self._bodies(), times, *results, cores)
+        done = _core.motion_at(*self._bodies(), times, results[0], results[1], cores)
         if done is None:  # outputs that the core cannot reach, such as fields of a packed record
             done = _core.motion_at(*self._bodies(), times, None, None, cores)
             for target, values in zip(results, done[:2], strict=True):
