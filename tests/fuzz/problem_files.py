@@ -142,7 +142,7 @@ def key(rng: Generator) -> str:
     if kind == 1:
         return ".".join(["a"] * int(rng.integers(2, 300)))
     if kind == 2:
-        return pick(rng, problem.FIELDS) + pick(rng, (".x", "1", " ", '."y"'))
+        return pick(rng, tuple(problem.FIELDS)) + pick(rng, (".x", "1", " ", '."y"'))
     return pick(rng, ("inertial", "M0", "q", "steps", *problem.FIELDS))
 
 

@@ -224,7 +224,7 @@ def test_the_file_that_the_faults_start_from_is_good(capsys, tmp_path):
         ("t_end = 5.0", "t_end = 5e11", "t_end"),
         ("t_end = 5.0", "t_end = 5.0\nQ0 = 1", "Q0"),
         ("t_end = 5.0", "t_end = 5.0\na = [0.5]", "a"),
-        ("t_end = 5.0", "t_end = 5.0\na = [0.5]\nb = [0.9]", "b"),
+        ("t_end = 5.0", "t_end = 5.0\na = [0.5]\nb = [0.9]", "a"),
         ("t_end = 5.0", "t_end = 5.0\na = [0.4]\nb = [1.0]", "a"),
         (
             "t_end = 5.0",
