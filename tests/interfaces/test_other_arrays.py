@@ -116,27 +116,19 @@ def test_scipy_is_not_imported() -> None:
 class Foreign:
     """An array of another library: only DLPack, unless `__array__` is added."""
 
-    requires_grad = False
-
-    def __init__(self, data: Any, device: tuple[int, int] = (1, 0)) -> None:
-        self.data, self.device = np.array(data, np.float64), device
+    def __init__(self, data: Any) -> None:
+        self.data = np.array(data, np.float64)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self.device
+        return 1, 0
 
     def __dlpack__(self, **options: Any) -> Any:
-        assert self.device[0] == 1
         return self.data.__dlpack__(**options)
 
 
 class ForeignArray(Foreign):
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         return self.data
-
-
-class InPieces(ForeignArray):
-    def __dlpack_device__(self) -> tuple[int, int]:
-        raise ValueError("in several pieces")
 
 
 CALLS: dict[str, Any] = {
@@ -163,8 +155,7 @@ def jax_array(x: Any) -> Any:
 
 
 KINDS = {
-    "DLPack": Foreign, "__array__": ForeignArray, "in pieces": InPieces,
-    "pinned": lambda x: ForeignArray(x, (3, 0)), "managed": lambda x: ForeignArray(x, (13, 1)),
+    "DLPack": Foreign, "__array__": ForeignArray,
     "torch": torch_tensor, "jax": jax_array,
 }  # fmt: skip
 
@@ -175,26 +166,9 @@ def test_arrays_of_other_libraries(name: str, kind: str) -> None:
     all_same(CALLS[name](KINDS[kind]), CALLS[name](np.array))
 
 
-@pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize(
-    ("device", "text"),
-    [((2, 1), r"CUDA \(number 1\)"), ((8, 0), "Metal"), ((99, 0), "device type 99")],
-)
-def test_other_devices_are_refused_by_name(name: str, device: Any, text: str) -> None:
-    with pytest.raises(TypeError, match=rf"{name} is an array in the memory of {text}.*copy it"):
-        CALLS[name](lambda x: ForeignArray(x, device))
-
-
-def test_a_tensor_that_requires_a_gradient_is_refused() -> None:
-    tensor = ForeignArray(M)
-    tensor.requires_grad = True
-    with pytest.raises(TypeError, match=r"m requires a gradient.*m\.detach\(\)"):
-        ph.step(INERTIA, tensor, Q, 0.1)
-
-
 def test_torch_tensor_with_a_gradient_and_in_place() -> None:
     torch = pytest.importorskip("torch")
-    with pytest.raises(TypeError, match="m requires a gradient"):
+    with pytest.raises(RuntimeError, match="requires grad"):  # of PyTorch
         ph.step(INERTIA, torch.tensor(M, requires_grad=True), Q, 0.1)
     m, q = torch.tensor(M), torch.tensor(Q)
     want = ph.step(INERTIA, M, Q, 0.1)
