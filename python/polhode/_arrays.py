@@ -61,7 +61,7 @@ def real_array(name: str, value: ArrayLike) -> NDArray[Any]:
     if type(value) is not np.ndarray:
         refuse_units(name, value)
         if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
-            value = np.from_dlpack(value)
+            value = np.from_dlpack(value)  # type: ignore[arg-type]
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise TypeError(f"{name} is a masked array: masked values are not supported")
     try:

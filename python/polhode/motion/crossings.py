@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from polhode import _arrays, _core
-from polhode._arrays import Array
+from polhode._arrays import Array, Operand
 from polhode._axes import to_body, to_space
 from polhode.motion.nutation import PERMANENT, SPHERE, extremes
 
@@ -32,32 +32,25 @@ def times(
     """See `TorqueFreeMotion.crossings`."""
     if direction not in (-1, 0, 1):
         raise ValueError(f"direction must be -1, 0 or 1, not {direction!r}")
-    numbers = {
-        name: _arrays.components(name, value)
-        for name, value in (("t0", t0), ("t1", t1), ("level", level))
-    }
-    vectors = {"body": _arrays.components("body", body, 3)}
-    if space is not None:
-        vectors["space"] = _arrays.components("space", space, 3)
-    for name in ("t0", "t1"):
-        _arrays.refuse(name, numbers[name], ~np.isfinite(numbers[name]), 0, "not finite")
-    shapes = {name: value.shape for name, value in numbers.items()}
-    shapes |= {name: value.shape[:-1] for name, value in vectors.items()}
-    shape = _arrays.broadcast({**shapes, "bodies": batch})
-    numbers = {name: np.broadcast_to(value, shape).ravel() for name, value in numbers.items()}
-    _arrays.refuse("t1", numbers["t1"], numbers["t1"] < numbers["t0"], 0, "less than t0")
+    given = [Operand("t0", t0), Operand("t1", t1), Operand("level", level)]
+    given += [Operand("body", body, 3)]
+    given += [] if space is None else [Operand("space", space, 3)]
+    for each in given[:2]:
+        _arrays.refuse(each.name, each.array, ~np.isfinite(each.array), 0, "not finite")
+    shape = _arrays.broadcast({**{each.name: each.batch for each in given}, "bodies": batch})
 
     def rows(x: Array, core: int) -> Array:
         own = x.shape[x.ndim - core :]
         return np.array(np.broadcast_to(x, shape + own)).reshape(-1, *own)
 
+    numbers = {each.name: rows(each.doubles, len(each.core)) for each in given}
+    b, s = numbers["body"], numbers.get("space")
+    _arrays.refuse("t1", numbers["t1"], numbers["t1"] < numbers["t0"], 0, "less than t0")
     attitude_axes = 1 if bodies[2].shape[-1] == 4 else 2
     inertia, m0, q0, constants = (
         rows(x, n) for x, n in zip(bodies[:4], (1, 1, attitude_axes, 2), strict=True)
     )
     axes = None if bodies[4] is None else rows(bodies[4], 2)
-    b, s = (rows(vectors[k], 1) if k in vectors else None for k in ("body", "space"))
-    assert b is not None
     # In a unit of time near 1/|omega|, a power of two, so that squares stay in range.
     exponents = [np.frexp(np.abs(x).max(axis=-1))[1] for x in (m0, inertia)]
     unit = exponents[0] - exponents[1]

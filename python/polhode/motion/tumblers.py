@@ -146,15 +146,9 @@ def _placed(
     components = size[..., None] * np.stack([across * np.sin(psi), across * np.cos(psi), along], -1)
     np.put_along_axis(m, _cyclic(axis), components, -1)
     half, plus, minus = 0.5 * np.arctan2(across, along), 0.5 * (phi + psi), 0.5 * (phi - psi)
-    turn = np.stack(
-        [
-            np.cos(half) * np.cos(plus),
-            np.sin(half) * np.cos(minus),
-            np.sin(half) * np.sin(minus),
-            np.cos(half) * np.sin(plus),
-        ],
-        axis=-1,
-    )
+    cos, sin = np.cos(half), np.sin(half)
+    parts = cos * np.cos(plus), sin * np.cos(minus), sin * np.sin(minus), cos * np.sin(plus)
+    turn = np.stack(parts, axis=-1)
     with np.errstate(invalid="ignore"):
         direction = direction / np.abs(direction).max(axis=-1, keepdims=True)
         direction = direction / np.linalg.norm(direction, axis=-1, keepdims=True)
