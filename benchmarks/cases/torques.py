@@ -117,11 +117,14 @@ def _bodies(n: int) -> Array:
     return np.array([0.3, 0.5, 0.8]) * np.linspace(0.9, 1.1, n)[:, None]
 
 
-def _run(torque: Any, n: int, steps: int, h: float = H, splitting: str = "strang") -> Array:
+def _run(
+    torque: Any, n: int, steps: int, h: float = H, splitting: str = "strang", **options: Any
+) -> Array:
     """Momenta at the end."""
     trajectory = ph.integrate(
-        INERTIA, _bodies(n), Q0, h, steps, torque=torque, splitting=splitting, save_every=steps
-    )
+        INERTIA, _bodies(n), Q0, h, steps, torque=torque, splitting=splitting, save_every=steps,
+        **options,
+    )  # fmt: skip
     end: Array = trajectory.m[-1]
     return end
 
@@ -137,7 +140,23 @@ def _error(torque: Any, steps: int) -> float:
     return _difference(_run(torque, 4, steps), _run(torque, 4, 4 * steps, H / 4, "rkn6_14"))
 
 
-@case("torques", "Models of torques", time=STEP, units={"error": ERROR + SIXTEENTH})
+#: Runs without a torque that do more than turn bodies.
+OTHERS: dict[str, dict[str, Any]] = {
+    "none, with a mass": {"mass": 1.0},
+    "none, Thermostat": {"thermostat": ph.Thermostat(kT=1.0, gamma=0.1)},
+    "none, moments of time": {"moments": lambda t: np.asarray(INERTIA) * (1.0 + 0.01 * t)},
+}
+
+
+@case(
+    "torques",
+    "Models of torques",
+    time=STEP,
+    units={
+        "error": ERROR + SIXTEENTH,
+        "time / none": "to the flow alone, ratio of times in neighbouring windows",
+    },
+)
 def torques(run: Run) -> Iterator[Row]:
     """Strang splitting around the exact step, h = 0.1, 10,000 bodies, one thread, all in turn.
 
@@ -146,10 +165,13 @@ def torques(run: Run) -> Iterator[Row]:
     n, steps = (100, 10) if run.quick else (10_000, 100)
     every = models()
     works = {name: partial(_run, torque, n, steps) for name, torque in every.items()}
-    times = run.timer.measure(works, n * steps).times
-    for name, torque in every.items():
-        values = {"error": _error(torque, 10 if run.quick else 100)}
-        yield Row({"torque": name}, {"time": times[name]}, values=values)
+    works |= {name: partial(_run, None, n, steps, **others) for name, others in OTHERS.items()}
+    measured = run.timer.measure(works, n * steps)
+    for name in works:
+        known = name in every
+        values = {"error": _error(every[name], 10 if run.quick else 100)} if known else {}
+        ratios = {"time / none": measured.ratio(name, "none")}
+        yield Row({"torque": name}, {"time": measured.times[name]}, ratios, values)
 
 
 @case(

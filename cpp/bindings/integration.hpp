@@ -377,12 +377,16 @@ class Integration {
                 py::reinterpret_borrow<py::object>(term), m_, attitude, others_, done_, alone);
             sum_.push_back(in_python_.back().term());
         }
-        if (!in_python_.empty()) {
+        if (given_.has("moments")) {
+            moments_ = given_["moments"];
+            whole_.set_moments = set_moments;
+        }
+        if (!in_python_.empty() || whole_.set_moments != nullptr) {
             torque_.resize(static_cast<std::size_t>(6 * WholeBatch::column_length(n)));
             whole_.torque = torque_.data();
             whole_.goes_on = goes_on;
         }
-        if (!in_python_.empty() || (whole && n > SplittingProblem::block_bodies)) {
+        if (whole_.calls_back() || (whole && n > SplittingProblem::block_bodies)) {
             problem_.whole = &whole_;
         }
         int states = 0;
@@ -409,6 +413,14 @@ class Integration {
                 count, threads, whole_packs, 1, part, [&] { return watch.stops(); });
         }
     }
+    /// Moments of a function in Python.
+    static void set_moments(void* self, double t) {
+        auto& integration = *static_cast<Integration*>(self);
+        const auto now = integration.moments_(t, integration.done_).cast<Doubles>();
+        const Doubles inertia = integration.given_.array("inertia");
+        if (now.size() != inertia.size()) throw py::value_error("arrays of the wrong size");
+        std::copy_n(now.data(), now.size(), data_of(inertia));
+    }
     /// After a step of a torque in Python.
     static bool goes_on(void* self) {
         auto& integration = *static_cast<Integration*>(self);
@@ -426,6 +438,7 @@ class Integration {
     std::vector<Term> terms_;
     std::list<PythonTorque> in_python_;
     std::vector<TorqueTerm> sum_;
+    py::object moments_;
     std::ptrdiff_t done_ = 0;
     std::vector<double> axes_, torque_;
     WholeBatch whole_{share, this};

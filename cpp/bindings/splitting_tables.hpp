@@ -21,6 +21,7 @@ inline pybind11::list torque_models() {
         row["depends_on_m"] = info.depends_on_m;
         row["has_potential"] = info.has_potential;
         row["has_derivative"] = info.has_derivative;
+        row["states"] = model.states;
         list.append(row);
     }
     return list;

@@ -24,6 +24,7 @@
 #include "own_methods.hpp"
 #include "polhode/interface/calls.hpp"
 #include "polhode/splitting/schemes.hpp"
+#include "polhode/torque/kepler.hpp"
 
 namespace {
 
@@ -359,6 +360,32 @@ int polhode_integrate(int splitting,
                               m_saved,
                               q_saved});
     });
+}
+
+int polhode_orbit_state(double mu,
+                        const double position[3],
+                        const double velocity[3],
+                        double t,
+                        double position_at_t[3],
+                        double velocity_at_t[3]) {
+    return status_of([&] {
+        Vec3<double> r{position[0], position[1], position[2]},
+            v{velocity[0], velocity[1], velocity[2]};
+        require(torque::move_on_ellipse(mu, t, r, v), "the orbit is no ellipse");
+        position_at_t[0] = r.x, position_at_t[1] = r.y, position_at_t[2] = r.z;
+        velocity_at_t[0] = v.x, velocity_at_t[1] = v.y, velocity_at_t[2] = v.z;
+    });
+}
+
+void polhode_dipole_field(const double position[3],
+                          const double moment[3],
+                          double constant,
+                          double field[3]) {
+    const Vec3<double> r{position[0], position[1], position[2]}, m{moment[0], moment[1], moment[2]};
+    const double size = norm(r);
+    const Vec3<double> u = (1 / size) * r;
+    const Vec3<double> b = (constant / (size * size * size)) * ((3 * dot(m, u)) * u - m);
+    field[0] = b.x, field[1] = b.y, field[2] = b.z;
 }
 
 int polhode_function(const char* name,

@@ -141,6 +141,35 @@ enum polhode_torque_flags {
     POLHODE_INDEPENDENT = 2   /* the torque on a body depends only on this body; faster */
 };
 
+/* For torques of your own.  Components of a vector in the body frame from those in the space frame,
+ * and back; q is a unit quaternion.  out may be v. */
+static inline void polhode_to_body(const double q[4], const double v[3], double out[3]) {
+    const double a = 2 * (v[1] * q[3] - v[2] * q[2]), b = 2 * (v[2] * q[1] - v[0] * q[3]),
+                 c = 2 * (v[0] * q[2] - v[1] * q[1]);
+    const double x = v[0] + (q[0] * a + (b * q[3] - c * q[2])),
+                 y = v[1] + (q[0] * b + (c * q[1] - a * q[3])),
+                 z = v[2] + (q[0] * c + (a * q[2] - b * q[1]));
+    out[0] = x, out[1] = y, out[2] = z;
+}
+static inline void polhode_to_space(const double q[4], const double v[3], double out[3]) {
+    const double back[4] = {q[0], -q[1], -q[2], -q[3]};
+    polhode_to_body(back, v, out);
+}
+/* Position and velocity at time t on the Kepler ellipse through those at t = 0, around a point mass
+ * of gravitational parameter mu; see polhode.torques.Orbit in Python. */
+POLHODE_FUNCTION int polhode_orbit_state(double mu,
+                                         const double position[3],
+                                         const double velocity[3],
+                                         double t,
+                                         double position_at_t[3],
+                                         double velocity_at_t[3]);
+/* constant (3 (moment . u) u - moment)/r^3, the field of a dipole at the position r u from it; SI:
+ * constant = 1e-7 for a magnetic one.  Not finite at r = 0. */
+POLHODE_FUNCTION void polhode_dipole_field(const double position[3],
+                                           const double moment[3],
+                                           double constant,
+                                           double field[3]);
+
 /* n_steps steps of a splitting method: free motion by `method`, kicks by `torque` (NULL: none).
  *
  * m and q are the state at time t0 and become the state at the end.  torque_flags is 0 or a sum of

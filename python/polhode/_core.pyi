@@ -102,7 +102,9 @@ class Integration:
     processor: of a processed scheme, the same
     terms: of the torque: models as tuples, others as functions (order, t, m, attitude) -> (bodies, 3)
         with depends_on_m, has_modified, is_given
-    inertia (bodies, 3) or (3,); m (bodies, 3), attitude (bodies, 4): the state, changed in place
+    inertia (bodies, 3) or (3,); moments: None, or a function (t, step) -> (bodies, 3) that is called
+        before each flow and sets inertia (bodies, 3)
+    m (bodies, 3), attitude (bodies, 4): the state, changed in place
     matrix: whether attitudes are (bodies, 3, 3)
     axes: principal axes in the columns, in the body axes, (3, 3) or (bodies, 3, 3); None: the
         same axes. The state before the first step, saves and torques are in the body axes, the

@@ -14,6 +14,7 @@ from polhode.integration import adaptive, loop
 from polhode.integration.arguments import settings_of
 from polhode.integration.events import Event
 from polhode.integration.loop import Callback
+from polhode.integration.moments import Moments, varying_settings
 from polhode.integration.observed import observer
 from polhode.integration.prepared import at_once
 from polhode.integration.state import Settings, State
@@ -40,6 +41,7 @@ def integrate(
     p0: ArrayLike | None = None,
     state0: ArrayLike | None = None,
     thermostat: Thermostat | None = None,
+    moments: Moments | None = None,
     torque: TorqueLike = None,
     splitting: str | Splitting | Sequence[Sequence[float]] | None = "strang",
     method: str | MuntheKaas = "exact",
@@ -93,6 +95,10 @@ def integrate(
         Runge-Kutta method in others.
     thermostat : Thermostat, optional
         A heat bath.
+    moments : callable, optional
+        Principal moments that vary in time, along constant principal axes: ``moments(t) -> (...,
+        3)``, those of each body or (3,) for all; `inertia` are those at `t0`. Between kicks the
+        angular momentum in space is constant, and the angular velocity is m / moments. See Notes.
     torque : None, model, callable, compiled function or list of these, optional
         A model of `polhode.torques`; or a function of the whole batch, body frame, such as
         ``f(t, q) -> (..., 3)`` or ``f(t, m, q) -> (..., 3)``, which asks by the names of its
@@ -186,7 +192,9 @@ def integrate(
         derivatives than the method needs, `compensated` is set, or a multistep method gets fewer
         steps than its history or steps of different length. With `t_end`: if `h`, `n_steps`,
         `save_every`, `events`, `save_to`, `mass`, `state0` or `thermostat` is given, or another
-        method. If `t_eval` or `events` is given with `mass`, `state0` or `thermostat`. These errors
+        method. If `t_eval` or `events` is given with `mass`, `state0` or `thermostat`. If `moments`
+        is given with `save_to`, `t_end`, `thermostat`, a direct integrator, a splitting that needs
+        a torque of the attitude alone, or a model that depends on the moments. These errors
         are raised before any work. Also, when the torque is called, if its result does not have the
         shape of m.
     FileExistsError
@@ -210,6 +218,11 @@ def integrate(
     order; all others accept any torque. Implicit methods evaluate the torque at the unknown state,
     up to 1000 times per step, and find solutions as in `step`. Sources: [Buss01], [Krysl07] Sec. 3
     and, for the iteration, [Bro65].
+
+    With `moments` each free flow has constant moments, those of the time that the kicks have
+    reached [BC06]: "strang" takes them in the middle of the step. So a splitting has its order if
+    it is one for torques that depend on m (`Splitting.attitude_only` is False). The motion of the
+    parts within the body has no angular momentum of its own in the body frame.
 
     Events are located to rounding, where the sign of the function differs between the ends of a
     step: two zeros within a step are not seen. After a terminal event a body is NaN in later saves.
@@ -240,7 +253,7 @@ def integrate(
     plain = save_to is None and callback is None and threads is None and omega0 is None
     plain = plain and t_eval is None and breaks is None and events is None and t_end is None
     plain = plain and mass is None and x0 is None and p0 is None
-    plain = plain and state0 is None and thermostat is None
+    plain = plain and state0 is None and thermostat is None and moments is None
     if plain and not (options or compensated or resume or progress):
         short = at_once(torque, splitting, method, h, n_steps, t0, save_every, inertia, m0, q0)
         if short is not None:
@@ -249,7 +262,7 @@ def integrate(
         every = None if save_every == 1 else save_every
         h = adaptive.whole_way(
             t0, t_end, h=h, n_steps=n_steps, save_every=every, events=events, save_to=save_to,
-            mass=mass, state0=state0, thermostat=thermostat,
+            mass=mass, state0=state0, thermostat=thermostat, moments=moments,
         )  # fmt: skip
         n_steps, (splitting, method) = 1, adaptive.scheme(splitting, method)
     elif rtol is not None or atol is not None:
@@ -271,6 +284,10 @@ def integrate(
         threads, options, breaks, in_memory=save_to is None, mass=mass, x0=x0, p0=p0, state0=state0,
         thermostat=thermostat,
     )  # fmt: skip
+    if moments is not None:
+        if save_to is not None:
+            raise ValueError("moments that vary are not stored: give no save_to")
+        settings = varying_settings(settings, moments)
     if t_end is not None:
         way = adaptive.adaptive_settings(settings, t_end, rtol, atol, t_eval)
         return adaptive.integrate_adaptively(way, t_eval, progress, callback)

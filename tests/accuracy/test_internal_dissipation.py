@@ -57,9 +57,9 @@ def test_a_tumbling_body_ends_about_its_greatest_axis(inertia: list[float], matr
     q0 = ph.so3.to_matrix(Q0) if matrix else Q0
     traj = ph.integrate(inertia, M0, q0, 0.2, 4000, torque=InternalDissipation(0.2), save_every=40)
     L = traj.momentum_spatial()
-    close(L, np.broadcast_to(L[0], L.shape), atol=1e-13)
+    close(L, np.broadcast_to(L[0], L.shape), atol=8 * EPS)
     energy = traj.energy()
-    assert (np.diff(energy) < 4 * EPS).all()
+    assert (np.diff(energy) < 8 * EPS).all()  # m follows from Q and L, to a few eps
     close(energy[-1], 0.5 * (M0 @ M0) / max(inertia), atol=1e-13)
 
 

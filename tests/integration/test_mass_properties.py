@@ -179,6 +179,38 @@ def test_sums_are_the_whole() -> None:
         halves[0] + "x"
 
 
+def test_a_point_is_a_part() -> None:
+    rng = np.random.default_rng(3)
+    mass, r = rng.uniform(0.1, 1, 5), rng.standard_normal((5, 3))
+    mass[0], r[0] = 0.3, [0.1, 0.2, 0.3]  # whose products are rounded
+    points = [RigidBody.from_points(m, [x]) for m, x in zip(mass, r, strict=True)]
+    for point, x in zip(points, r, strict=True):
+        same(point.tensor, np.zeros((3, 3)))
+        same(point.centre, x)
+    whole = RigidBody.from_points(mass, r)
+    close(sum(points[2:], points[0] + points[1]).tensor, whole.tensor, atol=32 * EPS * 5)
+    rod = points[0].about(r[0] + [0.0, 0.0, 2.0])
+    close(rod.tensor, np.diag([1.2, 1.2, 0.0]), atol=8 * EPS)
+    # A probe on a box, and a batch in which only one body is a point.
+    box = RigidBody.from_box(12.0, [1.0, 2.0, 3.0])
+    probe = RigidBody.from_points(0.5, [[0.0, 0.0, 4.0]])
+    reduced = 12.0 * 0.5 / 12.5 * 16.0
+    close((box + probe).tensor, box.tensor + np.diag([reduced, reduced, 0]), atol=64 * EPS)
+    pair = RigidBody.from_points([[1.0, 0.0], [1.0, 1.0]], [[0.0, 0.0, 1.0], [0.0, 0.0, -1.0]])
+    same(pair.moments, [[0.0, 0.0, 0.0], [2.0, 2.0, 0.0]])
+    same(pair.centre[0], [0.0, 0.0, 1.0])
+    twice = RigidBody.from_points([1.0, 2.0, 0.0], [[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [9, 9, 9]])
+    same(twice.centre, [1.0, 2.0, 3.0])
+    for call in (
+        lambda: probe.step([0, 0, 0], [1, 0, 0, 0], 0.1),
+        lambda: probe.motion([0, 0, 0], [1, 0, 0, 0]),
+        lambda: probe.integrate([0, 0, 0], [1, 0, 0, 0], 0.1, 2),
+        lambda: probe + probe,
+    ):
+        with pytest.raises(ValueError, match="moments"):
+            call()
+
+
 def test_about_another_point() -> None:
     rng = np.random.default_rng(2)
     mass, r, point = rng.uniform(1, 2, 6), rng.standard_normal((6, 3)), [0.3, -2.0, 0.7]

@@ -18,6 +18,7 @@ import polhode as ph
 LIBRARY = ctypes.CDLL(str(ph.get_library()))
 DOUBLES = ctypes.POINTER(ctypes.c_double)
 INT64 = ctypes.c_int64
+EPS = 2.0**-52
 SIGNATURE = (
     INT64, INT64, INT64, ctypes.c_double, DOUBLES, DOUBLES, DOUBLES, ctypes.c_void_p,
 )  # fmt: skip
@@ -79,6 +80,38 @@ def test_the_version_is_that_of_the_package_and_the_header() -> None:
     assert f"#define POLHODE_ABI {LIBRARY.polhode_abi()}\n" in header
     assert LIBRARY.polhode_version().decode() == ph.__version__
     assert LIBRARY.polhode_level().decode() == ph.build_info()["isa"]
+
+
+def test_orbits_and_fields_for_torques() -> None:
+    rng = np.random.default_rng(5)
+    mu = 3.986004418e14
+    LIBRARY.polhode_dipole_field.restype = None
+    starts = [
+        ([7e6, 0, 0], [0, 7.6e3, 1e3]),
+        ([7e6, 1e6, 0], [0, 1e3, 1e3]),
+        ([7e6, 0, 0], [0] * 3),
+    ]
+    circle = [7e6, 0.0, 0.0], [0.0, np.sqrt(mu / 7e6), 0.0]
+    for start in (*starts, circle):
+        r0, v0, r, v = (np.array(x, float) for x in (*start, *start))
+        pointers = [pointer(x) for x in (r0, v0, r, v)]
+        for t in (0.0, 600.0, -1e4, 3e5):
+            double = ctypes.c_double
+            call = double(mu), *pointers[:2], double(t), *pointers[2:]
+            if not v0.any():
+                assert LIBRARY.polhode_orbit_state(*call) == 1
+                assert LIBRARY.polhode_error() == b"the orbit is no ellipse"
+                continue
+            assert LIBRARY.polhode_orbit_state(*call) == 0
+            position, velocity = ph.torques.Orbit(mu, r0, v0).state(t)
+            size = np.linalg.norm(r0)
+            bound = 64 * EPS * (1 + abs(t) / 1000)
+            close(r, position, atol=bound * size)
+            close(v, velocity, atol=bound * np.linalg.norm(velocity))
+    moment, field = rng.standard_normal(3), np.empty(3)
+    LIBRARY.polhode_dipole_field(pointer(r), pointer(moment), double(1e-7), pointer(field))
+    want = ph.torques.dipole_field(r, moment)
+    close(field, want, atol=8 * EPS * np.abs(want).max())
 
 
 def test_the_lists_are_those_of_python() -> None:

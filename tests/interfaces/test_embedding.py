@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from compare import close
 from programs import AHEAD, CONSUME, EXAMPLES, built_by_cmake, lines_of, printed
+from scipy.interpolate import CubicSpline
 
 import polhode as ph
 
@@ -57,6 +58,21 @@ def test_the_heavy_top_of_the_report(tmp_path: Path, compiler: str, arguments: l
     for point, bound in zip(tomllib.loads(text)["point"], (1e-13, 6e-13), strict=False):
         (line,) = lines[lines[:, 0] == point["t"]]
         close(line[1:], point["m"], atol=bound)
+
+
+def test_a_satellite_in_c(tmp_path: Path) -> None:
+    """Against the model `Dipole` in a field along the orbit, with the cubic of a finer table."""
+    source = EXAMPLES / "c/satellite.c"
+    flags = ["-std=c99", "-Wextra", "-pedantic", source, "--includes", "--libs"]
+    lines = np.array(printed(tmp_path, "cc", *flags), np.float64)
+    t = np.linspace(-10.0, 3010.0, 12081)
+    orbit = ph.torques.Orbit(3.986004418e14, [7e6, 0.0, 0.0], [0.0, 4e3, 7e3])
+    field = ph.torques.dipole_field(orbit.state(t)[0], [0.0, 0.0, -7.75e22])
+    magnet = ph.torques.Dipole([0.0, 0.0, 0.5], CubicSpline(t, field))
+    start = [0.04, 0.045, 0.008], [4e-4, -2e-4, 1e-4], [1.0, 0.0, 0.0, 0.0]
+    traj = ph.integrate(*start, 2.0, 1500, torque=magnet, splitting="rkn6_14", save_every=300)
+    close(lines[:, 0], traj.t[1:], atol=0)
+    close(lines[:, 1:], traj.momentum_spatial()[1:], atol=1e-13)
 
 
 def test_a_program_written_for_frb_fortran(tmp_path: Path) -> None:

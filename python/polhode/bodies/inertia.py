@@ -167,9 +167,12 @@ def tensor_of_points(mass: ArrayLike, r: ArrayLike) -> tuple[Array, Array, Array
     x = x / length[..., None, None]
     weight_of_all = weight.sum(axis=-1)
     centre = np.zeros(x.shape[:-1])
+    one = np.take_along_axis(x, weight.argmax(axis=-1)[..., None, None], -1)
+    at_one = ((x == one) | (weight[..., None, :] == 0.0)).all(axis=(-2, -1))[..., None]
     for _ in range(2):  # the second time takes off the rounding of a far origin
         shift = (weight[..., None, :] * x).sum(axis=-1) / weight_of_all[..., None]
         x, centre = x - shift[..., None], centre + shift
+    x, centre = np.where(at_one[..., None], 0.0, x), np.where(at_one, one[..., 0], centre)
     tensor = of_second_moments(
         (weight[..., None, None, :] * x[..., :, None, :] * x[..., None, :, :]).sum(axis=-1)
     )

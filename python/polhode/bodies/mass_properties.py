@@ -147,11 +147,20 @@ class MassProperties:
         Raises
         ------
         ValueError
-            If a mass is negative or not finite, all are zero, a position is not finite, or the
-            points form no body (a single point).
+            If a mass is negative or not finite, all are zero, or a position is not finite.
+
+        Notes
+        -----
+        A single point has no moments: it is a part of sums, and has a motion only `about` another
+        point. `step` and the like refuse it.
         """
         tensor, whole, centre = tensor_of_points(mass, r)
-        body = cls(tensor, mass=whole, centre=centre, **options)
+        point = (tensor == 0.0).all(axis=(-2, -1), keepdims=True)[..., 0]
+        some = np.where(point[..., None], np.eye(3), tensor)
+        body = cls(some, mass=whole, centre=centre, **options)
+        if point.any():
+            moments = np.where(point, 0.0, body._moments)
+            body._set(moments, body._axes, tensor, body._aligned, body._linear)
         return body if about is None else body.about(about)
 
     @classmethod

@@ -36,7 +36,7 @@ def animate(one: BodyStates, interval: float, time_unit: str | None = None) -> F
 
     figure = pyplot.figure(figsize=(5.0, 5.4))
     axes: Any = figure.add_subplot(projection="3d")
-    corners = (CORNERS * box(one.moments)) @ one.axes.T
+    corners = (CORNERS * box(one.moments.reshape(-1, 3)[0])) @ one.axes.T
     colors = [color for color in COLORS for _ in range(2)]
     faces = Poly3DCollection(corners[FACES], facecolors=colors, edgecolors="0.2", alpha=0.85)
     axes.add_collection3d(faces)

@@ -111,6 +111,7 @@ class BodyStates:
     m: Array
     #: Quaternions or matrices.
     attitude: Array
+    #: (3,), or (T, 3) of moments that vary.
     moments: Array
     #: Principal axes as columns, in the axes of m.
     axes: Array
@@ -143,11 +144,13 @@ def saved_states(trajectory: Any, body: Body, most: int = MOST_SAVES) -> BodySta
     at = _index(body, shape)
     saves = np.linspace(0, len(trajectory) - 1, min(len(trajectory), most)).round().astype(int)
     axes = np.eye(3) if trajectory.axes is None else trajectory.axes
+    moments = trajectory._moments
+    varies = moments.ndim == trajectory.m.ndim
     return BodyStates(
         np.asarray(trajectory.t[saves]),
         np.asarray(trajectory.m[(saves, *at)]),
         np.asarray(trajectory.q[(saves, *at)]),
-        np.broadcast_to(trajectory._moments, (*shape, 3))[at],
+        moments[(saves, *at)] if varies else np.broadcast_to(moments, (*shape, 3))[at],
         np.broadcast_to(axes, (*shape, 3, 3))[at],
         not trajectory.torque,
         at,
@@ -251,7 +254,8 @@ def _ball(axes: Any, title: str) -> None:
 
 def _momentum(axes: Any, one: BodyStates) -> None:
     _ball(axes, "direction of m, body frame,\nand curves of constant energy")
-    curves, separatrix = polhodes(one.moments)
+    moments = one.moments.reshape(-1, 3)[0]
+    curves, separatrix = polhodes(moments)
     for curve in curves:
         axes.plot(*(one.axes @ curve.T), color="0.6", linewidth=0.6)
     for curve in separatrix:
@@ -259,7 +263,7 @@ def _momentum(axes: Any, one: BodyStates) -> None:
     for k in range(3):
         tip = 1.25 * one.axes[:, k]
         axes.plot(*np.stack([0 * tip, tip]).T, color="0.3", linewidth=0.8)
-        axes.text(*tip, f"$I={one.moments[k]:.4g}$")
+        axes.text(*tip, f"$I={moments[k]:.4g}$")
     size = np.linalg.norm(one.m, axis=-1, keepdims=True)
     path = np.divide(one.m, size, out=np.zeros_like(one.m), where=size > 0)
     axes.plot(*path.T, color="C0", linewidth=1.2)

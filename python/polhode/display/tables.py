@@ -77,7 +77,12 @@ def _bodies(shape: tuple[int, ...]) -> list[str]:
 def _of_bodies(
     values: Any, bodies: list[str], shape: tuple[int, ...], axes: int
 ) -> tuple[list[str], Any]:
-    """The dimensions of a constant of the bodies, none where they share it, and its values."""
+    """The dimensions of a constant of the bodies, none where they share it, and its values.
+
+    Also of values at each time, of moments that vary.
+    """
+    if values.ndim == axes + 1 + len(shape):
+        return ["t", *bodies], values
     if values.ndim == axes:
         return [], values
     return bodies, np.broadcast_to(values, (*shape, *values.shape[values.ndim - axes :]))

@@ -162,6 +162,8 @@ def in_core(
     arguments = core_arguments(settings, state)
     if window:
         arguments["save_every"] = 1
+    if settings.moments is not None:  # the core changes the moments in place
+        arguments["inertia"] = np.array(np.broadcast_to(settings.inertia, state.m.shape), order="C")
     names = ("m", "attitude", *settings.companions)
     arguments |= {f"{k}_saved": array for k, array in zip(names, rows, strict=False)}
     return _core.Integration(
@@ -172,6 +174,7 @@ def in_core(
             for term in settings.terms
         ],
         times=settings.times,
+        moments=settings.moments,
         matrix=matrix,
         by_torque=by_torque,
         window=window,

@@ -7,7 +7,7 @@ arguments of the core are loops over the fields.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, TypeAlias
 
@@ -80,6 +80,8 @@ class Settings:
     parts: ClassVar[Array | None]
     #: The torques on these bodies.
     terms: ClassVar[list[Torque]]
+    #: The moments as a function of time and step, in place of `inertia`; None: they are constant.
+    moments: ClassVar[Callable[..., Array] | None] = None
     #: Whether no step needs Python.
     in_core: ClassVar[bool]
     #: Whether each body can be stepped alone, in the core.
@@ -209,7 +211,11 @@ class Settings:
         public = {"x": "x", "p": "p", "s": "state"}
         more |= {public[k]: rows for k, rows in zip(self.companions, others, strict=True)}
         more |= {"mass": self.mass, "_settings": self}
-        return Trajectory(t, m, q, self.inertia, terms, self.axes, **more)
+        return Trajectory(t, m, q, self.inertia_at(t), terms, self.axes, **more)
+
+    def inertia_at(self, t: Array) -> Array:
+        """The moments of a trajectory with these times."""
+        return self.inertia
 
     def in_body_axes(self, state: State) -> tuple[Array, Array]:
         """m and q of a state, which are along the principal axes from the first step on."""
@@ -232,8 +238,8 @@ class State:
     work: Array | None = _field("work", default=None)
     #: Rounding errors of m, with `compensated`.
     compensation: Array | None = _field("compensation", default=None)
-    #: Numbers per body that a torque stores from step to step: of a given momentum its difference
-    #: from m, a constant in the space frame.
+    #: Numbers per body that a torque stores from step to step, constants in the space frame: of a
+    #: given momentum its difference from m, of one that turns bodies the momentum.
     torque_state: Array | None = _field("torque_state", default=None)
     #: Centre of mass and its momentum, space frame; state of the torques.
     x: Array | None = _field("x", default=None)
@@ -261,6 +267,8 @@ class State:
             state.work = np.zeros((m0.size // 3, columns))
             if any(term.gives_momentum for term in settings.terms):
                 state.torque_state = np.zeros_like(m0)
+        if states := sum(term.states for term in settings.terms):
+            state.torque_state = np.zeros((*m0.shape[:-1], states))
         if settings.compensated and not settings.direct:
             state.compensation = np.zeros_like(m0)
         for name, start in settings.companions.items():

@@ -40,7 +40,8 @@ class Trajectory:
         Attitude, body to space, in the form in which it was given.
     inertia : ndarray, shape (..., 3)
         Principal moments. Only if the body axes are the principal axes: a trajectory with `axes`
-        does not have it, since m is in other axes.
+        does not have it, since m is in other axes. With `moments` of `integrate` those of each
+        state, (T, ..., 3).
     torque : tuple of Torque
         The terms of the torque.
     axes : ndarray, shape (..., 3, 3), or None
@@ -196,7 +197,7 @@ class Trajectory:
         energy = np.empty(self.m.shape[:-1])
         for at in self._pieces():
             m, q = np.asarray(self.m[at]), np.asarray(self.q[at])
-            energy[at] = self._kinetic(m)
+            energy[at] = self._kinetic(m, at)
             if self.p is not None:
                 energy[at] += self._translation(at)
             for term in self.torque:
@@ -218,9 +219,11 @@ class Trajectory:
         of rotation, a rod 2. Of translation it is None without a mass, and the momentum of the
         whole system is not removed.
         """
-        rotation = np.concatenate([self._kinetic(np.asarray(self.m[at])) for at in self._pieces()])
+        rotation = np.concatenate(
+            [self._kinetic(np.asarray(self.m[at]), at) for at in self._pieces()]
+        )
         bodies = max(1, int(np.prod(self.m.shape[1:-1])))
-        moving = np.broadcast_to(self._moments != 0.0, self.m.shape[1:])
+        moving = np.broadcast_to(self._moments_of(slice(0, 1)) != 0.0, self.m[:1].shape)
         translation = None
         if self.p is not None:
             each = np.concatenate([self._translation(at) for at in self._pieces()])
@@ -355,9 +358,13 @@ class Trajectory:
         """The body axes of m and q."""
         return "principal axes" if self.axes is None else "axes of the inertia tensor"
 
-    def _kinetic(self, m: Array) -> Array:
+    def _kinetic(self, m: Array, at: slice) -> Array:
         principal = m if self.axes is None else to_body(self.axes, m)
-        return np.asarray(_core.energy(self._moments, principal))
+        return np.asarray(_core.energy(self._moments_of(at), principal))
+
+    def _moments_of(self, at: slice) -> Array:
+        """The moments of these saves, or of all if they are constant."""
+        return self._moments[at] if self._moments.ndim == self.m.ndim else self._moments
 
     def _translation(self, at: slice) -> Array:
         """Kinetic energy of the centres of mass."""

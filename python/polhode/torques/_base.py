@@ -40,6 +40,8 @@ class Torque:
         Number of known derivatives of the angular momentum in space; the torque is the first.
     splits_only : bool
         Whether it works in splitting schemes only.
+    states : int
+        Numbers per body that the core stores from step to step.
     gives_momentum : bool
         Whether `spatial_momentum` exists.
     span : (float, float) or None
@@ -59,6 +61,7 @@ class Torque:
     independent: bool = False
     known_derivatives: int = 1
     splits_only: bool = False
+    states: int = 0
     gives_momentum: bool = False
     span: tuple[float, float] | None = None
     held: bool = False

@@ -27,7 +27,8 @@ class InternalDissipation(ModelOfInertia):
 
     Notes
     -----
-    There is no torque: the angular momentum in space, Q m, is constant up to rounding. The body
+    There is no torque: the angular momentum in space, Q m, is constant. As the only torque it keeps
+    Q m to a few eps over any number of steps: m follows from it after each kick. The body
     turns at omega + d in place of omega = I^-1 m, with d = R (m x omega) (body frame): Q' = Q
     hat(omega + d), m' = m x (omega + d). The energy m . omega / 2 decreases by (m x omega) . R (m x
     omega) per unit of time, until the body rotates about the axis of its greatest moment.
@@ -50,7 +51,7 @@ class InternalDissipation(ModelOfInertia):
     >>> traj.energy().round(4)
     array([0.5001, 0.1668])
     >>> L = traj.momentum_spatial()
-    >>> bool(np.abs(L[1] - L[0]).max() < 1e-12)
+    >>> bool(np.abs(L[1] - L[0]).max() < 1e-14)
     True
     """
 

@@ -77,6 +77,7 @@ class Model(Torque):
         self.depends_on_m = facts["depends_on_m"]
         self.has_potential = facts["has_potential"]
         self.has_modified = facts["has_derivative"]
+        self.states = facts["states"]
         if self.has_modified and not self.depends_on_t:
             self.known_derivatives = 2
         self.batch = np.broadcast_shapes(*(part.shape[:-1] for part in parts))

@@ -310,6 +310,7 @@ inline std::ptrdiff_t integrate(const validate::Kernels& checks,
     TorqueTerm term{};
     p.terms = models.data();
     p.term_count = static_cast<int>(models.size());
+    for (const TorqueTerm& model : models) p.torque_states += model.model->states;
     if (x.torque != nullptr) {
         term.model = depends_on_m ? driver.compiled_of_m : driver.compiled;
         term.extra.function = StoppingTorque::call;

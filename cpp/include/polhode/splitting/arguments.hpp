@@ -82,6 +82,8 @@ struct WholeBatch {
     double* torque = nullptr;
     bool torque_is_current = false;
     double torque_time = 0;
+    /// Sets `inertia` of the problem to the moments at time t, before each flow; null: constant.
+    void (*set_moments)(void* self, double t) = nullptr;
 
     bool calls_back() const { return goes_on != nullptr; }
     /// From one column to the next: an odd number of cache lines.  Then the distance of two columns

@@ -47,8 +47,8 @@ class Block {
     MutableView compensation{}, work{}, torque_state{};
     MutableView companions[Companion::kinds] = {};
     MutableView body_m{}, body_attitude{};  ///< the same in the body axes, where these are given
-    const Inertia<T>* bodies = nullptr;     ///< null: to be computed
-    View inverse_inertias = {};             ///< as `Kicks` need them, if a stage is modified
+    const Inertia<T>* bodies = nullptr;
+    View inverse_inertias = {};  ///< as `Kicks` need them, if a stage is modified
 
     Block(const SplittingProblem& p, std::ptrdiff_t first, std::ptrdiff_t end, Scratch<T>& scratch)
         : problem(p),
@@ -80,12 +80,9 @@ class Block {
             // Before the first step the state is in the body axes.
             if (p.first_step == 0 && p.n_steps > 0) state_to_principal_axes();
         }
+        bodies_ = scratch.bodies.get();
+        set_bodies();
         const bool shared = p.inertia.body == 0;
-        // The constants of the bodies, computed once for all flows.
-        for (std::ptrdiff_t i = 0; i < (shared ? 1 : padded); i += lanes_v<T>) {
-            scratch.bodies[i / lanes_v<T>] = inertia(i);
-        }
-        bodies = scratch.bodies.get();
         if (std::any_of(p.stages, p.stages + p.stage_count, [](const Stage& x) {
                 return x.modified != 0;
             })) {
@@ -102,6 +99,13 @@ class Block {
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;
 
+    /// The constants of the bodies, computed once for all flows with these moments.
+    void set_bodies() {
+        for (std::ptrdiff_t i = 0; i < (problem.inertia.body == 0 ? 1 : padded); i += lanes_v<T>) {
+            bodies_[i / lanes_v<T>] = inertia(i);
+        }
+        bodies = bodies_;
+    }
     bool compensated() const { return compensation.data != nullptr; }
     /// Whether m is not all that kicks change.
     bool has_companions() const {
@@ -340,6 +344,7 @@ class Block {
 
     std::ptrdiff_t length_;
     double* next_;
+    Inertia<T>* bodies_;
     MutableView kept_[3] = {};
     View axes_ = {};  ///< null: the body axes are the principal ones
 };

@@ -76,6 +76,7 @@ class Steps {
             block_.normalise();
             block_.save(0, block_.m);
         }
+        if (p.first_step == 0 && p.n_steps > 0) kick_.torque.store_momentum();
         const int last = p.stage_count - 1;
         std::ptrdiff_t next_save = p.first_step - p.first_step % p.save_every + p.save_every;
         // Whether the first kick of a step has been done with the last of the one before.
@@ -95,7 +96,7 @@ class Steps {
                 direct_step(n, h, t, t_end);
             }
             const bool saves = n + 1 == next_save || n + 1 == p.total_steps;
-            double elapsed = 0, now = t;
+            double elapsed = 0, kicked = 0, now = t;
             const int first = joined ? 1 : 0;
             joined = false;
             for (int k = first; k < p.stage_count; ++k) {
@@ -105,11 +106,15 @@ class Steps {
                     const bool joins = joins_flows_ && goes_on && k == 0;
                     flow((joins ? p.stages[last].coefficient + stage.coefficient
                                 : stage.coefficient) *
-                         h);
+                             h,
+                         t + kicked * h);
                     elapsed += stage.coefficient;
                     // The end of a step is the start of the next, bit for bit.
                     now = k == last_flow_ ? t_end : t + elapsed * h;
-                } else if (p.term_count > 0) {
+                    continue;
+                }
+                kicked += stage.coefficient;
+                if (p.term_count > 0) {
                     joined = can_join && k == last && n + 1 < end &&
                              (!processed_ || (passes_on && !saves));
                     const double next = joined ? steps_.length(n + 1) : 0.0;
@@ -150,7 +155,7 @@ class Steps {
     /// What `passes` left to do of a step that ends at time t.
     void complete(double h, double t) {
         if (block_.compensated()) compensation_.begin_step();
-        if (joins_flows_) flow(problem_.stages[problem_.stage_count - 1].coefficient * h);
+        if (joins_flows_) flow(problem_.stages[problem_.stage_count - 1].coefficient * h, t);
         if (processed_) process(1, h, t);
         if (block_.compensated()) compensation_.end_step();
     }
@@ -163,7 +168,7 @@ class Steps {
             stage.coefficient *= direction;
             stage.modified *= direction;
             if (stage.kind == Stage::flow) {
-                flow(stage.coefficient * h);
+                flow(stage.coefficient * h, t);
                 elapsed += stage.coefficient;
             } else {
                 kick_(stage, h, t + elapsed * h);
@@ -182,7 +187,14 @@ class Steps {
         a.options = problem_.options;
         a.energy_correction = problem_.energy_correction;
     }
-    void flow(double h) {
+    /// @param t  the time of moments that vary, which proceeds with the kicks: the step is then a
+    ///           splitting of two autonomous flows, each with the time of the other as a variable,
+    ///           and has the order of the scheme [BC06]
+    void flow(double h, double t) {
+        if (const WholeBatch* whole = problem_.whole; whole != nullptr && whole->set_moments) {
+            whole->set_moments(whole->self, t);
+            block_.set_bodies();
+        }
         flow_.h = {&h, 0, 0, 0};
         if (block_.compensated()) compensation_.before_flow();
         block_.share(

@@ -171,9 +171,21 @@ class TorqueSum {
                 batch::Attitude<T> attitude = block_.load_attitude(k);
                 attitude.rotate(turned);
                 block_.store(block_.attitude, k, attitude);
-                block_.store(block_.m, k, in_body_frame(turned, block_.vec3(block_.m, k)));
+                // Of the momentum in space, so that rounding errors do not add up.
+                block_.store(block_.m,
+                             k,
+                             keeps_momentum() ? attitude.to_body(block_.vec3(arguments_.state, k))
+                                              : in_body_frame(turned, block_.vec3(block_.m, k)));
             });
         }
+    }
+    /// At the start of the first step: if all terms turn bodies, Q m is constant and stored.
+    void store_momentum() const {
+        if (!keeps_momentum()) return;
+        block_.for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
+            const batch::Attitude<T> attitude = block_.load_attitude(i);
+            block_.store(arguments_.state, i, attitude.to_space(block_.vec3(block_.m, i)));
+        });
     }
     /// If the momentum in space is given, L(t): m = L(t) + a constant that the torque stores.
     /// @param begins  whether this is the start of the first step, which sets the constant
@@ -222,6 +234,7 @@ class TorqueSum {
     }
 
   private:
+    bool keeps_momentum() const { return turns && terms() == 1 && !(problem_.heat.friction > 0); }
     /// Sets the sums of forces and rates to zero.
     void clear() {
         if (force().data != nullptr) block_.fill(force(), 3, 0.0);

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <cmath>
+
 #include "polhode/scalar/elementary.hpp"
 #include "polhode/scalar/sincos.hpp"
+#include "polhode/vec3.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace torque {
@@ -28,6 +31,27 @@ POLHODE_INLINE T eccentric_anomaly(const T& M, const T& e) {
         improves = improves & (abs(change) > 0x1p-14 * abs(E));
     }
     return flip_sign(E, rest);
+}
+
+/// Replaces position and velocity by those after the time t on the Kepler ellipse through them.
+///
+/// With d = E(t) - E(0): r(t) = f r + g v, f = 1 - (1 - cos d) a/|r|, and so on.  Here in units in
+/// which a = mu = 1.  False if the orbit is no ellipse.
+/// Error: a few eps/(1 - e), plus the rounding error of n t, eps |n t|.
+inline bool move_on_ellipse(double mu, double t, Vec3<double>& r, Vec3<double>& v) {
+    const double size = norm(r), inverse = 2 / size - dot(v, v) / mu;  // 1/a
+    const bool ellipse = mu > 0 && inverse > 0 && norm(cross(r, v)) > 1e-8 * size * norm(v);
+    if (!ellipse) return false;
+    const double n = std::sqrt(mu * inverse) * inverse, start = size * inverse;
+    const double C = 1 - start, S = dot(r, v) * std::sqrt(inverse / mu);  // e cos E, e sin E
+    const double E = std::atan2(S, C);
+    const double d = eccentric_anomaly(n * t + (E - S), std::hypot(C, S)) - E;
+    const double cosine = std::cos(d), sine = std::sin(d), less = 1 - cosine;
+    const double end = 1 - C * cosine + S * sine;  // |r(t)|
+    const Vec3<double> first = r;
+    r = (1 - less / start) * first + ((S * less + start * sine) / n) * v;
+    v = (-n * sine / (start * end)) * first + (1 - less / end) * v;
+    return true;
 }
 
 }  // namespace torque

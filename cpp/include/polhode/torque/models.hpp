@@ -142,6 +142,7 @@ constexpr TorqueModel row() {
     if constexpr (M::info.has_potential) model.potential = evaluate<M, Part::potential>;
     if constexpr (requires { &M::template turn<torque_real>; }) {
         model.turn = evaluate<M, Part::turn>;
+        model.states = 3;  // the momentum in space
     } else if constexpr (M::info.depends_on_m) {
         model.kick = evaluate<M, Part::kick>;
     }
