@@ -92,16 +92,13 @@ def step(
 
     "exact" and "frb": the error of m/|m| and of q is at most 8 eps (1 + angle), angle = |h|
     |omega|, plus four times the effect of the last bit of the input. They return NaN for a step of
-    some 2^51 radians or more, where no digit would be correct. They also return NaN for a step of
-    more than 300 growth times that starts less than 1e-135 |m| away from the axis of the middle
-    moment, but not on it. A growth time is 1/sqrt((1/I1 - 1/I2) (1/I2 - 1/I3)) / |m|.
+    some 2^51 radians or more, where no digit would be correct, and for very long steps from less
+    than 1e-135 |m| beside the axis of the middle moment.
 
-    The pages of the families describe the other methods: formulas, options, accuracy, which steps
-    have a solution. Implicit methods return the solution that is connected to h = 0; where there is
-    none, or it is not found, the body becomes NaN. "dmv2" ... "dmv18" have one for |h| |m| / I1 <=
-    1 - 1e-13, I1 the least moment, and never from pi on. "midpoint" has one for every step, found
-    up to 3. The others follow it in up to 65,536 parts of h: among 300,000 random bodies all were
-    found up to 2 (``python -m benchmarks --only implicit_roots``).
+    The pages of the families describe the methods: formulas, options, accuracy, which steps have a
+    solution. Implicit methods return the solution that is connected to h = 0; where there is none,
+    or it is not found, the body becomes NaN. Up to |h| |m| / I1 = 1 - 1e-13, I1 the least moment,
+    all have one.
 
     With ``energy_correction=True`` the body is rotated after each step so that its energy equals
     the energy at the start of the call, as far as its momentum allows; the spatial momentum does

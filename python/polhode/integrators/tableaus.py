@@ -112,13 +112,9 @@ def rkmk(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> MuntheKaas:
     of stage j ([MK98]; [Krysl07] Sec. 3.7). The tableau decides the order. Without torque the
     spatial momentum is conserved to rounding. `dexp` is singular for a rotation of 2 pi per step.
 
-    The equations of an implicit tableau are solved as in `step`. Under torque a fixed-point
-    iteration updates the torques of the stages until they are constant, at most 200 times. For
-    Gauss methods it converges up to about h^2 |change of the torque per radian| / I1 = 5. Beyond,
-    the body becomes NaN, even if the equations have a solution.
-
-    Ready-made: "rkmk4" (classical), "rkmk_midpoint" (explicit), "rkmk_gauss2" and "rkmk_gauss4"
-    (Gauss, of orders 2 and 4; the first is "imidm").
+    The equations of an implicit tableau are solved as in `step`; under torque a fixed-point
+    iteration updates the torques of the stages, and a body for which it does not converge is NaN.
+    Ready-made: "rkmk4", "rkmk_midpoint", "rkmk_gauss2" and "rkmk_gauss4".
 
     Examples
     --------
