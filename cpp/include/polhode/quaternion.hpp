@@ -32,6 +32,19 @@ POLHODE_INLINE Quaternion<T> operator*(const T& s, const Quaternion<T>& q) {
     return {s * q.w, s * q.x, s * q.y, s * q.z};
 }
 template <class T>
+POLHODE_INLINE Quaternion<T> operator+(const Quaternion<T>& p, const Quaternion<T>& q) {
+    return {p.w + q.w, p.x + q.x, p.y + q.y, p.z + q.z};
+}
+template <class T>
+POLHODE_INLINE Quaternion<T> operator-(const Quaternion<T>& p, const Quaternion<T>& q) {
+    return {p.w - q.w, p.x - q.x, p.y - q.y, p.z - q.z};
+}
+/// p + s q.
+template <class T>
+POLHODE_INLINE Quaternion<T> axpy(const Quaternion<T>& p, const T& s, const Quaternion<T>& q) {
+    return {fma(s, q.w, p.w), fma(s, q.x, p.x), fma(s, q.y, p.y), fma(s, q.z, p.z)};
+}
+template <class T>
 POLHODE_INLINE Quaternion<T> select(const mask_t<T>& m,
                                     const Quaternion<T>& a,
                                     const Quaternion<T>& b) {

@@ -9,63 +9,133 @@
 #include "polhode/scalar/pack.hpp"
 
 POLHODE_NAMESPACE_BEGIN
+
+/// Vectors and quaternions of a pack in sums over slopes.
+template <class T>
+struct Kinds {
+    using Vector = Vec3<T>;
+    using Turn = Quaternion<T>;
+    POLHODE_INLINE static Vector of(const Vec3<T>& v) { return v; }
+    POLHODE_INLINE static Turn of(const Quaternion<T>& q) { return q; }
+    POLHODE_INLINE static Vec3<T> components(const Vector& v) { return v; }
+    POLHODE_INLINE static Quaternion<T> quaternion(const Turn& q) { return q; }
+};
+#if defined(POLHODE_HAS_PACK)
+/// One body: the lanes of a register, with the same bits.  Lane 0 of a vector repeats lane 1, x:
+/// then the products of a quaternion and a vector need no other orders of lanes than a cross
+/// product.
+template <>
+struct Kinds<double> {
+    using Vector = pack<4, 1>;
+    using Turn = Vector;
+    POLHODE_INLINE static Vector lanes(double a, double b, double c, double d) {
+        Vector v;
+        v.v[0] = detail::real_vector<4>{a, b, c, d};
+        return v;
+    }
+    POLHODE_INLINE static Vector of(const Vec3<double>& v) { return lanes(v.x, v.x, v.y, v.z); }
+    POLHODE_INLINE static Turn of(const Quaternion<double>& q) { return lanes(q.w, q.x, q.y, q.z); }
+    POLHODE_INLINE static Vec3<double> components(const Vector& v) {
+        return {v.v[0][1], v.v[0][2], v.v[0][3]};
+    }
+    POLHODE_INLINE static Quaternion<double> quaternion(const Turn& q) {
+        return {q.v[0][0], q.v[0][1], q.v[0][2], q.v[0][3]};
+    }
+};
+/// The lanes a, b, c, d of v.
+template <int a, int b, int c, int d>
+POLHODE_INLINE pack<4, 1> permuted(const pack<4, 1>& v) {
+    const auto& x = v.v[0];
+    return Kinds<double>::lanes(x[a], x[b], x[c], x[d]);
+}
+POLHODE_INLINE pack<4, 1> yzx(const pack<4, 1>& v) { return permuted<2, 2, 3, 1>(v); }
+POLHODE_INLINE pack<4, 1> zxy(const pack<4, 1>& v) { return permuted<3, 3, 1, 2>(v); }
+POLHODE_INLINE pack<4, 1> times(const pack<4, 1>& a, const pack<4, 1>& b) { return a * b; }
+POLHODE_INLINE pack<4, 1> axpy(const pack<4, 1>& a, double s, const pack<4, 1>& b) {
+    return fma(pack<4, 1>(s), b, a);
+}
+/// q (0, v), with v in three orders, since those of one body cost time.
+POLHODE_INLINE pack<4, 1> spin(const pack<4, 1>& q,
+                               const pack<4, 1>& v,
+                               const pack<4, 1>& v_yzx,
+                               const pack<4, 1>& v_zxy) {
+    const pack<4, 1> minus_w = Kinds<double>::lanes(-0.0, 0.0, 0.0, 0.0);
+    const pack<4, 1> xwww = flip_sign(permuted<1, 0, 0, 0>(q), minus_w),
+                     zyzx = flip_sign(permuted<3, 2, 3, 1>(q), minus_w);
+    return fma(xwww, v, fma(zyzx, v_zxy, -(permuted<2, 3, 1, 2>(q) * v_yzx)));
+}
+/// As for three components (rotation_step.hpp).
+POLHODE_INLINE pack<4, 1> in_body_frame(const pack<4, 1>& q, const pack<4, 1>& v) {
+    const auto cross = [a_yzx = yzx(q), a_zxy = zxy(q)](const pack<4, 1>& u)
+                           POLHODE_INLINE_LAMBDA { return fma(yzx(u), a_zxy, -(zxy(u) * a_yzx)); };
+    const pack<4, 1> u = cross(v), u2 = u + u;
+    return v + fma(permuted<0, 0, 0, 0>(q), u2, cross(u2));
+}
+#endif
+template <class T>
+POLHODE_INLINE Vec3<T> yzx(const Vec3<T>& v) {
+    return {v.y, v.z, v.x};
+}
+template <class T>
+POLHODE_INLINE Vec3<T> zxy(const Vec3<T>& v) {
+    return {v.z, v.x, v.y};
+}
+template <class T>
+POLHODE_INLINE Vec3<T> fma(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& c) {
+    return {fma(a.x, b.x, c.x), fma(a.y, b.y, c.y), fma(a.z, b.z, c.z)};
+}
+template <class T>
+POLHODE_INLINE Quaternion<T> spin(const Quaternion<T>& q,
+                                  const Vec3<T>& v,
+                                  const Vec3<T>&,
+                                  const Vec3<T>&) {
+    return {-fma(q.x, v.x, fma(q.z, v.z, q.y * v.y)),
+            fma(q.w, v.x, fma(q.y, v.z, -(q.z * v.y))),
+            fma(q.w, v.y, fma(q.z, v.x, -(q.x * v.z))),
+            fma(q.w, v.z, fma(q.x, v.y, -(q.y * v.x)))};
+}
+
 namespace direct {
 
 /// A state, or a rate of change of one: seven numbers per body.
 template <class T>
 struct State {
-    Vec3<T> m;
-    Quaternion<T> q;
+    using Number = T;
+    using Kind = Kinds<T>;
+    typename Kind::Vector m;
+    typename Kind::Turn q;
 
-    POLHODE_INLINE static State of(const Vec3<T>& m, const Quaternion<T>& q) { return {m, q}; }
-    POLHODE_INLINE Vec3<T> momentum() const { return m; }
-    POLHODE_INLINE Quaternion<T> attitude() const { return q; }
-    POLHODE_INLINE friend State operator+(const State& a, const State& b) {
-        return {a.m + b.m, {a.q.w + b.q.w, a.q.x + b.q.x, a.q.y + b.q.y, a.q.z + b.q.z}};
+    POLHODE_INLINE static State of(const Vec3<T>& m, const Quaternion<T>& q) {
+        return {Kind::of(m), Kind::of(q)};
     }
-    POLHODE_INLINE friend State operator-(const State& a, const State& b) {
-        return {a.m - b.m, {a.q.w - b.q.w, a.q.x - b.q.x, a.q.y - b.q.y, a.q.z - b.q.z}};
-    }
-    /// a + s b.
-    POLHODE_INLINE friend State axpy(const State& a, const T& s, const State& b) {
-        return {{fma(s, b.m.x, a.m.x), fma(s, b.m.y, a.m.y), fma(s, b.m.z, a.m.z)},
-                {fma(s, b.q.w, a.q.w),
-                 fma(s, b.q.x, a.q.x),
-                 fma(s, b.q.y, a.q.y),
-                 fma(s, b.q.z, a.q.z)}};
-    }
-    POLHODE_INLINE friend State operator*(const T& s, const State& a) { return {s * a.m, s * a.q}; }
-};
-
-#if defined(POLHODE_HAS_PACK)
-/// One body: its numbers are the lanes of two registers, with the same bits.
-template <>
-struct State<double> {
-    using Four = pack<4, 1>;
-    Four m, q;
-
-    POLHODE_INLINE static State of(const Vec3<double>& m, const Quaternion<double>& q) {
-        State s;
-        s.m.v[0] = detail::real_vector<4>{m.x, m.y, m.z, 0.0};
-        s.q.v[0] = detail::real_vector<4>{q.w, q.x, q.y, q.z};
-        return s;
-    }
-    POLHODE_INLINE Vec3<double> momentum() const { return {m.v[0][0], m.v[0][1], m.v[0][2]}; }
-    POLHODE_INLINE Quaternion<double> attitude() const {
-        return {q.v[0][0], q.v[0][1], q.v[0][2], q.v[0][3]};
-    }
+    POLHODE_INLINE Vec3<T> momentum() const { return Kind::components(m); }
+    POLHODE_INLINE Quaternion<T> attitude() const { return Kind::quaternion(q); }
     POLHODE_INLINE friend State operator+(const State& a, const State& b) {
         return {a.m + b.m, a.q + b.q};
     }
     POLHODE_INLINE friend State operator-(const State& a, const State& b) {
         return {a.m - b.m, a.q - b.q};
     }
-    POLHODE_INLINE friend State axpy(const State& a, double s, const State& b) {
-        return {fma(Four(s), b.m, a.m), fma(Four(s), b.q, a.q)};
+    /// a + s b.
+    POLHODE_INLINE friend State axpy(const State& a, const T& s, const State& b) {
+        return {axpy(a.m, s, b.m), axpy(a.q, s, b.q)};
     }
-    POLHODE_INLINE friend State operator*(double s, const State& a) { return {s * a.m, s * a.q}; }
+    POLHODE_INLINE friend State operator*(const T& s, const State& a) { return {s * a.m, s * a.q}; }
 };
-#endif
+/// The same with u, a constant vector of space in the body frame.
+template <class T>
+struct StateOfTop {
+    using Number = T;
+    State<T> y;
+    typename Kinds<T>::Vector u;
+
+    POLHODE_INLINE friend StateOfTop axpy(const StateOfTop& a, const T& s, const StateOfTop& b) {
+        return {axpy(a.y, s, b.y), axpy(a.u, s, b.u)};
+    }
+    POLHODE_INLINE friend StateOfTop operator*(const T& s, const StateOfTop& a) {
+        return {s * a.y, s * a.u};
+    }
+};
 
 /// Constants of a body in m' = m x omega + torque, q' = q (0, omega)/2, for momenta in a unit.
 ///
@@ -95,10 +165,7 @@ struct Equations {
         return State<T>::of({fma(difference.x * m.y, m.z, torque.x),
                              fma(difference.y * m.z, m.x, torque.y),
                              fma(difference.z * m.x, m.y, torque.z)},
-                            {-fma(q.x, w.x, fma(q.y, w.y, q.z * w.z)),
-                             fma(q.w, w.x, fma(q.y, w.z, -(q.z * w.y))),
-                             fma(q.w, w.y, fma(q.z, w.x, -(q.x * w.z))),
-                             fma(q.w, w.z, fma(q.x, w.y, -(q.y * w.x)))});
+                            spin(q, w, w, w));
     }
 };
 

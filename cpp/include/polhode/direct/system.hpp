@@ -184,6 +184,52 @@ struct ModelSlope {
             static_cast<const T*>(p), t, unit * m, torque::Frame<T, false>{q});
         return equations.slope(m, q, per_unit * f);
     }
+    /// Within a step the state is what it is between steps.
+    POLHODE_INLINE State<T> begin(const State<T>& y) const { return y; }
+    POLHODE_INLINE State<T> end(const State<T>& change) const { return change; }
+};
+
+/// The same for a torque u x axis, u = Q^T u0.  Within a step u is a part of the state, u' = u x
+/// omega: no more operations than u from q at each stage, but a torque waits for fewer of them.
+template <class Model, class T>
+struct TopSlope : ModelSlope<Model, T> {
+    using Base = ModelSlope<Model, T>;
+    using Base::equations;
+    using Kind = Kinds<T>;
+    Kind::Vector u0, inverse, difference, axis_yzx, axis_zxy;
+
+    POLHODE_INLINE TopSlope(const System<T>& s, const View& parameters, std::ptrdiff_t i)
+        : Base(s, parameters, i),
+          u0(Kind::of(this->per_unit * Model::weight(static_cast<const T*>(this->p)))),
+          inverse(Kind::of(T(2.0) * equations.half_inverse)),
+          difference(Kind::of(equations.difference)) {
+        const Vec3<T> axis = Model::axis(static_cast<const T*>(this->p));
+        axis_yzx = Kind::of(where_nonzero(equations.half_inverse, yzx(axis)));
+        axis_zxy = Kind::of(where_nonzero(equations.half_inverse, zxy(axis)));
+    }
+    POLHODE_INLINE StateOfTop<T> begin(const State<T>& y) const {
+        return {y, in_body_frame(y.q, u0)};
+    }
+    POLHODE_INLINE State<T> end(const StateOfTop<T>& change) const { return change.y; }
+    using Base::operator();
+    POLHODE_INLINE StateOfTop<T> operator()(double, const StateOfTop<T>& s) const {
+        const auto &m = s.y.m, &u = s.u;
+        const auto m_yzx = yzx(m), m_zxy = zxy(m), u_yzx = yzx(u), u_zxy = zxy(u);
+        const auto w_yzx = times(yzx(inverse), m_yzx), w_zxy = times(zxy(inverse), m_zxy);
+        const auto torque = fma(u_yzx, axis_zxy, -times(u_zxy, axis_yzx));
+        return {{fma(times(difference, m_yzx), m_zxy, torque),
+                 T(0.5) * spin(s.y.q, times(inverse, m), w_yzx, w_zxy)},
+                fma(u_yzx, w_zxy, -times(u_zxy, w_yzx))};
+    }
+};
+template <class Model, class T>
+struct SlopeOf {
+    using type = ModelSlope<Model, T>;
+};
+template <class Model, class T>
+    requires requires(const T* p) { Model::axis(p); }
+struct SlopeOf<Model, T> {
+    using type = TopSlope<Model, T>;
 };
 
 /// DirectRun::run of a method and a torque model.  A method has
@@ -192,7 +238,8 @@ struct ModelSlope {
 ///     void step(Sum<T>&, const DirectSteps& steps, std::ptrdiff_t n, const Slope& slope);
 ///     void store(const System<T>&, std::ptrdiff_t n) const;  // before step n
 ///
-/// slope(t, state) returns the rate of change of a state.
+/// slope(t, state) returns the rate of change of a state, or of slope.begin(state), whose change
+/// slope.end makes one of a state.
 template <template <class> class Method, class Model, class T>
 void run_system(const DirectArguments& a,
                 const View& parameters,
@@ -201,7 +248,7 @@ void run_system(const DirectArguments& a,
                 std::ptrdiff_t end) {
     for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
         System<T> system(a, i);
-        const ModelSlope<Model, T> slope(system, parameters, i);
+        const typename SlopeOf<Model, T>::type slope(system, parameters, i);
         Method<T> method(system, steps);
         for (std::ptrdiff_t n = steps.first; n < steps.first + steps.count; ++n) {
             method.step(system.sum, steps, n, slope);

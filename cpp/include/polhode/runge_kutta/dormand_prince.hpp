@@ -106,35 +106,32 @@ struct DormandPrinceStep {
         for (int i = 0; i < Table::terms; ++i) weight[i] = Table::weight[i] * h;
     }
     /// y + the weighted sum of stage s.
-    template <class T>
-    POLHODE_INLINE direct::State<T> stage(int s,
-                                          direct::State<T> y,
-                                          const direct::State<T>* slopes) const {
+    template <class S>
+    POLHODE_INLINE S stage(int s, S y, const S* slopes) const {
         POLHODE_UNROLL
         for (int i = Table::first[s]; i < Table::first[s + 1]; ++i) {
-            y = axpy(y, T(weight[i]), slopes[Table::slope[i]]);
+            y = axpy(y, typename S::Number(weight[i]), slopes[Table::slope[i]]);
         }
         return y;
     }
     /// The change of the state in a step; slope(s, state) is the rate of change at stage s.
-    template <class T, class Slope>
-    POLHODE_INLINE direct::State<T> change(const direct::State<T>& y, const Slope& slope) const {
-        direct::State<T> slopes[Table::stages];
+    template <class S, class Slope>
+    POLHODE_INLINE S change(const S& y, const Slope& slope) const {
+        S slopes[Table::stages];
         return change(y, slope, slopes);
     }
-    template <class T, class Slope>
-    POLHODE_INLINE direct::State<T> change(const direct::State<T>& y,
-                                           const Slope& slope,
-                                           direct::State<T>* slopes) const {
+    template <class S, class Slope>
+    POLHODE_INLINE S change(const S& y, const Slope& slope, S* slopes) const {
         POLHODE_UNROLL
         for (int s = 0; s < Table::stages; ++s) slopes[s] = slope(s, stage(s, y, slopes));
         return end(slopes);
     }
     /// The same from the slopes of all stages.
-    template <class T>
-    POLHODE_INLINE direct::State<T> end(const direct::State<T>* slopes) const {
+    template <class S>
+    POLHODE_INLINE S end(const S* slopes) const {
         constexpr int last = Table::first[Table::stages];
-        direct::State<T> change = T(weight[last]) * slopes[0];
+        using T = S::Number;
+        S change = T(weight[last]) * slopes[0];
         POLHODE_UNROLL
         for (int i = last + 1; i < Table::terms; ++i) {
             change = axpy(change, T(weight[i]), slopes[Table::slope[i]]);
@@ -180,11 +177,11 @@ struct DormandPrinceRun {
             weights = DormandPrinceStep<double>(h);
         }
         const double t = steps.time(n), end = steps.time(n + 1);
-        const auto at_stage = [&](int s, const direct::State<T>& y) POLHODE_INLINE_LAMBDA {
+        const auto at_stage = [&](int s, const auto& y) POLHODE_INLINE_LAMBDA {
             const double c = DormandPrince::nodes[s];
             return slope(c == 1.0 ? end : t + c * h, y);
         };
-        sum.add(weights.change(sum.y, at_stage));
+        sum.add(slope.end(weights.change(slope.begin(sum.y), at_stage)));
     }
     POLHODE_INLINE void store(const direct::System<T>&, std::ptrdiff_t) const {}
 };

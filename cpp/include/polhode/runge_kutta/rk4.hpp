@@ -19,10 +19,6 @@ POLHODE_NAMESPACE_BEGIN
 namespace runge_kutta {
 
 template <class T>
-POLHODE_INLINE Quaternion<T> operator+(const Quaternion<T>& p, const Quaternion<T>& q) {
-    return {p.w + q.w, p.x + q.x, p.y + q.y, p.z + q.z};
-}
-template <class T>
 POLHODE_INLINE Quaternion<T> unit(const Quaternion<T>& q) {
     return (T(1.0) / sqrt(dot(q, q))) * q;
 }

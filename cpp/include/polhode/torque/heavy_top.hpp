@@ -17,18 +17,27 @@ struct HeavyTop {
     static constexpr int parameters = 6;
     static constexpr TorqueInfo info{"heavy_top", parameters, false, false, true, true};
 
+    /// u0.
+    template <class T>
+    POLHODE_INLINE static Vec3<T> weight(const T* p) {
+        return {p[0], p[1], p[2]};
+    }
+    template <class T>
+    POLHODE_INLINE static Vec3<T> axis(const T* p) {
+        return {p[3], p[4], p[5]};
+    }
     template <class T, class F>
     POLHODE_INLINE static Vec3<T> torque(const T* p, double, const Vec3<T>&, const F& frame) {
-        return cross(frame.to_body({p[0], p[1], p[2]}), {p[3], p[4], p[5]});
+        return cross(frame.to_body(weight(p)), axis(p));
     }
     /// While the body turns at v, u' = u x v.
     template <class T, class F>
     POLHODE_INLINE static Vec3<T> derivative(const T* p, double, const Vec3<T>& v, const F& frame) {
-        return cross(cross(frame.to_body({p[0], p[1], p[2]}), v), {p[3], p[4], p[5]});
+        return cross(cross(frame.to_body(weight(p)), v), axis(p));
     }
     template <class T, class F>
     POLHODE_INLINE static T potential(const T* p, double, const F& frame) {
-        return dot(frame.to_body({p[0], p[1], p[2]}), {p[3], p[4], p[5]});
+        return dot(frame.to_body(weight(p)), axis(p));
     }
 };
 
@@ -59,24 +68,28 @@ struct LagrangeTop {
     static constexpr int parameters = 1;
     static constexpr TorqueInfo info{"lagrange_top", parameters, false, false, true, true};
 
-    template <class T, class F>
-    POLHODE_INLINE static Vec3<T> weight(const T* p, const F& frame) {
-        return frame.to_body({T(0.0), T(0.0), p[0]});
+    template <class T>
+    POLHODE_INLINE static Vec3<T> weight(const T* p) {
+        return {T(0.0), T(0.0), p[0]};
+    }
+    template <class T>
+    POLHODE_INLINE static Vec3<T> axis(const T*) {
+        return {T(0.0), T(0.0), T(1.0)};
     }
     template <class T, class F>
     POLHODE_INLINE static Vec3<T> torque(const T* p, double, const Vec3<T>&, const F& frame) {
-        const Vec3<T> u = weight(p, frame);
+        const Vec3<T> u = frame.to_body(weight(p));
         return {u.y, -u.x, T(0.0)};
     }
     /// While the body turns at v, u' = u x v.
     template <class T, class F>
     POLHODE_INLINE static Vec3<T> derivative(const T* p, double, const Vec3<T>& v, const F& frame) {
-        const Vec3<T> w = cross(weight(p, frame), v);
+        const Vec3<T> w = cross(frame.to_body(weight(p)), v);
         return {w.y, -w.x, T(0.0)};
     }
     template <class T, class F>
     POLHODE_INLINE static T potential(const T* p, double, const F& frame) {
-        return weight(p, frame).z;
+        return frame.to_body(weight(p)).z;
     }
 };
 
