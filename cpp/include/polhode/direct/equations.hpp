@@ -21,9 +21,7 @@ struct Kinds {
     POLHODE_INLINE static Quaternion<T> quaternion(const Turn& q) { return q; }
 };
 #if defined(POLHODE_HAS_PACK)
-/// One body: the lanes of a register, with the same bits.  Lane 0 of a vector repeats lane 1, x:
-/// then the products of a quaternion and a vector need no other orders of lanes than a cross
-/// product.
+/// One body: the lanes of a register, with the same bits.
 template <>
 struct Kinds<double> {
     using Vector = pack<4, 1>;
@@ -33,10 +31,10 @@ struct Kinds<double> {
         v.v[0] = detail::real_vector<4>{a, b, c, d};
         return v;
     }
-    POLHODE_INLINE static Vector of(const Vec3<double>& v) { return lanes(v.x, v.x, v.y, v.z); }
+    POLHODE_INLINE static Vector of(const Vec3<double>& v) { return lanes(v.x, v.y, v.z, 0.0); }
     POLHODE_INLINE static Turn of(const Quaternion<double>& q) { return lanes(q.w, q.x, q.y, q.z); }
     POLHODE_INLINE static Vec3<double> components(const Vector& v) {
-        return {v.v[0][1], v.v[0][2], v.v[0][3]};
+        return {v.v[0][0], v.v[0][1], v.v[0][2]};
     }
     POLHODE_INLINE static Quaternion<double> quaternion(const Turn& q) {
         return {q.v[0][0], q.v[0][1], q.v[0][2], q.v[0][3]};
@@ -48,25 +46,26 @@ POLHODE_INLINE pack<4, 1> permuted(const pack<4, 1>& v) {
     const auto& x = v.v[0];
     return Kinds<double>::lanes(x[a], x[b], x[c], x[d]);
 }
-POLHODE_INLINE pack<4, 1> yzx(const pack<4, 1>& v) { return permuted<2, 2, 3, 1>(v); }
-POLHODE_INLINE pack<4, 1> zxy(const pack<4, 1>& v) { return permuted<3, 3, 1, 2>(v); }
+POLHODE_INLINE pack<4, 1> yzx(const pack<4, 1>& v) { return permuted<1, 2, 0, 3>(v); }
+POLHODE_INLINE pack<4, 1> zxy(const pack<4, 1>& v) { return permuted<2, 0, 1, 3>(v); }
 POLHODE_INLINE pack<4, 1> times(const pack<4, 1>& a, const pack<4, 1>& b) { return a * b; }
 POLHODE_INLINE pack<4, 1> axpy(const pack<4, 1>& a, double s, const pack<4, 1>& b) {
     return fma(pack<4, 1>(s), b, a);
 }
-/// q (0, v), with v in three orders, since those of one body cost time.
-POLHODE_INLINE pack<4, 1> spin(const pack<4, 1>& q,
-                               const pack<4, 1>& v,
-                               const pack<4, 1>& v_yzx,
-                               const pack<4, 1>& v_zxy) {
-    const pack<4, 1> minus_w = Kinds<double>::lanes(-0.0, 0.0, 0.0, 0.0);
-    const pack<4, 1> xwww = flip_sign(permuted<1, 0, 0, 0>(q), minus_w),
-                     zyzx = flip_sign(permuted<3, 2, 3, 1>(q), minus_w);
-    return fma(xwww, v, fma(zyzx, v_zxy, -(permuted<2, 3, 1, 2>(q) * v_yzx)));
+/// q (0, v)/2.
+POLHODE_INLINE pack<4, 1> half_product(const pack<4, 1>& q, const pack<4, 1>& v) {
+    const auto lanes = Kinds<double>::lanes;
+    return fma(
+        permuted<3, 2, 1, 0>(q),
+        lanes(-0.5, 0.5, -0.5, 0.5) * permuted<2, 2, 2, 2>(v),
+        fma(permuted<2, 3, 0, 1>(q),
+            lanes(-0.5, -0.5, 0.5, 0.5) * permuted<1, 1, 1, 1>(v),
+            permuted<1, 0, 3, 2>(q) * (lanes(-0.5, 0.5, 0.5, -0.5) * permuted<0, 0, 0, 0>(v))));
 }
 /// As for three components (rotation_step.hpp).
 POLHODE_INLINE pack<4, 1> in_body_frame(const pack<4, 1>& q, const pack<4, 1>& v) {
-    const auto cross = [a_yzx = yzx(q), a_zxy = zxy(q)](const pack<4, 1>& u)
+    const pack<4, 1> a_yzx = permuted<2, 3, 1, 0>(q), a_zxy = permuted<3, 1, 2, 0>(q);
+    const auto cross = [&](const pack<4, 1>& u)
                            POLHODE_INLINE_LAMBDA { return fma(yzx(u), a_zxy, -(zxy(u) * a_yzx)); };
     const pack<4, 1> u = cross(v), u2 = u + u;
     return v + fma(permuted<0, 0, 0, 0>(q), u2, cross(u2));
@@ -84,15 +83,17 @@ template <class T>
 POLHODE_INLINE Vec3<T> fma(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& c) {
     return {fma(a.x, b.x, c.x), fma(a.y, b.y, c.y), fma(a.z, b.z, c.z)};
 }
+/// q (0, v).
 template <class T>
-POLHODE_INLINE Quaternion<T> spin(const Quaternion<T>& q,
-                                  const Vec3<T>& v,
-                                  const Vec3<T>&,
-                                  const Vec3<T>&) {
-    return {-fma(q.x, v.x, fma(q.z, v.z, q.y * v.y)),
-            fma(q.w, v.x, fma(q.y, v.z, -(q.z * v.y))),
-            fma(q.w, v.y, fma(q.z, v.x, -(q.x * v.z))),
+POLHODE_INLINE Quaternion<T> product(const Quaternion<T>& q, const Vec3<T>& v) {
+    return {-fma(q.z, v.z, fma(q.y, v.y, q.x * v.x)),
+            fma(q.y, v.z, fma(-q.z, v.y, q.w * v.x)),
+            fma(-q.x, v.z, fma(q.w, v.y, q.z * v.x)),
             fma(q.w, v.z, fma(q.x, v.y, -(q.y * v.x)))};
+}
+template <class T>
+POLHODE_INLINE Quaternion<T> half_product(const Quaternion<T>& q, const Vec3<T>& v) {
+    return product(q, T(0.5) * v);
 }
 
 namespace direct {
@@ -165,7 +166,7 @@ struct Equations {
         return State<T>::of({fma(difference.x * m.y, m.z, torque.x),
                              fma(difference.y * m.z, m.x, torque.y),
                              fma(difference.z * m.x, m.y, torque.z)},
-                            spin(q, w, w, w));
+                            product(q, w));
     }
 };
 

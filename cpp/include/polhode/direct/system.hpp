@@ -189,37 +189,42 @@ struct ModelSlope {
     POLHODE_INLINE State<T> end(const State<T>& change) const { return change; }
 };
 
-/// The same for a torque u x axis, u = Q^T u0.  Within a step u is a part of the state, u' = u x
-/// omega: no more operations than u from q at each stage, but a torque waits for fewer of them.
+/// The same for a torque u x axis, u = Q^T u0.  Within a step the state is omega in place of m, q,
+/// and u: u' = u x omega.  These are no more operations than u from q at each stage, but a slope
+/// waits for fewer of them.
 template <class Model, class T>
 struct TopSlope : ModelSlope<Model, T> {
     using Base = ModelSlope<Model, T>;
-    using Base::equations;
     using Kind = Kinds<T>;
-    Kind::Vector u0, inverse, difference, axis_yzx, axis_zxy;
+    typename Kind::Vector u0, inverse, moments, difference, axis_yzx, axis_zxy;
 
     POLHODE_INLINE TopSlope(const System<T>& s, const View& parameters, std::ptrdiff_t i)
         : Base(s, parameters, i),
-          u0(Kind::of(this->per_unit * Model::weight(static_cast<const T*>(this->p)))),
-          inverse(Kind::of(T(2.0) * equations.half_inverse)),
-          difference(Kind::of(equations.difference)) {
+          u0(Kind::of(this->per_unit * Model::weight(static_cast<const T*>(this->p)))) {
+        const Vec3<T> w = T(2.0) * s.equations.half_inverse, one{T(1.0), T(1.0), T(1.0)};
+        // 0 about the axis of a rod, as the inverse is.
+        const Vec3<T> I = where_nonzero(w, {one.x / w.x, one.y / w.y, one.z / w.z});
         const Vec3<T> axis = Model::axis(static_cast<const T*>(this->p));
-        axis_yzx = Kind::of(where_nonzero(equations.half_inverse, yzx(axis)));
-        axis_zxy = Kind::of(where_nonzero(equations.half_inverse, zxy(axis)));
+        inverse = Kind::of(w);
+        moments = Kind::of(I);
+        difference = Kind::of(times(times(w, yzx(I)), times(s.equations.difference, zxy(I))));
+        axis_yzx = Kind::of(times(w, yzx(axis)));
+        axis_zxy = Kind::of(times(w, zxy(axis)));
     }
     POLHODE_INLINE StateOfTop<T> begin(const State<T>& y) const {
-        return {y, in_body_frame(y.q, u0)};
+        return {{times(inverse, y.m), y.q}, in_body_frame(y.q, u0)};
     }
-    POLHODE_INLINE State<T> end(const StateOfTop<T>& change) const { return change.y; }
+    POLHODE_INLINE State<T> end(const StateOfTop<T>& change) const {
+        return {times(moments, change.y.m), change.y.q};
+    }
     using Base::operator();
     POLHODE_INLINE StateOfTop<T> operator()(double, const StateOfTop<T>& s) const {
-        const auto &m = s.y.m, &u = s.u;
-        const auto m_yzx = yzx(m), m_zxy = zxy(m), u_yzx = yzx(u), u_zxy = zxy(u);
-        const auto w_yzx = times(yzx(inverse), m_yzx), w_zxy = times(zxy(inverse), m_zxy);
-        const auto torque = fma(u_yzx, axis_zxy, -times(u_zxy, axis_yzx));
-        return {{fma(times(difference, m_yzx), m_zxy, torque),
-                 T(0.5) * spin(s.y.q, times(inverse, m), w_yzx, w_zxy)},
-                fma(u_yzx, w_zxy, -times(u_zxy, w_yzx))};
+        const auto &w = s.y.m, &u = s.u;
+        const auto w_yzx = yzx(w), w_zxy = zxy(w), u_yzx = yzx(u), u_zxy = zxy(u);
+        return {
+            {fma(times(difference, w_yzx), w_zxy, fma(u_yzx, axis_zxy, -times(u_zxy, axis_yzx))),
+             half_product(s.y.q, w)},
+            fma(u_yzx, w_zxy, -times(u_zxy, w_yzx))};
     }
 };
 template <class Model, class T>

@@ -130,7 +130,7 @@ struct DormandPrinceStep {
     template <class S>
     POLHODE_INLINE S end(const S* slopes) const {
         constexpr int last = Table::first[Table::stages];
-        using T = S::Number;
+        using T = typename S::Number;
         S change = T(weight[last]) * slopes[0];
         POLHODE_UNROLL
         for (int i = last + 1; i < Table::terms; ++i) {

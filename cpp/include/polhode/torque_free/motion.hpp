@@ -264,6 +264,7 @@ POLHODE_INLINE FreeStep<T> motion_at(const exact_detail::Motion<T>& exact,
             const mask_t<T> u = odd & less_pi;
             return SinCos<T>{select(u, y.cos, y.sin), select(u, -y.sin, y.cos)};
         });
+    if (!any(r != t)) return step;  // n = 0
     const Quaternion<T> p = step.dq;
     // s is i sign(m1) about axis 1, -k sign(m3) about axis 3; s^2 = -1.
     Quaternion<T> by_s = select<T>(axis1, {-p.x, p.w, p.z, -p.y}, {p.z, -p.y, p.x, -p.w});
