@@ -268,12 +268,12 @@ def tops(results: Committed) -> str | None:
     return f"Measured on {where(results, 'rivals-heavy-top')}.\n\n{table(head, cells)}"
 
 
-def over(row: Row, name: str) -> str:
+def over(row: Row, name: str, above: str = "polhode") -> str:
     """Time of polhode over that of a program; ratio of medians where others interrupted."""
-    ratio = row.ratios.get(f"polhode / {name}")
+    ratio = row.ratios.get(f"{above} / {name}")
     if ratio is not None and ratio.median is not None:
         return f"{ratio.median:.2f}"
-    ours, other = row.times["polhode"].median, row.times.get(name, Times()).median
+    ours, other = (row.times.get(x, Times()).median for x in (above, name))
     return f"≈ {ours / other:.2f}" if ours is not None and other is not None else "–"
 
 
@@ -286,6 +286,7 @@ def under_torque(results: Committed) -> str | None:
     for row in found:
         labels, times = row.labels, dict(row.times)
         ours = times.pop("polhode")
+        times.pop("adaptive rk8", None)
         known = {name: x.median for name, x in times.items() if x.median is not None}
         peer = min(known, key=lambda name: known[name] or np.inf, default="")
         lines.append(
@@ -299,10 +300,12 @@ def under_torque(results: Committed) -> str | None:
                 median(ours),
                 f"{peer}, {median(times[peer])}" if peer else "–",
                 *(over(row, name) for name in (peer, "Numba RK8", "heyoka.py")),
+                over(row, "Numba RK8", "adaptive rk8"),
             ]
         )
     head = "problem, torque / energy, bodies, until t, error, fastest of polhode, ns, best other "
-    head += "program and its ns, over that program, over Numba RK8, over heyoka.py"
+    head += "program and its ns, over that program, over Numba RK8, over heyoka.py, "
+    head += "adaptive `rk8` over Numba RK8"
     made = table(head.split(", "), lines)
     return f"Measured on {where(results, 'rivals-torque')}.\n\n{made}"
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import polhode as ph
-from benchmarks.rivals._problem import Array, Problem
+from benchmarks.rivals._problem import SLOPES, Array, Problem
 from benchmarks.rivals._rival import Prepared, Rival
 
 
@@ -63,7 +63,35 @@ def _integrated(setting: dict[str, Any], problem: Problem, h: float) -> Prepared
     return Prepared(run, lambda end: (end.m[-1].reshape(-1, 3), end.q[-1].reshape(-1, 4)))
 
 
+def _adaptive(problem: Problem, tolerance: float) -> Prepared:
+    """By adaptive steps, each body in its own."""
+    one = problem.bodies == 1
+    m, q = (problem.m[0], problem.q[0]) if one else (problem.m, problem.q)
+    run = partial(
+        ph.integrate,
+        problem.inertia,
+        m,
+        q,
+        t_end=problem.t_end,
+        rtol=tolerance,
+        atol=tolerance,
+        torque=problem.torque,
+        splitting=None,
+        method="rk8",
+        t_eval=[problem.t_end],
+    )
+    return Prepared(run, lambda end: (end.m[-1].reshape(-1, 3), end.q[-1].reshape(-1, 4)))
+
+
 _PACKAGE = [("polhode", "polhode")]
+#: Adaptive steps of rk8, at tolerances for errors of 1e-4 to 1e-13.
+ADAPTIVE = Rival(
+    "adaptive rk8",
+    _PACKAGE,
+    "tolerance",
+    dict.fromkeys(SLOPES, tuple(10.0**-k for k in range(4, 16))),
+    _adaptive,
+)
 
 #: Schemes that were the fastest somewhere.
 _SCHEMES = (

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks import Row, Run, Times, absent, case
 from benchmarks.rivals import _heyoka, _numba, _runge_kutta, _scipy
-from benchmarks.rivals._polhode import under_torque
+from benchmarks.rivals._polhode import ADAPTIVE, under_torque
 from benchmarks.rivals._problem import SLOPES, Problem
 from benchmarks.rivals._rival import Rival
 from benchmarks.rivals._torques import PROBLEMS, STARTS, repeated
@@ -37,6 +37,8 @@ RIVALS = [
     )
 ]
 HEYOKA, SCIPY = RIVALS[-2:]
+#: Adaptive over fixed steps.
+OVER = f"{ADAPTIVE.name} / {RIVALS[0].name}"
 UNITS = {
     "torque / energy": "|torque| over |m|^2 / (2 I1) at the start",
     "until": "t at the end",
@@ -48,6 +50,7 @@ UNITS = {
         f"polhode / {one.name}": "ratio of the times; median [quartiles] of neighbouring windows"
         for one in RIVALS
     },
+    OVER: "ratio of the times",
 }
 
 
@@ -163,6 +166,9 @@ def row(
         times[rival.name] = time_at(measured, weights_of)
         if best:
             ratios[f"polhode / {rival.name}"] = ratio_at(measured, best[0][1], weights_of)
+    steps, fixed = (others.get(name, (None, None))[1] for name in OVER.split(" / "))
+    if steps and fixed:
+        ratios[OVER] = ratio_at(measured, steps, fixed)
     return Row(labels, times, ratios, values)
 
 
@@ -180,11 +186,12 @@ def under_torques(run: Run) -> Iterator[Row]:
     the error counts, in turn with each other program, window by window. Times are interpolated
     between two settings (linear in the logarithms). One body is also moved until t = 1000 by the
     same steps, so that the call hardly counts; its error is the one at t = 50. Reference: the
-    method of DOP853 in extended precision. Setting up and compiling are not timed.
+    method of DOP853 in extended precision. Setting up and compiling are not timed. Adaptive steps
+    of rk8 are measured beside them.
     """
     targets = TARGETS[:1] if run.quick else TARGETS
     chosen = list(PROBLEMS)[1:2] if run.quick else list(PROBLEMS)
-    programs = RIVALS[1:3] if run.quick else RIVALS
+    programs = RIVALS[1:3] if run.quick else [*RIVALS, ADAPTIVE]
     for name, strength in chosen:
         problem = PROBLEMS[name, strength]()
         for bodies in (1,) if run.quick else (1, 1000):
