@@ -322,13 +322,6 @@ class MassProperties:
 
         For a body that turns about this point (..., 3), in body axes, as a top on its tip. `mass`
         and `centre` stay. ValueError is raised if the mass (...) was given neither here nor before.
-
-        Examples
-        --------
-        >>> import polhode as ph
-        >>> rod = ph.RigidBody.from_cylinder(3.0, 0.0, 2.0)
-        >>> rod.about([0.0, 0.0, 1.0]).tensor.diagonal()
-        array([4., 4., 0.])
         """
         own = self if self._central is None else self._central
         known = self._known_mass() if mass is None else _arrays.components("mass", mass)

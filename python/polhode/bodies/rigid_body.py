@@ -145,14 +145,6 @@ class RigidBody(MassProperties):
             As `polhode.step`, which also says the errors. The rotation to principal axes and back
             adds an error of 4 eps ``|m|`` to m and of 4 eps to `q`, once per call. For many steps
             use ``n_steps``.
-
-        Examples
-        --------
-        >>> import polhode as ph
-        >>> body = ph.RigidBody([[0.1, 0.1, 0], [0.1, 0.1, 0], [0, 0, 0.2]])
-        >>> m, q = body.step([0.1, 0.1, 0.0], [1.0, 0.0, 0.0, 0.0], 3.0)
-        >>> q.round(6)
-        array([0.488296, 0.617077, 0.617077, 0.      ])
         """
         m = self._momentum("m", m)
         if self._aligned:

@@ -45,15 +45,6 @@ class Run:
     -----
     Nothing is saved but the current state. A torque that is given on an interval of time is not
     checked ahead: outside it is NaN, see `torques.Prescribed`.
-
-    Examples
-    --------
-    >>> import polhode as ph
-    >>> top = ph.torques.HeavyTop([0.0, 0.0, 1.0])
-    >>> run = ph.Run([1.0, 1.0, 2.0], [0.0, 0.0, 3.0], [0.9, 0.1, 0.0, 0.0], 0.01, torque=top)
-    >>> run.advance(50)
-    >>> run.t, run.m.round(6)
-    (0.5, array([0.104006, 0.      , 3.      ]))
     """
 
     def __init__(

@@ -159,15 +159,6 @@ class Trajectory:
         the last of them shorter, so that the result has the order of the scheme. With
         ``save_every=k`` a time takes up to k steps. A torque in Python is evaluated for the whole
         batch at each time. Of adaptive steps the times must be the same for all bodies.
-
-        Examples
-        --------
-        >>> import polhode as ph
-        >>> traj = ph.integrate([1, 2, 4], [1, 2, 2], [1, 0, 0, 0], 0.5, 20, save_every=10)
-        >>> m, q = traj([0.25, 7.75])
-        >>> m.round(6)
-        array([[0.746081, 2.308699, 1.764447],
-               [0.669969, 2.377693, 1.702269]])
         """
         settings = self._settings(self) if callable(self._settings) else self._settings
         return self._at(self, t, settings, self._ended)

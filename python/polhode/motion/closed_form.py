@@ -88,17 +88,6 @@ class ClosedForm:
         m, q : ndarray, shape (..., 3) and (..., 4) or (..., 3, 3)
             Angular momentum, body frame, and attitude; a quaternion is the end of the continuous
             path that starts at q0.
-
-        Examples
-        --------
-        A quarter turn about the third axis, at one radian per second, and five of them:
-
-        >>> import numpy as np, polhode as ph
-        >>> motion = ph.TorqueFreeMotion([1.0, 2.0, 3.0], [0.0, 0.0, 3.0], [1.0, 0.0, 0.0, 0.0])
-        >>> m, q = motion([np.pi / 2, 5 * np.pi / 2])
-        >>> q.round(6)
-        array([[ 0.707107,  0.      ,  0.      ,  0.707107],
-               [-0.707107,  0.      ,  0.      , -0.707107]])
         """
         cores = _arrays.thread_count(threads)
         if out is None and type(t) in (float, np.ndarray):

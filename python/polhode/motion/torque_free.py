@@ -157,16 +157,6 @@ class TorqueFreeMotion(ClosedForm):
         -----
         Periods as in [Kaa01]. [SA91] count the precession of the long axis in both modes: in the
         short-axis mode give ``precession`` = 1 / (1 / P_phi + 1 / P_psi) of their periods.
-
-        Examples
-        --------
-        The asteroid Toutatis; times in days:
-
-        >>> import numpy as np, polhode as ph
-        >>> moments = [3.09, 3.22, 1.0]
-        >>> motion = ph.TorqueFreeMotion.from_periods(moments, 5.41, 7.35, mode="long-axis")
-        >>> np.round([motion.period, 2 * np.pi / motion.precession_rate], 9)
-        array([5.41, 7.35])
         """
         placed = {"phi0": phi0, "psi0": psi0, "pole": pole}
         return cls(*tumblers.from_periods(inertia, rotation, precession, mode, **placed))
@@ -307,17 +297,6 @@ class TorqueFreeMotion(ClosedForm):
         the level by rounding only, ``8 eps (1 + angle)`` of its size, may be left out; so may one
         at t0 or t1. The error of a time is that of the motion over the slope. m is searched over
         one period at most. A body with NaN has no passages.
-
-        Examples
-        --------
-        The Sun is above the horizon of a camera along axis 3:
-
-        >>> import polhode as ph
-        >>> motion = ph.TorqueFreeMotion([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0])
-        >>> motion.crossings(0.0, 30.0, body=[0, 0, 1], space=[1, 0, 0]).round(6)
-        array([ 5.882264,  8.278491, 13.310194, 16.888855, 21.657174, 24.43771 ])
-        >>> motion.crossings(0.0, 30.0, body=[0, 1, 0]).round(6)
-        array([ 8.849184, 20.458354])
         """
         return passages.times(self._bodies(), self._shape, t0, t1, body, space, level, direction)
 

@@ -37,13 +37,6 @@ class BDot(Tabulated, ModelOfInertia):
     field in tesla, dipole in A m^2, k in A m^2 s/T. A kick is exact at fixed attitude and field,
     also in a list with torques that do not depend on m. A real controller also samples the field
     and limits the dipole.
-
-    Examples
-    --------
-    >>> import polhode as ph
-    >>> coils = ph.torques.BDot(1e5, field=[0.0, 0.0, 4e-5], inertia=[0.04, 0.045, 0.008])
-    >>> coils.torque(0.0, [0.004, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]) + 0.0
-    array([-1.6e-05,  0.0e+00,  0.0e+00])
     """
 
     def __init__(
@@ -79,12 +72,6 @@ def dipole_field(position: ArrayLike, moment: ArrayLike, constant: float = 1e-7)
     -------
     ndarray
         constant (3 (moment . u) u - moment)/r^3, u the direction, r the distance.
-
-    Examples
-    --------
-    >>> import polhode as ph
-    >>> ph.torques.dipole_field([6.771e6, 0.0, 0.0], [0.0, 0.0, -7.75e22]).round(7)
-    array([0.0e+00, 0.0e+00, 2.5e-05])
     """
     r, m = finite(("position", position, (3,)), ("moment", moment, (3,)))
     size = np.linalg.norm(r, axis=-1, keepdims=True)

@@ -51,19 +51,6 @@ class GravityGradient(Tabulated, ModelOfInertia):
     conserved; in a circular orbit energy - n normal . (Q m) is (normal of length 1). The space
     frame does not rotate. Source: the gravity of a point mass on a small body, to second order in
     its size over R.
-
-    Examples
-    --------
-    A satellite that points its third axis at the planet, in an orbit of a hundred minutes:
-
-    >>> import numpy as np, polhode as ph
-    >>> n = 2 * np.pi / 6000.0
-    >>> moments = np.array([120.0, 150.0, 60.0])
-    >>> gradient = ph.torques.GravityGradient(n, position=[0.0, 0.0, 1.0], normal=[0.0, 1.0, 0.0])
-    >>> start = moments * [0.0, n, 0.0], [1.0, 0.0, 0.0, 0.0]
-    >>> traj = ph.integrate(moments, *start, 10.0, 600, torque=gradient, save_every=600)
-    >>> bool(np.allclose(traj.q[-1], [-1.0, 0.0, 0.0, 0.0], atol=1e-9))
-    True
     """
 
     def __init__(

@@ -47,17 +47,6 @@ class Gyrostat(Tabulated, ModelOfInertia):
     on m: each kick preserves the energy and h . m up to rounding. The torque depends on m: schemes
     for any torque take it (`strang`, `s6` ...), Runge-Kutta-Nyström schemes do not. Source: the
     equations of Zhukovskii and Volterra.
-
-    Examples
-    --------
-    A satellite with a momentum wheel along axis 2:
-
-    >>> import numpy as np, polhode as ph
-    >>> wheel = ph.torques.Gyrostat([0.0, 2.0, 0.0])
-    >>> traj = ph.integrate([1, 2, 3], [0.1, 0, 0.2], [1, 0, 0, 0], 0.1, 50, torque=wheel)
-    >>> total = ph.so3.rotate(traj.q, traj.m + [0.0, 2.0, 0.0])
-    >>> bool(np.ptp(traj.energy()) < 1e-15), bool(np.abs(total - total[0]).max() < 1e-3)
-    (True, True)
     """
 
     def __init__(

@@ -35,16 +35,6 @@ class Orbit:
     Error of a Kepler orbit: a few eps/(1 - e), and eps |n t| from the rounding of n t, of its size;
     n is `mean_motion`, e `eccentricity`. Error of a table: at most (1/384) r'''' dt^4. The space
     frame does not rotate.
-
-    Examples
-    --------
-    >>> import polhode as ph
-    >>> orbit = ph.torques.Orbit(3.986004418e14, [7e6, 0, 0], [0, 7.6e3, 1e3])
-    >>> round(float(orbit.eccentricity), 6)
-    0.031911
-    >>> position, velocity = orbit.state(600.0)
-    >>> position.round(0)
-    array([5590429., 4250420.,  559266.])
     """
 
     def __init__(

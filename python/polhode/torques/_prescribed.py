@@ -27,14 +27,6 @@ class Constant(Model):
     -----
     It has no potential: its work depends on the path. In the space frame, Q m - torque t is
     conserved.
-
-    Examples
-    --------
-    >>> import polhode as ph
-    >>> thruster = ph.torques.Constant([0.0, 0.0, 0.5])
-    >>> traj = ph.integrate([1, 2, 3], [0, 0, 1], [1, 0, 0, 0], 0.1, 10, torque=thruster)
-    >>> traj.m[-1].round(12)
-    array([0. , 0. , 1.5])
     """
 
     def __init__(self, value: ArrayLike, frame: str = "body") -> None:
