@@ -76,12 +76,9 @@ class RigidBody(MassProperties):
     equal moments too, where the axes are one choice of many. A diagonal tensor gives its entries
     and the body axes exactly. Method: cyclic Jacobi.
 
-    A rod is a body with one zero moment. Rounding makes the zero moment of a full tensor a few eps
-    of the largest, of either sign. So a moment within 16 eps of the largest is set to zero (within
-    4 eps if the tensor is diagonal, as in all other functions); the other two must then be equal to
-    1e-9. For a body that is really so slender use `from_moments`. For input of shorter types than
-    double the limits are at least 64 of their eps (8e-6 for float32), and those of a zero moment
-    are 16 and 4 of it.
+    A moment within 16 eps of the largest is set to zero (within 4 eps if the tensor is diagonal):
+    the body is a rod, and the other two must be equal to 1e-9. For input of shorter types than
+    double the limits are at least 64 of their eps, and those of a zero moment 16 and 4 of it.
 
     Examples
     --------

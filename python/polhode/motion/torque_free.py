@@ -92,9 +92,7 @@ class TorqueFreeMotion(ClosedForm):
     difference; its sign decides between AXIS1 (positive) and AXIS3.  A motion that close to the
     separatrix is assumed to stay at the axis of the middle moment once it has reached it.
 
-    After half a period of m the body has rotated by pi about the axis around which m moves, and by
-    an angle about m that is known in closed form: [CZ08] equation (16) with complete integrals.
-    The exact step computes the remaining part.
+    Source: [CZ08] equation (16) with complete integrals; the exact step computes the rest.
 
     Examples
     --------
