@@ -191,7 +191,8 @@ class Steps {
     ///           splitting of two autonomous flows, each with the time of the other as a variable,
     ///           and has the order of the scheme [BC06]
     void flow(double h, double t) {
-        if (const WholeBatch* whole = problem_.whole; whole != nullptr && whole->set_moments) {
+        const WholeBatch* const whole = problem_.whole;
+        if (whole != nullptr && whole->set_moments != nullptr) {
             whole->set_moments(whole->self, t);
             block_.set_bodies();
         }
