@@ -59,11 +59,16 @@ class AdaptiveLanes {
             const T most = min(h_, T(a.max_step));
             const mask_t<T> ends = !(abs(left) > most);
             const T h = select(ends, left, copysign(most, left));
+            const auto start = slope_.begin(sum.y);
+            std::remove_const_t<decltype(start)> within[runge_kutta::DormandPrince::stages];
+            const State change = slope_.end(runge_kutta::DormandPrinceStep<T>(h).change(
+                start,
+                [this](int, const auto& y) POLHODE_INLINE_LAMBDA { return slope_(0.0, y); },
+                within));
             State slopes[runge_kutta::DormandPrince::stages];
-            const State change = runge_kutta::DormandPrinceStep<T>(h).change(
-                sum.y,
-                [this](int, const State& y) POLHODE_INLINE_LAMBDA { return slope_(0.0, y); },
-                slopes);
+            for (int k = 0; k < runge_kutta::DormandPrince::stages; ++k) {
+                slopes[k] = slope_.end(within[k]);
+            }
             const T error =
                 runge_kutta::StepError<T>::of(a.tolerance, system_.unit, h, sum.y, change, slopes);
             const mask_t<T> good = error <= 1.0;
@@ -154,7 +159,7 @@ class AdaptiveLanes {
     const SplittingProblem& problem_;
     const AdaptiveProblem& adaptive_;
     direct::System<T> system_;
-    direct::ModelSlope<Model, T> slope_;
+    typename direct::SlopeOf<Model, T>::type slope_;
     std::ptrdiff_t body_;
     int count_ = 0;
     T t_, goal_, h_{}, last_{runge_kutta::first_last};
