@@ -48,7 +48,12 @@ class Integrator {
         if (given.contains("order") && !given["order"].is_none()) {
             midpoint_kicks_ = given["order"].cast<int>() <= 2;
         }
-        if (given.contains("models")) models_ = given["models"];
+        if (!given.contains("models")) return;
+        for (const pybind11::handle each : given["models"]) {
+            const auto description = each.cast<pybind11::tuple>();
+            indices_.push_back(description[0].cast<int>());
+            terms_.emplace_back(description, 0);
+        }
     }
     Integrator(const Integrator&) = delete;
     Integrator& operator=(const Integrator&) = delete;
@@ -67,11 +72,13 @@ class Integrator {
         scheme.midpoint_kicks = midpoint_kicks_;
         return scheme;
     }
-    /// The models; `terms` keeps what they point to.
-    std::vector<TorqueTerm> models(std::ptrdiff_t bodies, std::vector<Term>& terms) const {
+    /// The models, of the level for so many bodies.
+    std::vector<TorqueTerm> models(std::ptrdiff_t bodies) const {
         std::vector<TorqueTerm> list;
-        for (const pybind11::handle model : models_) {
-            list.push_back(*terms.emplace_back(model.cast<pybind11::tuple>(), bodies));
+        list.reserve(terms_.size());
+        for (std::size_t i = 0; i < terms_.size(); ++i) {
+            list.push_back(*terms_[i]);
+            list.back().model = &model(indices_[i], bodies);
         }
         return list;
     }
@@ -103,7 +110,8 @@ class Integrator {
     OptionValues options_;
     std::vector<Stage> stages_, processor_;
     bool midpoint_kicks_ = false;
-    pybind11::tuple models_;
+    std::vector<int> indices_;  ///< of the models in the list
+    std::vector<Term> terms_;
 };
 
 }  // namespace polhode::bindings

@@ -99,8 +99,7 @@ py::object integrate(PyObject* const* x) {
     }
 
     const dispatch::Level& level = dispatch::level_for(bodies);
-    std::vector<Term> terms;
-    const std::vector<TorqueTerm> models = integrator.models(bodies, terms);
+    const std::vector<TorqueTerm> models = integrator.models(bodies);
     interface::Integration call{};
     call.bodies = bodies;
     call.inertia = data_of(inertia);

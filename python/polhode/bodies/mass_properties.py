@@ -363,7 +363,7 @@ class MassProperties:
         self._moments, self._axes, self._tensor = moments, axes, tensor
         #: Whether the body axes are the principal axes, for all bodies.
         self._aligned = aligned
-        self._some_rod = bool((moments == 0.0).any())
+        self._some_rod = not moments.all()
         self._linear = linear
 
     def _place(self, mass: ArrayLike | None, centre: ArrayLike | None) -> None:
