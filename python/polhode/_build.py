@@ -36,12 +36,6 @@ def get_library() -> str:
 
     A program that is linked to it has the kernels of all instruction-set levels. Raises
     FileNotFoundError if the installation has no such library.
-
-    Examples
-    --------
-    >>> import ctypes
-    >>> ctypes.CDLL(ph.get_library()).polhode_abi()
-    1
     """
     folder = _installed()
     for name in ("lib/libpolhode.so", "lib/libpolhode.dylib", "polhode.dll"):

@@ -117,12 +117,6 @@ def jacobi(
     times ``2 K / pi`` or more, K(k) the quarter period (K(1/k)/k for k2 > 1): no digit is known
     there. For k2 < 1 am still has digits, and is +-inf at u = +-inf.
     Source: DLMF 22.7(i), 22.17(i).
-
-    Examples
-    --------
-    >>> from polhode import elliptic
-    >>> [float(x.round(6)) for x in elliptic.jacobi(2.0, 4.0)]
-    [-0.2901, 0.956996, -0.814474, -0.294331]
     """
     return cast("tuple[Array, Array, Array, Array]", _of_k2("jacobi", kc2, ufunc_kwargs, u, k2))
 
@@ -166,12 +160,6 @@ def ellip_pi(
     principal value is the difference of two terms, and the error is relative to the larger one.
     +-inf on the pole ``n sin^2 phi = 1``, and for n = 1 if ``|phi|`` is a quarter turn or more; 0
     at n = +-inf. Source: DLMF 19.25.14, 19.21.12.
-
-    Examples
-    --------
-    >>> from polhode import elliptic
-    >>> elliptic.ellip_pi([0.4, 1.0], [np.pi, 1.0], 0.5).round(6)
-    array([4.893661, 1.731992])
     """
     return cast("Array", _of_k2("ellip_pi", kc2, ufunc_kwargs, n, phi, k2))
 

@@ -35,15 +35,6 @@ def frb_step(
     Algorithms 1 and 2, errata corrected. One rotation, computed as a quaternion, turns both
     matrices and quaternions, because the matrix frame of Algorithm 1 is built on m' and has no
     limit where m' = 0.
-
-    Examples
-    --------
-    >>> import numpy as np, polhode as ph
-    >>> m, Q = ph.frb_step([1.0, 2.0, 3.0], [0.0, 0.0, 3.0], np.eye(3), np.pi / 2)
-    >>> (Q + 0.0).round(6)
-    array([[ 0., -1.,  0.],
-           [ 1.,  0.,  0.],
-           [ 0.,  0.,  1.]])
     """
     Q = _with_core("Q", Q, (3, 3))
     return step(inertia, m, Q, h, method="frb", n_steps=n_steps, out=out, threads=threads)

@@ -26,23 +26,6 @@ tuple of two float64 arrays in C order, such as rows, ``(m[i], q[i])``; they may
 Invalid arguments raise ValueError, with the text of the C interface, which names the first invalid
 body; numba loses exceptions in a ``prange``. A body for which an implicit method does not converge
 becomes NaN without a warning. Clear numba's cache after an update of polhode.
-
-Examples
---------
->>> import numba
->>> import numpy as np
->>> import polhode as ph
->>> @numba.njit
-... def spin(inertia, m, q, h, n_steps):
-...     for i in range(len(m)):
-...         for _ in range(n_steps):
-...             ph.step(inertia, m[i], q[i], h, out=(m[i], q[i]))
->>> inertia = np.array([1.0, 2.0, 3.0])
->>> m, q = np.array([[1.0, 0.0, 0.0]] * 2), np.array([[1.0, 0.0, 0.0, 0.0]] * 2)
->>> spin(inertia, m, q, np.pi / 20, 10)
->>> q.round(6)
-array([[0.707107, 0.707107, 0.      , 0.      ],
-       [0.707107, 0.707107, 0.      , 0.      ]])
 """
 
 from __future__ import annotations

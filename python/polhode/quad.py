@@ -204,12 +204,7 @@ def _elliptic(name: str, digits: bool, **arguments: Any) -> Any:
 
 
 def agm(a: Any, b: Any, *, digits: bool = False) -> Any:
-    """As `polhode.elliptic.agm`; relative error below 1e-31.
-
-    >>> from polhode import quad
-    >>> quad.agm(1, "0.5", digits=True).strings(30).item()
-    '7.28395515523453434593216191633e-1'
-    """
+    """As `polhode.elliptic.agm`; relative error below 1e-31."""
     return _elliptic("agm", digits, a=a, b=b)
 
 

@@ -35,12 +35,6 @@ def momentum(inertia: ArrayLike, omega: ArrayLike) -> Array:
         If the inertia is invalid (a moment is negative or not finite, or all three are zero),
         if a last axis does not have three components or if the shapes do not broadcast. A NaN in
         `omega` raises no error and gives NaN.
-
-    Examples
-    --------
-    >>> import polhode as ph
-    >>> ph.momentum([1.0, 2.0, 3.0], [0.1, 0.2, 0.3])
-    array([0.1, 0.4, 0.9])
     """
     moments, rates = Operand("inertia", inertia, 3), Operand("omega", omega, 3)
     result = _result((3,), moments, rates)
@@ -54,12 +48,6 @@ def omega(inertia: ArrayLike, m: ArrayLike) -> Array:
     Arguments (..., 3) and result (..., 3) are those of `momentum`, each component correctly rounded
     and zero about the axis of a zero moment. Raises ValueError as `momentum`, and if m has more
     than 1e-12 ``|m|`` about an axis of zero moment.
-
-    Examples
-    --------
-    >>> import polhode as ph
-    >>> ph.omega([0.0, 2.0, 2.0], [0.0, 1.0, 3.0])
-    array([0. , 0.5, 1.5])
     """
     return _of_state(_core.omega, (3,), inertia, m)
 
@@ -69,12 +57,6 @@ def energy(inertia: ArrayLike, m: ArrayLike) -> Array:
 
     Arguments (..., 3) and errors are those of `omega`. The relative error is below 2 eps
     (eps = 2.2e-16); the energy overflows or underflows only if it is out of the range of doubles.
-
-    Examples
-    --------
-    >>> import polhode as ph
-    >>> float(ph.energy([1.0, 2.0, 4.0], [1.0, 2.0, 2.0]))
-    2.0
     """
     return _of_state(_core.energy, (), inertia, m)
 
@@ -84,12 +66,6 @@ def casimir(m: ArrayLike) -> Array:
 
     Error and range are as of `energy`. Raises ValueError if the last axis of m does not have three
     components.
-
-    Examples
-    --------
-    >>> import polhode as ph
-    >>> float(ph.casimir([1.0, 2.0, 2.0]))
-    4.5
     """
     return np.asarray(_core.casimir(_arrays.components("m", m, 3)))[()]
 

@@ -188,12 +188,6 @@ class MassProperties:
             Position of the centre, body axes; None: the origin.
         axes : array_like, shape (..., 3, 3) or (..., 4), or Rotation, optional
             Axes of the shape in the body, as in `from_moments`.
-
-        Examples
-        --------
-        >>> import polhode as ph
-        >>> ph.RigidBody.from_box(12.0, [1.0, 2.0, 3.0]).moments
-        array([13., 10.,  5.])
         """
         lengths = shapes.sizes("sides", sides, 3)
         return cls._of_shape(mass, shapes.of_box(lengths, shapes.part(hollow)), centre, axes)

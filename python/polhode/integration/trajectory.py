@@ -173,13 +173,6 @@ class Trajectory:
         RuntimeWarning
             Once per call, with the names of the user-defined torques without a potential, which is
             missing. For a torque that has none, such as damping, give one that returns zeros.
-
-        Examples
-        --------
-        >>> import polhode as ph
-        >>> traj = ph.integrate([1, 2, 4], [1, 2, 2], [1, 0, 0, 0], 0.1, 20, save_every=10)
-        >>> traj.energy().round(12)
-        array([2., 2., 2.])
         """
         missing = [repr(term) for term in self.torque if term.lacks_potential]
         if missing:

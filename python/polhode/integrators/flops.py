@@ -49,12 +49,6 @@ def flops(
     negation, comparison, selection and absolute value count 0 ([Gus10] Sec. 4.4).  Constants that
     depend only on the inertia are not counted.  The body has inertia (1, 1.5, 2.2) and m along
     (0.3, 0.5, 0.8).
-
-    Examples
-    --------
-    >>> import polhode as ph
-    >>> ph.flops("rotations123")["trig"]  # five turns
-    10
     """
     row = method_index(method, options)
     if attitude not in ("quaternion", "matrix"):

@@ -115,16 +115,5 @@ def rkmk(a: ArrayLike, b: ArrayLike, c: ArrayLike) -> MuntheKaas:
     The equations of an implicit tableau are solved as in `step`; under torque a fixed-point
     iteration updates the torques of the stages, and a body for which it does not converge is NaN.
     Ready-made: "rkmk4", "rkmk_midpoint", "rkmk_gauss2" and "rkmk_gauss4".
-
-    Examples
-    --------
-    Heun's third-order method:
-
-    >>> import polhode as ph
-    >>> a = [[0, 0, 0], [1 / 3, 0, 0], [0, 2 / 3, 0]]
-    >>> heun = ph.rkmk(a, b=[1 / 4, 0, 3 / 4], c=[0, 1 / 3, 2 / 3])
-    >>> m, q = ph.step([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0], 0.1, method=heun)
-    >>> m.round(6)
-    array([0.291432, 0.512864, 0.795008])
     """
     return MuntheKaas(a, b, c)  # type: ignore[arg-type]  # it makes them tuples
