@@ -47,13 +47,8 @@ class Integration {
         SplittingProblem& p = problem_;
         const std::ptrdiff_t core = given_.value<bool>("matrix") ? 9 : 4;
         Doubles attitude = given_.array("attitude");
-        const Doubles h = given_.array("h");
-        p.total_steps = given_.value<std::ptrdiff_t>("total_steps");
-        p.save_every = given_.value<std::ptrdiff_t>("save_every");
+        given_.read_steps(p);
         window_ = given_.has("window") && given_.value<bool>("window");
-        if (h.ndim() != 0 && h.size() != p.total_steps) {
-            throw py::value_error("arrays of the wrong size");
-        }
         interface::set_step(p, integrator_.method(bodies()), integrator_.scheme());
         if (p.direct != nullptr)
             p.work = mutable_rows(given_.array("work"), p.direct->columns, bodies());
@@ -67,15 +62,6 @@ class Integration {
         p.nonfinite_torque = nonfinite.mutable_data();
         if (given_.has("compensation"))
             p.compensation = mutable_rows(given_.array("compensation"), 3, bodies());
-        p.h = h.data();
-        p.h_stride = h.ndim() == 0 ? 0 : 1;
-        p.t0 = given_.value<double>("t0");
-        p.times = nullptr;
-        if (given_.has("times")) {
-            const Doubles times = given_.array("times");
-            if (times.size() != p.total_steps + 1) throw py::value_error("times of another number");
-            p.times = times.data();
-        }
         p.open_end = true;
         p.steps_join = !given_.has("parts");
         if (given_.has("parts")) {

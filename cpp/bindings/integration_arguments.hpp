@@ -42,6 +42,24 @@ class IntegrationArguments {
         }
         return value<Doubles>(name);
     }
+    /// Number, lengths and times of the steps.
+    void read_steps(SplittingProblem& problem) const {
+        const Doubles h = array("h");
+        problem.total_steps = value<std::ptrdiff_t>("total_steps");
+        problem.save_every = value<std::ptrdiff_t>("save_every");
+        if (h.ndim() != 0 && h.size() != problem.total_steps) {
+            throw py::value_error("arrays of the wrong size");
+        }
+        problem.h = h.data();
+        problem.h_stride = h.ndim() == 0 ? 0 : 1;
+        problem.t0 = value<double>("t0");
+        problem.times = nullptr;
+        if (!has("times")) return;
+        const Doubles times = array("times");
+        if (times.size() != problem.total_steps + 1)
+            throw py::value_error("times of another number");
+        problem.times = times.data();
+    }
     /// x, p and s, as far as the bodies have them.
     void read_companions(SplittingProblem& problem,
                          std::ptrdiff_t bodies,
