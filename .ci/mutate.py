@@ -25,6 +25,7 @@ import argparse
 import ast
 import ctypes
 import dataclasses
+import importlib.util
 import itertools
 import json
 import multiprocessing
@@ -117,6 +118,7 @@ class Mutant:
     subtle: bool = True
     equivalent: str = ""
     place: tuple[int, int] | None = None  #: of a generated one: its piece
+    seed: int = 0  #: and that of its choice
 
     @property
     def name(self) -> str:
@@ -190,10 +192,12 @@ def is_code(path: str, text: str, place: tuple[int, int], new: str) -> bool:
 def generated(rule: dict[str, Any], taken: dict[str, set[tuple[int, int]]]) -> Iterator[Mutant]:
     """A seeded choice of the places that match the pattern of a rule, group 1 of it the piece.
 
-    `path` can be a list of patterns of files; lines that match `skip` are left out.  The choice
-    depends on the text of a place: a change elsewhere in the file does not change it.
+    `path` can be a list of patterns of files, with {a,b} for either; lines that match `skip` are
+    left out.  The choice depends on the text of a place: a change elsewhere in the file does not
+    change it.  With several seeds each draws `count` of the places that are left.
     """
     globs = [rule["path"]] if isinstance(rule["path"], str) else rule["path"]
+    globs = [glob for each in globs for glob in alternatives(each)]
     places = []
     keys: set[tuple[str, str]] = set()
     for path in sorted({str(p.relative_to(ROOT)) for g in globs for p in ROOT.glob(g)}):
@@ -215,26 +219,29 @@ def generated(rule: dict[str, Any], taken: dict[str, set[tuple[int, int]]]) -> I
             while (path, key) in keys:  # the same piece once more in the line
                 key += "'"
             keys.add((path, key))
-            order = zlib.crc32(f"{rule['seed']} {key}".encode())
-            places.append((order, key, path, match.span(1)))
-    chosen = 0
-    for _, key, path, place in sorted(places):
-        others = taken.setdefault(path, set())
-        if chosen == rule["count"] or any(a < place[1] and place[0] < b for a, b in others):
-            continue
-        if not is_code(path, source(path), place, rule["new"]):
-            continue
-        chosen += 1
-        others.add(place)
-        yield Mutant(
-            path,
-            key,
-            rule["new"],
-            rule["kind"],
-            rule.get("tests", ""),
-            rule.get("subtle", True),
-            place=place,
-        )
+            places.append((key, path, match.span(1)))
+    for seed in rule["seed"] if isinstance(rule["seed"], list) else [rule["seed"]]:
+        order = {key: zlib.crc32(f"{seed} {key}".encode()) for key, *_ in places}
+        chosen = 0
+        for key, path, place in sorted(places, key=lambda each: (order[each[0]], *each)):
+            others = taken.setdefault(path, set())
+            if chosen == rule["count"] or any(a < place[1] and place[0] < b for a, b in others):
+                continue
+            if not is_code(path, source(path), place, rule["new"]):
+                continue
+            chosen += 1
+            others.add(place)
+            facts = rule["new"], rule["kind"], rule.get("tests", ""), rule.get("subtle", True)
+            yield Mutant(path, key, *facts, place=place, seed=seed)
+
+
+def alternatives(glob: str) -> list[str]:
+    """The patterns that {a,b} in this one stands for."""
+    before, brace, rest = glob.partition("{")
+    if not brace:
+        return [glob]
+    words, _, after = rest.partition("}")
+    return [before + word + after for word in words.split(",")]
 
 
 def listed() -> dict[str, Any]:
@@ -276,10 +283,16 @@ def mutants() -> list[Mutant]:
             if fits(m):
                 result.append(m)
     taken: dict[str, set[tuple[int, int]]] = {}
+    likely = {file["path"]: file["tests"] for file in reversed(content["file"])}
     for m in result:
         taken.setdefault(m.path, set()).add(m.span(source(m.path)))
     for rule in content["rule"]:
-        result += generated(rule, taken)
+        for m in generated(rule, taken):
+            begins = [each for each in content["likely"] if m.path.startswith(each)]
+            words = likely.get(m.path, "") + " " + content["likely"][max(begins, key=len)]
+            result.append(
+                dataclasses.replace(m, tests=m.tests or " ".join(dict.fromkeys(words.split())))
+            )
     why = reasons()
     return [dataclasses.replace(m, equivalent=why.get(m.name, m.equivalent)) for m in result]
 
@@ -337,8 +350,14 @@ def apply(everything: list[Mutant]) -> Path:
     return tree
 
 
-def build(everything: list[Mutant]) -> None:
+def build(everything: list[Mutant], python: bool = False) -> None:
     tree = apply(everything)
+    if python:
+        site = WORK / "site" / "polhode"
+        for found in importlib.util.find_spec("polhode").submodule_search_locations:
+            shutil.copytree(found, site, dirs_exist_ok=True)
+        shutil.copytree(tree / "python" / "polhode", site, dirs_exist_ok=True)
+        return
     subprocess.run(
         [
             sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation",
@@ -395,6 +414,7 @@ class Loop:
         if child == 0:
             os.close(read)
             resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+            signal.alarm(8 * limit)  # a child that waits
             if name != "0" and not self.at_load:
                 select(name)
             self.run(items, first=name != "0")
@@ -429,7 +449,8 @@ class Loop:
             for test, now in said["seconds"].items():
                 seconds.setdefault(test, now)
             if ended < 0:
-                return "no end" if -ended == signal.SIGXCPU else f"signal {-ended}"
+                waits = -ended in (signal.SIGXCPU, signal.SIGALRM)
+                return "no end" if waits else f"signal {-ended}"
             if ended > 0:
                 raise RuntimeError(f"{name}: the tests end with {ended}")
             if not said["failed"]:
@@ -463,7 +484,8 @@ def select(name: str) -> None:
 
     core = ctypes.CDLL(polhode._core.__file__)
     for part in PARTS:
-        getattr(core, f"polhode_mutate_{part}")(ctypes.c_uint(number))
+        if hasattr(core, f"polhode_mutate_{part}"):  # not with --python
+            getattr(core, f"polhode_mutate_{part}")(ctypes.c_uint(number))
     for module_name, module in sys.modules.items():
         if module_name.split(".")[0] == "polhode" and hasattr(module, "MUT"):
             module.MUT = number.__eq__
@@ -668,20 +690,29 @@ def main() -> None:
     parser.add_argument("--summary", action="store_true", help="print the share seen so far")
     parser.add_argument("--sample", type=int, metavar="N", help="so many of them, a seeded choice")
     parser.add_argument("--seed", type=int, default=1, help="of --sample (default: 1)")
+    parser.add_argument("--drawn", type=int, metavar="SEED", help="those that a rule drew with it")
     parser.add_argument("--only", nargs="+", metavar="K", help="run these, by name or path")
     parser.add_argument("--again", action="store_true", help="forget what missed them, or --only")
     parser.add_argument("--all-tests", action="store_true", help="then all tests that execute it")
     parser.add_argument(
         "--minutes", type=float, default=45, help="limit of this last part (default: 45)"
     )
+    parser.add_argument(
+        "--python", action="store_true", help="Python alone, with what is installed"
+    )
     parser.add_argument("--no-build", action="store_true", help="the build is there already")
     arguments = parser.parse_args()
     if arguments.stale:
         print("\n".join(stale()))
         return
-    everything = compiled = mutants()
+    everything = mutants()
+    if arguments.python:
+        everything = [m for m in everything if m.path.endswith(".py")]
+    compiled = everything
     if arguments.sample:
         everything = sample(everything, arguments.sample, arguments.seed)
+    if arguments.drawn is not None:
+        everything = [m for m in everything if m.seed == arguments.drawn]
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
     if arguments.list:
         for m in everything:
@@ -699,7 +730,7 @@ def main() -> None:
             if arguments.only or results.get(m.name, {}).get("result") == "missed":
                 results.pop(m.name, None)
     if not arguments.no_build:
-        build(compiled)
+        build(compiled, arguments.python)
         REACH.unlink(missing_ok=True)
     print(f"{len(open_ones)} to run", flush=True)
 

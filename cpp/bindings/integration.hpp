@@ -168,8 +168,10 @@ class Integration {
         }
         begun_ = true;
         std::swap(now_, next_);
-        const double* const m = now_[0].data();
-        return std::all_of(m, m + now_[0].size(), [](double x) { return std::isfinite(x); });
+        return std::all_of(now_.begin(), now_.end(), [](const Doubles& x) {
+            return std::all_of(
+                x.data(), x.data() + x.size(), [](double y) { return std::isfinite(y); });
+        });
     }
     /// Steps of `rk8` whose lengths follow from their errors, described by `register_splitting`.
     py::tuple adapt(double t,

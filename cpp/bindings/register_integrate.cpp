@@ -114,13 +114,18 @@ py::object integrate(PyObject* const* x) {
     call.save_every = *save_every;
     call.m_saved = data_of(m_saved);
     call.q_saved = data_of(q_saved);
-    const std::ptrdiff_t lost = interface::integrate(level.torque_free->checks,
-                                                     {level.splitting->run, nullptr, nullptr},
-                                                     integrator.method(bodies),
-                                                     integrator.scheme(),
-                                                     call,
-                                                     models);
-    if (lost > 0) return {};
+    interface::integrate(level.torque_free->checks,
+                         {level.splitting->run, nullptr, nullptr},
+                         integrator.method(bodies),
+                         integrator.scheme(),
+                         call,
+                         models);
+    const auto is_finite = [](double x) { return std::isfinite(x); };
+    const auto finite = [&](const double* x, std::ptrdiff_t size) {
+        return std::all_of(x, x + size * bodies, is_finite);
+    };
+    if (!finite(call.m, 3) || !finite(call.q, matrix ? 9 : 4))
+        return {};  // the other way tells why
     return py::reinterpret_steal<py::object>(
         PyTuple_Pack(4, t.ptr(), m_saved.ptr(), q_saved.ptr(), inertia.ptr()));
 }

@@ -179,8 +179,8 @@ def integrate(
     RuntimeWarning
         Once per call, with the number of bodies that became NaN because the torque was not finite
         at a finite momentum, and of those for which an implicit method did not converge, whose
-        steps of a direct integrator were too long, or whose adaptive steps became too short. Also
-        if the file system of `save_to` has no locks.
+        steps were too long, or whose adaptive steps became too short. Also if the file system of
+        `save_to` has no locks.
 
     Raises
     ------

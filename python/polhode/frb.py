@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,9 @@ from numpy.typing import ArrayLike
 
 from polhode._arrays import Array, AttitudeLike, without_rotation
 from polhode._step import step
+
+#: The attitude in the messages of `step`.
+_NAME = re.compile(r"\bq\b")
 
 
 def frb_step(
@@ -37,7 +41,11 @@ def frb_step(
     limit where m' = 0.
     """
     Q = _with_core("Q", Q, (3, 3))
-    return step(inertia, m, Q, h, method="frb", n_steps=n_steps, out=out, threads=threads)
+    try:
+        return step(inertia, m, Q, h, method="frb", n_steps=n_steps, out=out, threads=threads)
+    except (ValueError, TypeError) as error:
+        error.args = tuple(_NAME.sub("Q", str(text)) for text in error.args)
+        raise
 
 
 def quat_step(

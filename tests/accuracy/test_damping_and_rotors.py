@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import mpmath as mp
@@ -13,7 +14,7 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import PPoly
 
 import polhode as ph
-from polhode.torques import Constant, Damping, Gyrostat
+from polhode.torques import BDot, Constant, Damping, Gyrostat
 
 Array = NDArray[np.float64]
 EPS = 2.0**-52
@@ -28,12 +29,16 @@ BODIES = [
 ]  # fmt: skip
 
 
-def kicked(torque: Any, h: float, inertia: Any) -> tuple[Array, Array, Array]:
-    """m before a kick of length h, m after it, and the attitude, a matrix."""
+def kicked(torque: Any, h: float, inertia: Any, axes: Any = None) -> tuple[Array, Array, Array]:
+    """m before a kick of length h, m after it, and the attitude, a matrix; all in the user axes."""
     scale = np.max(inertia)
-    start = inertia, scale * M0, Q0, h, 1
-    traj = ph.integrate(*start, torque=torque, splitting=([1.0], [1.0]))
-    free = ph.integrate(*start, splitting=([1.0], [1.0]))
+    start = scale * M0, Q0, h, 1
+    if axes is None:
+        integrate = functools.partial(ph.integrate, inertia)
+    else:
+        integrate = ph.RigidBody.from_moments(inertia, axes=axes, physical=False).integrate
+    traj = integrate(*start, torque=torque, splitting=([1.0], [1.0]))
+    free = integrate(*start, splitting=([1.0], [1.0]))
     return free.m[1], traj.m[1], ph.so3.to_matrix(traj.q[1])
 
 
@@ -47,10 +52,10 @@ def exact_kick(A: Any, f: Any, m: Array, h: float) -> Any:
     return (mp.expm(whole * mp.mpf(h)) * mp.matrix([*map(float, m), 1]))[:3]
 
 
-def check_kick(torque: Any, A: Any, h: float, inertia: Any, scale: float) -> None:
+def check_kick(torque: Any, A: Any, h: float, inertia: Any, scale: float, axes: Any = None) -> None:
     """A kick by the torque of the matrix A(Q) and a constant torque."""
     f = scale * F
-    m, found, Q = kicked([torque, Constant(f)], h, inertia)
+    m, found, Q = kicked([*torque, Constant(f)], h, inertia, axes)
     with mp.workdps(40):
         matrix = A(mp.matrix(Q.tolist()))
         exact = exact_kick(matrix, f, m, h)
@@ -79,7 +84,7 @@ def test_kick_of_damping(kind: str, h: float) -> None:
 
         if min(inertia) / scale < 1e-3 and h < 0:
             continue  # e^(5e5)
-        check_kick(torque, A, h, inertia, scale)
+        check_kick([torque], A, h, inertia, scale)
 
 
 @pytest.mark.parametrize("h", STEPS)
@@ -92,7 +97,72 @@ def test_kick_of_rotors(rotor: Any, h: float) -> None:
         A = mp.matrix([[0, -z, y], [z, 0, -x], [-y, x, 0]]) * mp.diag(
             [1 / mp.mpf(v) for v in inertia]
         )
-        check_kick(Gyrostat(rotors), lambda Q, A=A: A, h, inertia, scale)
+        check_kick([Gyrostat(rotors)], lambda Q, A=A: A, h, inertia, scale)
+
+
+def cross_matrix(v: Any) -> Any:
+    x, y, z = map(mp.mpf, map(float, v))
+    return mp.matrix([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+
+
+@pytest.mark.parametrize("h", [0.01, 0.1, 30.0, -0.05, 0.0])
+@pytest.mark.parametrize("turned", [False, True], ids=["principal", "user axes"])
+def test_kick_of_several_linear_torques(h: float, turned: bool) -> None:
+    # Stiff damping, wheels, damping in space and coils at once: m' = A(Q) m + f.
+    axes = ph.so3.to_matrix(ph.so3.exp([0.4, -0.9, 0.3])) if turned else None
+    for inertia in BODIES:
+        scale = max(inertia)
+        if min(inertia) / scale < 1e-3 and h < 0:
+            continue  # e^(2e6)
+        rotors, field = scale * np.array([0.5, -2.0, 3.0]), np.array([0.2, -0.4, 0.1])
+        D = scale * 40.0 * (np.eye(3) + FRICTION)
+        torque = [
+            Damping(D), Gyrostat(rotors), Damping(scale * FRICTION, "space"), BDot(scale, field)
+        ]  # fmt: skip
+
+        def A(
+            Q: Any, D: Any = D, inertia: Any = inertia, rotors: Any = rotors, field: Any = field
+        ) -> Any:
+            scale = mp.mpf(max(inertia))
+            inverse = mp.diag([1 / mp.mpf(x) for x in inertia])
+            if axes is not None:
+                own = mp.matrix(axes.tolist())
+                inverse = own * inverse * own.T
+            space = scale * (Q.T * mp.matrix(FRICTION.tolist()) * Q)
+            b = cross_matrix(Q.T * mp.matrix(field.tolist()))
+            return (cross_matrix(rotors) - mp.matrix(D.tolist()) - space + scale * b * b) * inverse
+
+        check_kick(torque, A, h, inertia, scale, axes)
+
+
+@pytest.mark.parametrize("splitting", ["strang", "s6"])
+@pytest.mark.parametrize("count", [1, 9])
+def test_stiff_damping_and_wheels_of_a_sphere(splitting: str, count: int) -> None:
+    # No free motion of m: the kicks follow each other.  A Runge-Kutta step would grow.
+    rotors, t = np.array([0.4, -2.0, 3.0]), 1.0
+    torque = [Damping([40.0, 1.0, 0.1]), Gyrostat(rotors)]
+    m0 = np.tile(M0, (count, 1))
+    traj = ph.integrate([1.0] * 3, m0, Q0, t / 10, 10, torque=torque, splitting=splitting)
+    with mp.workdps(50):
+        A = cross_matrix(rotors) - mp.diag([40, 1, mp.mpf(0.1)])
+        want = [float(x) for x in exact_kick(A, [0, 0, 0], M0, t)]
+    close(traj.m[-1], np.tile(want, (count, 1)), atol=8 * EPS)
+
+
+@pytest.mark.parametrize(("splitting", "limit"), [("strang", 2.0), ("s6", 2.78)])
+def test_a_function_of_m_beside_stiff_damping(splitting: str, limit: float) -> None:
+    # A Runge-Kutta step: of its order where it is stable, else NaN with a warning.
+    def drag(m: Array) -> Array:
+        return -0.1 * m
+
+    start = [1.0] * 3, M0, Q0, 0.1
+    longest = max(abs(b) for b in next(s.b for s in ph.splittings() if s.name == splitting)) * 0.1
+    stable, unstable = (Damping(x * limit / longest) for x in (0.98, 1.02))
+    traj = ph.integrate(*start, 100, torque=[stable, drag], splitting=splitting)
+    assert np.linalg.norm(traj.m[-1]) < np.linalg.norm(M0)
+    with pytest.warns(RuntimeWarning, match="too long to have a correct digit: 1 body is NaN"):
+        traj = ph.integrate(*start, 1, torque=[unstable, drag], splitting=splitting)
+    assert np.isnan(traj.m[1]).all()
 
 
 def test_symmetric_gyrostat() -> None:

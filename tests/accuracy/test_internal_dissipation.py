@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from compare import close
@@ -74,6 +76,23 @@ def test_double_bracket_in_closed_form() -> None:
     free = 1e-9 * t
     m = np.exp(-a * (M0 @ M0) * t * (1 / inertia - 1)) * M0
     close(traj.m[1], m * np.linalg.norm(M0) / np.linalg.norm(m), atol=10 * free + 1e-8)
+
+
+@pytest.mark.parametrize("inertia", [[1.0, 1.5, 2.2], [1.0, 1.0, 2.0], [1.0, 2.0, 2.0]])
+@pytest.mark.parametrize("R", [1.0, R])
+def test_a_turn_too_long_to_be_stable_is_nan(inertia: list[float], R: Any) -> None:
+    # Just below the limit the energy still decreases to that of the greatest axis.
+    norm = np.abs(np.atleast_2d(R)).sum(axis=-1).max()
+    J = 1 / np.array(inertia)
+    fastest = norm * (M0 @ M0) * 2 * np.abs(J - J.mean()).max()
+    start = inertia, M0, Q0, 0.1
+    long = InternalDissipation(np.multiply(2.9 / 0.1 / fastest, R))
+    energy = ph.integrate(*start, 400, torque=long, splitting=([1.0], [1.0])).energy()
+    assert (np.diff(energy) < 4 * EPS).all()
+    close(energy[-1], 0.5 * (M0 @ M0) / max(inertia), atol=1e-13)
+    longer = InternalDissipation(np.multiply(3.1 / 0.1 / fastest, R))
+    with pytest.warns(RuntimeWarning, match="too long to have a correct digit: 1 body is NaN"):
+        ph.integrate(*start, 1, torque=longer, splitting=([1.0], [1.0]))
 
 
 def test_with_other_torques() -> None:

@@ -378,8 +378,9 @@ def test_a_sum_with_one_torque_of_m_kicks_exactly() -> None:
         for torque in ([damped, torques.Constant(U0)], parts)
     )
     close(one, three, atol=8 * EPS)
-    # Two torques of m: a step of Runge-Kutta.
-    two = kicked([*parts, torques.Damping(0.0)], 0.5)[1]
+    # Two models of m: also exact.  With a function of m: a step of Runge-Kutta.
+    close(kicked([*parts, torques.Damping(0.0)], 0.5)[1], exact, atol=4 * EPS)
+    two = kicked([*parts, torques.Function(lambda m: 0 * m)], 0.5)[1]
     assert 1e-5 < np.abs(exact - two).max() < 1e-2
     for torque, splitting in ((damped, "rkn6_14"), ([damped], "rkn6_14")):
         with pytest.raises(ValueError, match="does not depend on m"):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -117,9 +119,67 @@ def test_bodies_that_were_none_at_the_start_are_not_counted() -> None:
         warnings.simplefilter("error")
         ph.integrate(INERTIA, M0, Q0, np.nan, 10, torque=function)
         ph.integrate(INERTIA, M0, Q0, h, 2, torque=function)  # ends before
-        # A flow of 2^50 radians and more is no torque's.
-        lost = ph.integrate(INERTIA, 1e20 * M0, Q0, h, 2, torque=ph.torques.Constant([0, 0, 1.0]))
-    assert np.isnan(lost.m[-1]).all()
+
+
+@pytest.mark.parametrize("way", ["short", "array", "files", "run", "events", "matrix", "companion"])
+@pytest.mark.parametrize("fault", ["momentum", "step", "attitude"])
+def test_what_leaves_the_range_of_doubles_warns(way: str, fault: str, tmp_path: Path) -> None:
+    """Every way through `integrate`, and each part of the state that may be lost."""
+    torque = ph.torques.HeavyTop([0.1, 0.0, 0.2])
+    inertia: Any = INERTIA
+    m0, h = M0[0], 0.1
+    if fault == "momentum":  # a flow of 2^50 radians and more
+        m0 = 1e20 * m0
+    elif fault == "step":  # h^3 is infinite
+        h = 1e105
+    else:  # a sphere, of which only the attitude is lost
+        inertia, m0, torque = np.ones(3), 1e20 * m0, ph.torques.Constant([0.0, 0.0, 1.0])
+    more: dict[str, Any] = {"torque": torque}
+    if fault == "step" and way != "companion":
+        more["splitting"] = "takahashi_imada"
+    q0 = np.eye(3) if way == "matrix" else Q0
+    if way == "array":
+        m0 = np.tile(m0, (5, 1))
+    elif way == "files":
+        more["save_to"] = tmp_path / "run"
+    elif way == "events":
+        more["events"] = lambda t, m, q: m[0] - 1e300
+    elif way == "companion":
+        more["mass"] = 1.0
+    go = functools.partial(ph.integrate, inertia, m0, q0, h, 2, **more)
+    if way == "run":
+        go = functools.partial(ph.Run(inertia, m0, q0, h, **more).advance, 2)
+    bodies = "5 bodies are" if way == "array" else "1 body is"
+    with pytest.warns(RuntimeWarning, match=f"^a step of method 'exact' .*: {bodies}") as caught:
+        go()
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize("splitting", ph.splittings(), ids=lambda s: s.name)
+def test_every_splitting_warns_where_a_step_is_beyond_doubles(splitting: ph.Splitting) -> None:
+    for h in (1e105, 1e155, 1e300):
+        with pytest.warns(RuntimeWarning, match="1 body is NaN"):
+            ph.integrate(
+                INERTIA, M0[0], Q0, h, 2, torque=ph.torques.HeavyTop([0.1, 0.0, 0.2]),
+                splitting=splitting,
+            )  # fmt: skip
+
+
+@pytest.mark.parametrize("part", ["force", "rate of a state"])
+def test_forces_and_rates_that_are_not_finite(part: str) -> None:
+    def force(t: float, x: Array) -> tuple[Array, Array]:
+        return np.where(t > 0.25, np.nan, 1.0) * x, 0.0 * x
+
+    def rate(t: float, s: Array) -> tuple[Array, Array]:
+        return np.zeros(3), np.where(t > 0.25, np.nan, 1.0) * s
+
+    more: dict[str, Any] = (
+        {"torque": force, "mass": 1.0, "x0": [1.0, 0.0, 0.0]}
+        if part == "force"
+        else {"torque": rate, "state0": [1.0, 2.0]}
+    )
+    with pytest.warns(RuntimeWarning, match="^the torque was not finite: 1 body is NaN$"):
+        ph.integrate(INERTIA, M0[0], Q0, 0.1, 10, **more)
 
 
 def test_no_root_and_no_torque_are_told_apart() -> None:

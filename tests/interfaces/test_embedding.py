@@ -262,6 +262,32 @@ def test_an_older_standard_is_refused_in_the_first_error(header: str) -> None:
     assert "polhode needs C++20" in next(x for x in run.stderr.splitlines() if "error" in x)
 
 
+@pytest.mark.parametrize("way", [[], ["-DPOLHODE_HEADER_ONLY"]], ids=["linked", "header-only"])
+@pytest.mark.parametrize("first", ["polhode.hpp", "polhode/kernels.hpp"])
+def test_interface_and_kernels_in_one_program(way: list[str], first: str) -> None:
+    if not shutil.which("g++"):
+        pytest.skip("no g++")
+    subprocess.run(
+        ["g++", *WARNINGS, "-Werror", "-fsyntax-only", f"-I{ph.get_include()}", *way, "-xc++", "-"],
+        input="".join(f"#include <{x}>\n" for x in (first, "polhode.hpp", "polhode/kernels.hpp")),
+        text=True,
+        check=True,
+    )
+
+
+def test_no_macro_is_defined_in_two_headers() -> None:
+    """Unless each of them undefines it: then their order does not matter."""
+    folder = Path(ph.get_include())
+    places: dict[str, list[str]] = {}
+    for path in [*folder.rglob("*.h"), *folder.rglob("*.hpp")]:
+        text = path.read_text(encoding="utf-8")
+        undefined = set(re.findall(r"^ *# *undef +(\w+)", text, re.MULTILINE))
+        for name in set(re.findall(r"^ *# *define +(\w+)", text, re.MULTILINE)):
+            places.setdefault(name, []).append("" if name in undefined else path.name)
+    assert len(places) > 20
+    assert {k: v for k, v in places.items() if len(v) > 1 and any(v)} == {}
+
+
 FAST = [
     "-ffast-math",
     "-Ofast",

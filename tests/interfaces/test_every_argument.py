@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -119,3 +120,30 @@ def test_taken(door: str) -> None:
         for make in TAKEN.values():
             for x, y in zip(called(door, name, make(value)), want, strict=True):
                 same(x, y)
+
+
+BODY = ph.RigidBody(np.diag(INERTIA))
+
+
+@pytest.mark.parametrize(
+    ("function", "names"),
+    [
+        (functools.partial(ph.step, INERTIA, h=H), "m q"),
+        (functools.partial(ph.frb_step, INERTIA, h=H), "m Q"),
+        (functools.partial(ph.quat_step, INERTIA, h=H), "m q"),
+        (functools.partial(ph.integrate, INERTIA, h=H, n_steps=1), "m0 q0"),
+        (functools.partial(ph.Run, INERTIA, h=H), "m0 q0"),
+        (functools.partial(ph.TorqueFreeMotion, INERTIA), "m0 q0"),
+        (functools.partial(BODY.step, h=H), "m q"),
+        (functools.partial(BODY.integrate, h=H, n_steps=1), "m0 q0"),
+        (BODY.motion, "m0 q0"),
+    ],
+)
+def test_messages_name_the_arguments(function: Callable[..., Any], names: str) -> None:
+    """Values and shapes are refused by the names that the caller gave."""
+    m, q = names.split()
+    attitude = EYE if q == "Q" else Q
+    with pytest.raises(ValueError, match=rf"^{q} = \["):
+        function(**{m: M, q: np.zeros_like(attitude)})
+    with pytest.raises(ValueError, match=rf"\b{m} \(2,\), {q} \(3,\)"):
+        function(**{m: [M] * 2, q: [attitude] * 3})

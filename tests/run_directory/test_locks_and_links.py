@@ -120,6 +120,29 @@ def test_a_forked_process_does_not_keep_the_lock(tmp_path: Path) -> None:
             os.waitpid(child, 0)
 
 
+KILLED = """
+import os, signal, sys
+import polhode as ph
+def callback(step, *state):
+    if step == 5:
+        if os.fork() == 0:
+            os.read(0, 1)
+            os._exit(0)
+        os.kill(os.getpid(), signal.SIGKILL)
+ph.integrate([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0], 0.1, 20,
+             torque=ph.torques.HeavyTop([0.2, -0.1, 0.4]), save_to=sys.argv[1], callback=callback)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_the_child_of_a_killed_process_does_not_keep_the_lock(tmp_path: Path) -> None:
+    """The parent cannot release the lock, so the child must have closed its copy of the file."""
+    run = [sys.executable, "-W", "ignore", "-c", KILLED, str(tmp_path / "run")]
+    with subprocess.Popen(run, stdin=subprocess.PIPE) as parent:  # its end also ends the child
+        assert parent.wait() == -9
+        assert_whole(ph.resume(tmp_path / "run"))
+
+
 def test_what_cannot_be_locked_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def none(*arguments: Any) -> None:
         raise OSError(errno.ENOLCK, "No locks available")

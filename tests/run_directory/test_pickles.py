@@ -17,6 +17,7 @@ from multiprocessing import shared_memory
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 import pytest
 from compare import same
@@ -129,7 +130,15 @@ def mapped(thing: Any) -> Any:
     return pickle.loads(text, buffers=buffers)
 
 
+def by_joblib(thing: Any) -> Any:
+    """A copy through a file of joblib, its arrays mapped read-only."""
+    with tempfile.TemporaryDirectory() as folder:
+        joblib.dump(thing, Path(folder, "thing"))
+        return joblib.load(Path(folder, "thing"), mmap_mode="r")
+
+
 COPIES: dict[str, Callable[[Any], Any]] = {
+    "joblib, mapped read-only": by_joblib,
     "pickle, mapped read-only": mapped,
     "pickle, unaligned buffers": unaligned,
     "copy": copy.copy,
@@ -202,6 +211,14 @@ def test_other_processes(start: str) -> None:
     functions = [results for _, results in OBJECTS.values()]
     with ProcessPoolExecutor(1, multiprocessing.get_context(start)) as pool:
         got = list(pool.map(call, functions, things))
+    for (thing, results), one in zip(OBJECTS.values(), got, strict=True):
+        all_same(one, results(thing))
+
+
+def test_processes_of_joblib() -> None:
+    """Its pool, to which the arrays go through a file in memory."""
+    tasks = [joblib.delayed(call)(results, thing) for thing, results in OBJECTS.values()]
+    got = joblib.Parallel(n_jobs=2, max_nbytes=1)(tasks)
     for (thing, results), one in zip(OBJECTS.values(), got, strict=True):
         all_same(one, results(thing))
 

@@ -93,7 +93,8 @@ def run(
     # Python a call is one step.
     most = 1 if files is not None and not settings.in_core else settings.n_steps
     begun, stopped = state.rows > 0, False
-    finite = np.isfinite(state.m).all(-1) if begun else True  # others were lost in an earlier call
+    # Bodies that are not finite here are not counted at the end.
+    finite = are_finite(settings, *((state.m, state.q) if begun else (settings.m0, settings.q0)))
     try:
         with _bar(progress, settings.n_steps, state.step) as bar:
             if not begun:
@@ -129,21 +130,30 @@ def run(
             error.trajectory = trajectory  # type: ignore[attr-defined]
         raise
     trajectory = saved.trajectory()
-    lost = ~np.isfinite(state.m).all(-1) & np.isfinite(settings.m0).all(-1) & finite
-    lost &= np.isfinite(settings.q0).all(tuple(range(lost.ndim, settings.q0.ndim)))
-    warn(settings, lost, nonfinite_torque)
+    lost = finite & ~are_finite(settings, state.m, state.q)
+    others = [getattr(state, name) for name in settings.companions]
+    without = finite & ~lost & ~are_finite(settings, *others)  # a force or rate was not finite
+    warn(settings, lost | without, nonfinite_torque | without)
     return trajectory
+
+
+def are_finite(settings: Settings, *arrays: Array) -> NDArray[np.bool_]:
+    """The bodies of which these arrays are finite."""
+    axes = settings.m0.ndim - 1
+    finite = np.ones(settings.m0.shape[:-1], np.bool_)
+    for each in arrays:
+        finite &= np.isfinite(each).all(tuple(range(axes, each.ndim)))
+    return finite
 
 
 def warn(settings: Settings, lost: Any, nonfinite_torque: Any) -> None:
     """One warning for the bodies that are lost, if not by steps that are not finite."""
     if lost.any() and np.isfinite(settings.h).all():
         by_torque = int(np.count_nonzero(lost & nonfinite_torque))
-        others = int(np.count_nonzero(lost)) - by_torque
-        implicit = may_lack_root(settings.method, settings.options)
         # Adaptive steps have a warning of their own.
-        named = others if implicit or (settings.direct and not settings.adaptive) else 0
-        warn_of_lost(settings.method, named, by_torque, implicit=implicit)
+        others = 0 if settings.adaptive else int(np.count_nonzero(lost)) - by_torque
+        implicit = may_lack_root(settings.method, settings.options)
+        warn_of_lost(settings.method, others, by_torque, implicit=implicit)
 
 
 def in_core(

@@ -80,8 +80,7 @@ class Run:
         self._nonfinite_torque = np.zeros(state.m.shape[:-1], np.bool_)
         self._integration = loop.in_core(settings, state, (), self._nonfinite_torque)
         self._integration.advance(0)
-        of_one_body = tuple(range(state.m.ndim - 1, state.q.ndim))
-        self._finite = np.isfinite(self.m).all(-1) & np.isfinite(self.q).all(of_one_body)
+        self._finite = loop.are_finite(settings, self.m, self.q)
 
     @property
     def t(self) -> float:
@@ -123,7 +122,7 @@ class Run:
             KeyboardInterrupt the state is the one before the call.
         """
         if not self._integration.advance(n_steps):
-            finite = self._finite & np.isfinite(self.m).all(-1)
+            finite = self._finite & loop.are_finite(self._settings, self.m, self.q)
             lost, self._finite = self._finite & ~finite, finite
             loop.warn(self._settings, lost, self._nonfinite_torque)
 
@@ -161,8 +160,6 @@ def at_once(
     if not parts:
         return None
     t, m, q, inertia = parts
-    if splitting is None and not np.isfinite(m[-1]).all():
-        return None  # the usual way tells why
     again = functools.partial(_again, h, n_steps, torque, splitting, method, t0, save_every)
     return Trajectory.of_parts(t, m, q, inertia, terms, again)
 

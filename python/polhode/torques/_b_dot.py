@@ -35,8 +35,8 @@ class BDot(Tabulated, ModelOfInertia):
     With B the field, b = Q.T @ B and db/dt = Q.T @ B' + b x omega: torque = -k db/dt x b (body
     frame), which is a damping -k (b . b - b b^T) omega and a torque -k B' x B in space. SI units:
     field in tesla, dipole in A m^2, k in A m^2 s/T. A kick is exact at fixed attitude and field,
-    also in a list with torques that do not depend on m. A real controller also samples the field
-    and limits the dipole.
+    also in a list with other models. A real controller also samples the field and limits the
+    dipole.
     """
 
     def __init__(

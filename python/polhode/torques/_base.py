@@ -20,7 +20,7 @@ class Torque:
         Whether the torque depends on time.
     depends_on_m : bool
         Whether the torque depends on the momentum; a kick is then one Runge-Kutta step of order 4,
-        unless its model has an exact one.
+        or 2 in schemes of order 2, unless it is a model that is linear in m.
     takes : frozenset of str
         Of "x" and "s": whether it takes the centre of mass and returns a force, and whether it
         takes the state of the torques and returns its rate.

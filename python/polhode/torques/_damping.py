@@ -35,8 +35,8 @@ class Damping(ModelOfInertia):
     -----
     torque = -D omega (body frame); with "space" D is replaced by Q.T @ D @ Q. There is no
     potential; the power of the torque is -omega . D omega. A kick is the exact solution, a matrix
-    exponential, also for strong damping and in a list with torques that do not depend on m. Error
-    of a kick: a few eps (1 + k h) of m, k the largest rate D/I.
+    exponential, also for strong damping and in a list with other models. Error of a kick: a few
+    eps (1 + k h) of m, k the largest rate D/I.
 
     Examples
     --------

@@ -43,8 +43,8 @@ class Gyrostat(Tabulated, ModelOfInertia):
       is constant. I is the inertia without the axial moment, ``tensor - J * np.outer(a, a)``, and h
       is J (relative speed + a . omega) a at the start.
 
-    The kick is exact, an elliptic rotation about h, also in a list with torques that do not depend
-    on m: each kick preserves the energy and h . m up to rounding. The torque depends on m: schemes
+    The kick is exact, an elliptic rotation about h: each kick preserves the energy and h . m up to
+    rounding. It is exact in a list with other models too. The torque depends on m: schemes
     for any torque take it (`strang`, `s6` ...), Runge-Kutta-Nyström schemes do not. Source: the
     equations of Zhukovskii and Volterra.
     """

@@ -40,8 +40,7 @@ class Vessel(ModelOfInertia):
     axis of space is vertical; yaw has no restoring moment.
 
     With damping the torque depends on m. A kick is the exact solution of m' = torque at fixed
-    attitude, in any axes, also in a list with torques that do not depend on m. Source: [Gus10] eqs.
-    (43) to (45).
+    attitude, in any axes, also in a list with other models. Source: [Gus10] eqs. (43) to (45).
 
     Examples
     --------

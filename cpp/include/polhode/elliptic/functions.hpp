@@ -41,24 +41,25 @@ struct WithoutComplement {
 /// the complement, Function) for those whose last two inputs are k2 and kc2.
 template <class Of, class OfK2>
 constexpr void for_each_function(Of of, OfK2 of_k2) {
-#define POLHODE_FUNCTION(inputs, value) \
+#define POLHODE_ONE_VALUE(inputs, value) \
     Function<inputs, 1, [](const auto* x, auto* y) { *y = value; }> {}
-    of("agm", POLHODE_FUNCTION(2, agm(x[0], x[1])));
-    of("rf", POLHODE_FUNCTION(3, rf(x[0], x[1], x[2])));
-    of("rc", POLHODE_FUNCTION(2, rc(x[0], x[1])));
-    of("rd", POLHODE_FUNCTION(3, rd(x[0], x[1], x[2])));
-    of("rj", POLHODE_FUNCTION(4, rj(x[0], x[1], x[2], x[3])));
+    of("agm", POLHODE_ONE_VALUE(2, agm(x[0], x[1])));
+    of("rf", POLHODE_ONE_VALUE(3, rf(x[0], x[1], x[2])));
+    of("rc", POLHODE_ONE_VALUE(2, rc(x[0], x[1])));
+    of("rd", POLHODE_ONE_VALUE(3, rd(x[0], x[1], x[2])));
+    of("rj", POLHODE_ONE_VALUE(4, rj(x[0], x[1], x[2], x[3])));
     of_k2("jacobi", "jacobi_kc2", Function<3, 4, [](const auto* x, auto* y) {
               const auto r = jacobi(x[0], x[1], x[2]);
               y[0] = r.sn, y[1] = r.cn, y[2] = r.dn, y[3] = r.am;
           }>{});
-    of_k2("ellip_f", "ellip_f_kc2", POLHODE_FUNCTION(3, ellip_f(x[0], x[1], x[2])));
-    of_k2("ellip_k", "ellip_k_kc2", POLHODE_FUNCTION(2, select(is_nan(x[0]), x[0], ellip_k(x[1]))));
-    of_k2("ellip_pi", "ellip_pi_kc2", POLHODE_FUNCTION(4, ellip_pi(x[0], x[1], x[2], x[3])));
+    of_k2("ellip_f", "ellip_f_kc2", POLHODE_ONE_VALUE(3, ellip_f(x[0], x[1], x[2])));
+    of_k2(
+        "ellip_k", "ellip_k_kc2", POLHODE_ONE_VALUE(2, select(is_nan(x[0]), x[0], ellip_k(x[1]))));
+    of_k2("ellip_pi", "ellip_pi_kc2", POLHODE_ONE_VALUE(4, ellip_pi(x[0], x[1], x[2], x[3])));
     of_k2("ellip_pi_complete",
           "ellip_pi_complete_kc2",
-          POLHODE_FUNCTION(3, ellip_pi_complete(x[0], x[1], x[2])));
-#undef POLHODE_FUNCTION
+          POLHODE_ONE_VALUE(3, ellip_pi_complete(x[0], x[1], x[2])));
+#undef POLHODE_ONE_VALUE
 }
 
 }  // namespace elliptic

@@ -146,13 +146,12 @@ template <class T>
                                                    const Vec3<T>& m,
                                                    T h,
                                                    int count) {
-    using namespace direct;
     const T zero(0.0);
-    const auto equations = Equations<T>::of(body, T(1.0));
+    const auto equations = direct::Equations<T>::of(body, T(1.0));
     const DormandPrinceStep<T> weights(ratio<T>(1, count) * h);
-    auto y = State<T>::of(body.own_momentum(m), {T(1.0), zero, zero, zero});
+    auto y = direct::State<T>::of(body.own_momentum(m), {T(1.0), zero, zero, zero});
     for (int k = 0; k < count; ++k) {
-        y = y + weights.change(y, [&](int, const State<T>& at) POLHODE_INLINE_LAMBDA {
+        y = y + weights.change(y, [&](int, const direct::State<T>& at) POLHODE_INLINE_LAMBDA {
             return equations.slope(at.momentum(), at.attitude(), {zero, zero, zero});
         });
     }

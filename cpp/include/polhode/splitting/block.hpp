@@ -26,7 +26,7 @@ struct Scratch {
 
     Scratch(const SplittingProblem& problem, std::ptrdiff_t count)
         : length(WholeBatch::column_length(count)) {
-        constexpr int most = 3 * 12 + 3 * 9 + 1 + SplittingProblem::axes_numbers +
+        constexpr int most = 3 * 15 + 3 * 9 + 1 + SplittingProblem::axes_numbers +
                              3 * DirectMethod::most_derivatives;
         const int own = problem.direct != nullptr ? problem.direct->columns : 0;
         int columns = most + own + problem.torque_states;

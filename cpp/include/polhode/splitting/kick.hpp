@@ -120,8 +120,10 @@ class Kick {
             return torque::half_w(f, v, block_.vec3(torque.derivative, i));
         });
     }
-    /// m' = f(t, m) over the time s: one step of the explicit midpoint rule, order 2.
+    /// m' = f(t, m) over the time s: one step of the explicit midpoint rule, order 2.  The limit of
+    /// this method and the next is where they are unstable: damping would make m grow.
     void midpoint(double s, double t) {
+        torque.limit_linear_terms(s, t, 2.0);
         evaluate(t, false);
         add(false, s / 2, to_work);
         evaluate(t, true);
@@ -129,6 +131,7 @@ class Kick {
     }
     /// The same by the classical Runge-Kutta method, order 4.
     void rk4(double s, double t) {
+        torque.limit_linear_terms(s, t, 2.78);
         for (int k = 0; k < 4; ++k) {
             evaluate(t, k > 0);
             const double weight = k == 0 || k == 3 ? s / 6 : s / 3;

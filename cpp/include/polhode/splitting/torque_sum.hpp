@@ -7,6 +7,7 @@
 #include "polhode/so3.hpp"
 #include "polhode/splitting/block.hpp"
 #include "polhode/torque/frame.hpp"
+#include "polhode/torque/linear_flow.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace splitting {
@@ -31,10 +32,12 @@ class TorqueSum {
             depends_on_m = depends_on_m || model.info->depends_on_m;
             if (model.given != nullptr) ++given_terms_;
             turns = turns || model.turn != nullptr;
-            if (model.turn == nullptr && model.info->depends_on_m)
-                kicker_ = kicker_ == -1 && model.kick ? i : -2;
+            if (model.turn != nullptr || !model.info->depends_on_m) continue;
+            if (model.matrix == nullptr) is_linear_ = false;
+            if (model.matrix != nullptr) ++linear_terms_, kicker_ = model.kick ? i : -1;
         }
-        if (given_terms_ > 0) kicker_ = -2;
+        if (linear_terms_ > 0) matrix_ = block.columns(9);
+        if (linear_terms_ > 1) kicker_ = -1;
         at(block_.companions[Companion::momentum], block_.companions[Companion::state]);
         arguments_.x = block_.companions[Companion::position];
         if (arguments_.x.data != nullptr) arguments_.force = block_.columns(3);
@@ -125,9 +128,9 @@ class TorqueSum {
         if (block_.has_axes()) block_.to_principal_axes(out);
         return true;
     }
-    /// The exact flow of the torque for a time, if the only term that depends on m has it.
+    /// The exact flow of the torque for a time, if all terms that depend on m are linear in m.
     bool exact_kick(double duration, double t) {
-        if (kicker_ < 0) return false;
+        if (linear_terms_ == 0 || !is_linear_ || given_terms_ > 0) return false;
         clear();
         batch::copy(block_.m, rotation, 3, block_.padded);
         const bool rotates = block_.has_axes();
@@ -138,11 +141,24 @@ class TorqueSum {
             problem_.terms[i].model->torque(a, 0, block_.padded);
             a.add = true;
         }
-        select(kicker_);
-        a.rotation = derivative;
-        a.out = rotates ? derivative : block_.m;
-        a.duration = duration;
-        problem_.terms[kicker_].model->kick(a, 0, block_.padded);
+        const MutableView& end = rotates ? derivative : block_.m;
+        if (kicker_ >= 0) {
+            select(kicker_);
+            a.rotation = derivative;
+            a.out = end;
+            a.duration = duration;
+            problem_.terms[kicker_].model->kick(a, 0, block_.padded);
+        } else {
+            sum_matrices();
+            block_.for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
+                using Flow = torque::LinearFlow<T>;
+                T A[9];
+                load_matrix(i, A);
+                const Vec3<T> m = block_.vec3(a.m, i);
+                const Vec3<T> f = block_.vec3(derivative, i) - Flow::times(A, m);
+                block_.store(end, i, Flow::of(A, duration)(m, f));
+            });
+        }
         if (rotates) {
             // The change is rotated, and m itself is not rounded again.
             block_.for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
@@ -155,6 +171,20 @@ class TorqueSum {
             mark_nonfinite(i, block_.vec3(block_.m, i), rotation, block_.m);
         });
         return true;
+    }
+    /// NaN for bodies of which the linear terms A m change m by more than `limit` |m| in this time.
+    void limit_linear_terms(double duration, double t, double limit) {
+        if (linear_terms_ == 0) return;
+        ask(t, block_.m, matrix_);
+        sum_matrices();
+        block_.for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
+            T A[9];
+            load_matrix(i, A);
+            const mask_t<T> fits = torque::row_sum(A) * std::abs(duration) <= limit;
+            Vec3<T> m = block_.vec3(block_.m, i);
+            m.x = polhode::select(fits, m.x, nan<T>());
+            block_.store(block_.m, i, m);
+        });
     }
     /// Turns the bodies by the terms that do so, for a time; the momentum in space stays as it is.
     void turn(double duration, double t) {
@@ -235,6 +265,20 @@ class TorqueSum {
 
   private:
     bool keeps_momentum() const { return turns && terms() == 1 && !(problem_.heat.friction > 0); }
+    /// Sets `matrix_` to the sum of the matrices of the linear terms, for arguments already asked.
+    void sum_matrices() {
+        TorqueArguments& a = arguments_;
+        a.out = matrix_;
+        a.add = false;
+        for_each_term([&](const TorqueModel& model) {
+            if (model.matrix == nullptr) return;
+            model.matrix(a, 0, block_.padded);
+            a.add = true;
+        });
+    }
+    POLHODE_INLINE void load_matrix(std::ptrdiff_t i, T (&A)[9]) const {
+        batch::load(batch::columns(View(matrix_)), i, lanes_v<T>, A);
+    }
     /// Sets the sums of forces and rates to zero.
     void clear() {
         if (force().data != nullptr) block_.fill(force(), 3, 0.0);
@@ -323,7 +367,10 @@ class TorqueSum {
     Block<T>& block_;
     const SplittingProblem& problem_;
     int given_terms_ = 0;
-    int kicker_ = -1;  ///< the term with an exact kick; negative: none
+    int linear_terms_ = 0;   ///< those with a matrix
+    bool is_linear_ = true;  ///< whether no other term depends on m
+    int kicker_ = -1;        ///< the only linear term, if it has a kick of its own
+    MutableView matrix_ = {};
     bool needs_m_ = false;
     TorqueArguments arguments_{};
 };

@@ -87,7 +87,7 @@ struct TorqueArguments {
     bool matrix;      ///< attitude is (3, 3), else a quaternion
     View parameters;  ///< of the model
     View rotation;    ///< of `derivative`: angular velocity; of `kick`, if `add`: a constant torque
-    MutableView out;  ///< torque, body frame; or its derivative; or the potential (component 0)
+    MutableView out;  ///< what the function gives: three components, nine or one; body frame
     bool add;         ///< add to `out`, else set it; a potential is always set
     TorqueExtra extra = {};
     MutableView state = {};     ///< of the torque's own, see TorqueModel::states
@@ -115,6 +115,8 @@ struct TorqueModel {
     TorqueFunction torque;
     TorqueFunction derivative;
     TorqueFunction potential;
+    /// A of a torque A m + f, row by row.
+    TorqueFunction matrix = nullptr;
     /// The exact flow of m' = torque(t, m), plus a constant torque, for `duration` at fixed time
     /// and attitude: from `m` to `out`.  Used if no other term depends on m.
     TorqueFunction kick = nullptr;

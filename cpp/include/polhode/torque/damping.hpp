@@ -103,18 +103,6 @@ struct SpaceDamping {
         const Vec3<T> omega = QuadraticForm<T>::load(p + 6).times(m);
         return -frame.to_body(QuadraticForm<T>::load(p).times(frame.to_space(omega)));
     }
-    /// The matrix of a kick depends on the attitude.
-    template <class T>
-    POLHODE_INLINE static double prepare(const T*, double s) {
-        return s;
-    }
-    template <class T, class F>
-    POLHODE_INLINE static Vec3<T> kick(
-        const T* p, double t, double s, const Vec3<T>& m, const Vec3<T>& f, const F& frame) {
-        const auto damping = [&](const Vec3<T>& v)
-                                 POLHODE_INLINE_LAMBDA { return torque(p, t, v, frame); };
-        return LinearFlow<T>::of_function(damping, s)(m, f);
-    }
 };
 
 /// Magnetic detumbling by the rate of the field that the body measures (B-dot control).
@@ -138,27 +126,15 @@ struct BDot {
     POLHODE_INLINE static Vec3<T> by_rate(const T* p, const Vec3<T>& b, const Vec3<T>& rate) {
         return p[0] * cross(b, rate);
     }
-    template <class T>
-    POLHODE_INLINE static Vec3<T> by_rotation(const T* p, const Vec3<T>& b, const Vec3<T>& m) {
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> linear(const T* p, double, const Vec3<T>& m, const F& frame) {
+        const Vec3<T> b = frame.to_body({p[7], p[8], p[9]});
         return by_rate(p, b, cross(b, QuadraticForm<T>::load(p + 1).times(m)));
     }
     template <class T, class F>
-    POLHODE_INLINE static Vec3<T> torque(const T* p, double, const Vec3<T>& m, const F& frame) {
+    POLHODE_INLINE static Vec3<T> torque(const T* p, double t, const Vec3<T>& m, const F& frame) {
         const Vec3<T> b = frame.to_body({p[7], p[8], p[9]});
-        return by_rotation(p, b, m) + by_rate(p, b, frame.to_body({p[10], p[11], p[12]}));
-    }
-    template <class T>
-    POLHODE_INLINE static double prepare(const T*, double s) {
-        return s;
-    }
-    template <class T, class F>
-    POLHODE_INLINE static Vec3<T> kick(
-        const T* p, double, double s, const Vec3<T>& m, const Vec3<T>& f, const F& frame) {
-        const Vec3<T> b = frame.to_body({p[7], p[8], p[9]});
-        const auto damping = [&](const Vec3<T>& v)
-                                 POLHODE_INLINE_LAMBDA { return by_rotation(p, b, v); };
-        const Vec3<T> constant = by_rate(p, b, frame.to_body({p[10], p[11], p[12]}));
-        return LinearFlow<T>::of_function(damping, s)(m, f + constant);
+        return linear(p, t, m, frame) + by_rate(p, b, frame.to_body({p[10], p[11], p[12]}));
     }
 };
 

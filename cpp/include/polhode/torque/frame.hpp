@@ -48,6 +48,16 @@ struct QuadraticForm {
     /// u . S u.
     POLHODE_INLINE T value(const Vec3<T>& u) const { return dot(u, times(u)); }
     POLHODE_INLINE T potential(const Vec3<T>& u) const { return 0.5 * value(u); }
+    POLHODE_INLINE T row_sum() const {
+        return max(max(abs(xx) + abs(xy) + abs(xz), abs(yy) + abs(xy) + abs(yz)),
+                   abs(zz) + abs(xz) + abs(yz));
+    }
+    /// A bound of the largest difference of eigenvalues, at most a third too large for a diagonal
+    /// S.
+    POLHODE_INLINE T spread() const {
+        const T mean = (1.0 / 3) * (xx + yy + zz);
+        return 2.0 * QuadraticForm{xx - mean, yy - mean, zz - mean, yz, xz, xy}.row_sum();
+    }
     /// det(S) S^-1.
     POLHODE_INLINE QuadraticForm cofactors() const {
         return {fma(yy, zz, -(yz * yz)),

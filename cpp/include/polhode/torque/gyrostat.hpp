@@ -40,9 +40,12 @@ struct Gyrostat {
         value_and_rate(p + 6, t);
     }
     template <class T, class F>
-    POLHODE_INLINE static Vec3<T> torque(const T* p, double, const Vec3<T>& m, const F&) {
-        const Vec3<T> omega = QuadraticForm<T>::load(p).times(m);
-        return cross({p[6], p[7], p[8]}, omega) - Vec3<T>{p[9], p[10], p[11]};
+    POLHODE_INLINE static Vec3<T> linear(const T* p, double, const Vec3<T>& m, const F&) {
+        return cross({p[6], p[7], p[8]}, QuadraticForm<T>::load(p).times(m));
+    }
+    template <class T, class F>
+    POLHODE_INLINE static Vec3<T> torque(const T* p, double t, const Vec3<T>& m, const F& frame) {
+        return linear(p, t, m, frame) - Vec3<T>{p[9], p[10], p[11]};
     }
     template <class T>
     POLHODE_INLINE static Kick<T> prepare(const T* p, double s) {

@@ -24,10 +24,12 @@ struct InternalDissipation {
         return {T(0.0), T(0.0), T(0.0)};
     }
     /// Rotation vector of Q' = Q hat(d) over the time s: one step of the Munthe-Kaas method of
-    /// order 4 [MK98].
+    /// order 4 [MK98].  NaN where the method would not come to rest at the axis of the greatest
+    /// moment: |m| d decreases there at most at the rate |R| |m|^2 (the spread of J).
     template <class T>
     POLHODE_INLINE static Vec3<T> turn(const T* p, double s, const Vec3<T>& m) {
         const auto R = QuadraticForm<T>::load(p), J = QuadraticForm<T>::load(p + 6);
+        const T rate = T(std::abs(s)) * R.row_sum() * (J.spread() * dot(m, m));
         const auto after = [&](const Vec3<T>& v) POLHODE_INLINE_LAMBDA {
             const Vec3<T> n = in_body_frame(so3::exp(v), m);
             return T(s) * R.times(cross(n, J.times(n)));
@@ -37,7 +39,8 @@ struct InternalDissipation {
         const Vec3<T> c = after(axpy(T(0.5) * b, T(0.125), cross(a, b)));
         const Vec3<T> d = after(c);
         const Vec3<T> sum = a + T(2.0) * (b + c) + d;
-        return T(1.0 / 6) * axpy(sum, T(0.5), cross(a, d));
+        const T weight = select(rate <= 3.0, T(1.0 / 6), nan<T>());
+        return weight * axpy(sum, T(0.5), cross(a, d));
     }
 };
 

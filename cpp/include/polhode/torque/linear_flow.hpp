@@ -5,6 +5,13 @@
 POLHODE_NAMESPACE_BEGIN
 namespace torque {
 
+/// The largest sum of absolute values of a row.
+template <class T>
+POLHODE_INLINE T row_sum(const T* A) {
+    const auto of = [A](int i) { return abs(A[i]) + abs(A[i + 1]) + abs(A[i + 2]); };
+    return max(max(of(0), of(3)), of(6));
+}
+
 /// The exact flow of m' = A m + f over the time s, for any constant matrix A:
 ///
 ///     m <- m + (e^(s A) - 1) m + s phi(s A) f,   phi(z) = (e^z - 1)/z
@@ -21,8 +28,7 @@ class LinearFlow {
     /// @param A  row by row
     POLHODE_INLINE static LinearFlow of(const T* A, double s) {
         LinearFlow flow;
-        const auto row_sum = [A](int i) { return abs(A[i]) + abs(A[i + 1]) + abs(A[i + 2]); };
-        T size = abs(T(s)) * max(max(row_sum(0), row_sum(3)), row_sum(6)), scale(s);
+        T size = abs(T(s)) * row_sum(A), scale(s);
         int doublings = 0;
         for (; doublings < 60 && any(size > 0.5); ++doublings) {
             const T half = select(size > 0.5, T(0.5), T(1.0));
@@ -48,15 +54,6 @@ class LinearFlow {
         }
         flow.growth_ = x, flow.weight_ = phi;
         return flow;
-    }
-    /// The same for a linear function A(v).
-    template <class Function>
-    POLHODE_INLINE static LinearFlow of_function(const Function& A, double s) {
-        const T o(0.0), one(1.0);
-        const Vec3<T> x = A(Vec3<T>{one, o, o}), y = A(Vec3<T>{o, one, o}),
-                      z = A(Vec3<T>{o, o, one});
-        const T matrix[9] = {x.x, y.x, z.x, x.y, y.y, z.y, x.z, y.z, z.z};
-        return of(matrix, s);
     }
     POLHODE_INLINE Vec3<T> operator()(const Vec3<T>& m, const Vec3<T>& f) const {
         const Vec3<T> g = s_ * f;

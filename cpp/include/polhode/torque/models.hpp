@@ -6,6 +6,7 @@
 /// A model is a type with a row of facts and
 ///
 ///     template <class T, class Frame> static Vec3<T> torque(p, t, m, frame);
+///     template <class T, class Frame> static Vec3<T> linear(p, t, m, frame);
 ///     template <class T, class Frame> static Vec3<T> derivative(p, t, v, frame);
 ///     template <class T, class Frame> static T potential(p, t, frame);
 ///     template <class T> static void at_time(p, t);
@@ -16,9 +17,10 @@
 /// p are the parameters of a body; the last M::tabulated of them, if declared, come from a table
 /// (see table.hpp).  `at_time`, if declared, first makes of them what the other functions take.
 /// `derivative` is the rate of the torque while the body turns at v.  It and the potential exist if
-/// the row of facts declares them.  `kick` is the exact flow of m' = torque + f over the time s at
-/// constant f, for a torque that depends on m.  `turn` is in place of it for a model that turns the
-/// body, see TorqueModel.  A new model is one file and one row.
+/// the row of facts declares them.  A torque that depends on m is A m + f; `linear` is A m, unless
+/// f = 0.  `kick` is the exact flow of m' = torque + f over the time s at constant f, where this
+/// has a simpler form than LinearFlow.  `turn` is in place of both for a model that turns the body,
+/// see TorqueModel.  A new model is one file and one row.
 
 #include "polhode/torque/compiled.hpp"
 #include "polhode/torque/damping.hpp"
@@ -41,7 +43,7 @@ namespace detail {
 using torque_real = batch::one_register<batch_real>::type;
 
 /// What a model evaluates.
-enum class Part { torque, derivative, potential, kick, turn };
+enum class Part { torque, derivative, potential, matrix, kick, turn };
 
 /// The parameters of a pack: those of its bodies, then those of the interval of time.
 template <class M, class T>
@@ -63,6 +65,13 @@ POLHODE_INLINE void load_parameters(const TorqueArguments& a,
         for (int k = 0; k < last; ++k) p[first + k] = part[k];
     }
     if constexpr (requires { M::at_time(p, a.t); }) M::at_time(p, a.t);
+}
+
+/// A m of the torque A m + f.
+template <class M, class T, class F>
+POLHODE_INLINE Vec3<T> linear(const T* p, double t, const Vec3<T>& m, const F& frame) {
+    if constexpr (requires { M::linear(p, t, m, frame); }) return M::linear(p, t, m, frame);
+    if constexpr (!requires { M::linear(p, t, m, frame); }) return M::torque(p, t, m, frame);
 }
 
 /// A loop over at least one body: whole packs of arrays stored component by component.  Parameters
@@ -96,6 +105,20 @@ void loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
         if constexpr (part == Part::potential) {
             const T out[1] = {M::potential(p, a.t, frame)};
             batch::store(columns(a.out), i, lanes, out);
+            continue;
+        }
+        if constexpr (part == Part::matrix) {
+            T A[9] = {};
+            if (a.add) batch::load(columns(View(a.out)), i, lanes, A);
+            for (int k = 0; k < 3; ++k) {
+                const Vec3<T> unit{
+                    T(k == 0 ? 1.0 : 0.0), T(k == 1 ? 1.0 : 0.0), T(k == 2 ? 1.0 : 0.0)};
+                const Vec3<T> column = linear<M>(p, a.t, unit, frame);
+                A[k] = A[k] + column.x;
+                A[k + 3] = A[k + 3] + column.y;
+                A[k + 6] = A[k + 6] + column.z;
+            }
+            batch::store(columns(a.out), i, lanes, A);
             continue;
         }
         Vec3<T> f{};
@@ -144,7 +167,10 @@ constexpr TorqueModel row() {
         model.turn = evaluate<M, Part::turn>;
         model.states = 3;  // the momentum in space
     } else if constexpr (M::info.depends_on_m) {
-        model.kick = evaluate<M, Part::kick>;
+        model.matrix = evaluate<M, Part::matrix>;
+        if constexpr (requires { &M::template prepare<torque_real>; }) {
+            model.kick = evaluate<M, Part::kick>;
+        }
     }
     return model;
 }

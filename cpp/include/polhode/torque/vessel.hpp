@@ -50,8 +50,12 @@ struct DampedVessel {
         D::parameters == 3 ? "vessel" : "coupled_vessel", parameters, false, true, true, false};
 
     template <class T, class F>
+    POLHODE_INLINE static Vec3<T> linear(const T* p, double t, const Vec3<T>& m, const F& frame) {
+        return D::torque(p + 6, t, m, frame);
+    }
+    template <class T, class F>
     POLHODE_INLINE static Vec3<T> torque(const T* p, double t, const Vec3<T>& m, const F& frame) {
-        return Restoring::torque(p, t, m, frame) + D::torque(p + 6, t, m, frame);
+        return Restoring::torque(p, t, m, frame) + linear(p, t, m, frame);
     }
     template <class T, class F>
     POLHODE_INLINE static T potential(const T* p, double t, const F& frame) {
