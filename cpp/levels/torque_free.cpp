@@ -19,12 +19,12 @@ extern template lie::detail::Followed<batch_real> lie::detail::solve_stages(
 namespace {
 
 constexpr auto rows = Methods::map([]<class M>() -> dispatch::StepRow {
-    using Kernel = batch::KernelOf<M>;
+    constexpr auto kernel = batch::kernel_of<M>(OptionValues{});
     return {&M::info,
             batch::step<M>,
-            batch::carried_numbers<Kernel>,
-            batch::history_of<Kernel>(),
-            batch::lacks_root(batch::kernel_of<M>(OptionValues{}))};
+            batch::carried_numbers<batch::KernelOf<M>>,
+            batch::history_of(kernel),
+            batch::lacks_root(kernel)};
 });
 
 }  // namespace

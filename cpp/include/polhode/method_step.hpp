@@ -41,8 +41,8 @@ template <class Kernel>
 inline constexpr bool is_multistep = carried_numbers<Kernel> >= 0;
 /// Number of steps combined; 0: not a multistep method.
 template <class Kernel>
-constexpr int history_of() {
-    if constexpr (is_multistep<Kernel>) return Kernel::starting + 1;
+constexpr int history_of(const Kernel& kernel) {
+    if constexpr (is_multistep<Kernel>) return kernel.starting + 1;
     return 0;
 }
 /// True if a step may be NaN because its implicit equation has no solution.
@@ -121,8 +121,8 @@ FreeStep<T> single_step(const Kernel& kernel,
         T carried[Kernel::carried];
         for (int k = 0; k < Kernel::carried; ++k) carried[k] = T(0.0);
         const Quaternion<T> none{T(1.0), T(0.0), T(0.0), T(0.0)};
-        for (int k = 0; k < Kernel::starting; ++k) kernel.carry(body, m, none, carried);
-        return kernel.step(body, m, h, carried, Kernel::starting);
+        for (int k = 0; k < kernel.starting; ++k) kernel.carry(body, m, none, carried);
+        return kernel.step(body, m, h, carried, kernel.starting);
     } else {
         return advance(kernel, body, m, h);
     }

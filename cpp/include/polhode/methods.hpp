@@ -25,7 +25,8 @@
 ///   Inertia<T>, made from one before the steps of a body (in a splitting: of each flow).
 /// - `static constexpr bool user_axes = true`: m comes along the axes in the given order.
 /// - `bool may_lack_root() const`: it solves equations, and a step is NaN where it finds no root.
-/// - `static constexpr int starting, carried`: it is a multistep method (multistep/multistep.hpp).
+/// - `int starting`, `static constexpr int carried`: it is a multistep method
+///   (multistep/multistep.hpp).
 ///
 /// Everything else is derived from these.  A new method is one kernel and one row.
 
@@ -241,6 +242,7 @@ struct Krysl {
         "[Krysl07] Sec. 3",
         {is_euler ? lie::form_option : correction, is_euler ? correction : Option{}},
         is_euler ? lie::euler_contradiction : nullptr};
+    static constexpr bool shares_loop = true;
     static constexpr lie::Kernel with(const OptionValues& options) {
         return lie::Kernel::of(S, options);
     }
@@ -269,6 +271,7 @@ struct MuntheKaas {
                                      Which == Rkmk::gauss2,
                                      "[MK98]; [Krysl07] Sec. 3.7",
                                      {energy_correction_option}};
+    static constexpr bool shares_loop = true;
     static constexpr lie::MuntheKaas with(const OptionValues& options) {
         return lie::MuntheKaas::of(row.tableau, options);
     }
@@ -358,8 +361,12 @@ struct AdamsMoulton {
     static constexpr auto name = numbered<Order>("adams");
     static constexpr MethodInfo info{
         name.data(), Order, "adams", "", false, "[HNW93] Sec. III.1, PECE"};
-    static constexpr multistep::Adams<Order> with(const OptionValues&) { return {}; }
-    static constexpr DirectMethod under_torque() { return multistep::adams_under_torque<Order>(); }
+    static constexpr multistep::Adams with(const OptionValues&) {
+        return {&multistep::adams_weights<Order>};
+    }
+    static constexpr DirectMethod under_torque() {
+        return multistep::adams_under_torque(multistep::adams_weights<Order>);
+    }
 };
 
 template <class... Methods>

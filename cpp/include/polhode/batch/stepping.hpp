@@ -298,36 +298,31 @@ struct PointedKernel {
     template <class>
     using Body = BodyOfKernel;
     static constexpr bool user_axes = in_axes_of_user;
-    FreeStep<T> (*kernel)(const OptionValues& options,
-                          const BodyOfKernel& body,
-                          const Vec3<T>& m,
-                          T h);
-    OptionValues options;
+    FreeStep<T> (*function)(const void* kernel, const BodyOfKernel& body, const Vec3<T>& m, T h);
+    const void* kernel;
 
     POLHODE_INLINE FreeStep<T> step(const BodyOfKernel& body, const Vec3<T>& m, T h) const {
-        return kernel(options, body, m, h);
+        return function(kernel, body, m, h);
     }
 };
-template <class Method, class T>
-FreeStep<T> pointed_step(const OptionValues& options,
-                         const BodyOf<KernelOf<Method>, T>& body,
-                         const Vec3<T>& m,
-                         T h) {
-    return kernel_of<Method>(options).step(body, m, h);
+template <class Kernel, class T>
+FreeStep<T> pointed_step(const void* kernel, const BodyOf<Kernel, T>& body, const Vec3<T>& m, T h) {
+    return static_cast<const Kernel*>(kernel)->step(body, m, h);
 }
 
 /// The step function of a method: loops over the arrays with its kernel inlined, the same for all
 /// methods whose kernels are of one type, or the loops that `shares_loop` names.
 template <class Method, class T = batch_real>
 int step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    const auto kernel = kernel_of<Method>(arguments.options);
     if constexpr (requires { Method::shares_loop; }) {
         using Kernel = KernelOf<Method>;
         static_assert(!is_multistep<Kernel>, "the shared loop carries no numbers of a kernel");
         const PointedKernel<T, BodyOf<Kernel, T>, in_user_axes<Kernel>> pointed{
-            &pointed_step<Method, T>, arguments.options};
+            &pointed_step<Kernel, T>, &kernel};
         return step_by<T>(pointed, arguments, begin, end);
     } else {
-        return step_by<T>(kernel_of<Method>(arguments.options), arguments, begin, end);
+        return step_by<T>(kernel, arguments, begin, end);
     }
 }
 

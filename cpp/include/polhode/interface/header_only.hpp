@@ -31,10 +31,9 @@ inline void motion_constants(std::ptrdiff_t bodies,
                              const double* m,
                              double* constants) {
     for (std::ptrdiff_t i = 0; i < bodies; ++i, inertia += 3, m += 3, constants += 9) {
-        double rows[9];
-        torque_free::motion_constants(
-            Vec3<double>{inertia[0], inertia[1], inertia[2]}, Vec3<double>{m[0], m[1], m[2]}, rows);
-        std::copy_n(rows, 9, constants);
+        const Mat3<double> rows = torque_free::motion_constants(
+            Vec3<double>{inertia[0], inertia[1], inertia[2]}, Vec3<double>{m[0], m[1], m[2]});
+        std::copy_n(&rows.a[0][0], 9, constants);
     }
 }
 
@@ -91,7 +90,7 @@ struct Method {
 };
 template <class M, class T>
 constexpr interface::FreeMethod method_of(const OptionValues& options) {
-    return {&M::info, batch::step<M, T>, batch::history_of<batch::KernelOf<M>>(), options};
+    return {&M::info, batch::step<M, T>, batch::history_of(batch::kernel_of<M>(options)), options};
 }
 
 /// The method that a text names which the compiler knows; no other is compiled.

@@ -210,65 +210,56 @@ POLHODE_INLINE void keep_first(direct::Bodies<T>& b) {
     keep_now(b);
     b.m = m;
 }
-/// Stage k of a step of the classical Runge-Kutta method.
-template <int k>
+/// A stage of a step of the classical Runge-Kutta method.
 struct AbamRk4 {
     template <class T>
     static void run(direct::Bodies<T>& b) {
-        if constexpr (k == 0) keep_first(b);
-        runge_kutta::stage<runge_kutta::OfQuaternion, k, after_abam>(
+        if (b.a.stage == 0) keep_first(b);
+        runge_kutta::stage<runge_kutta::OfQuaternion, after_abam>(
             b, [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) {
                 carry_abam(b, b.end_at(p, l, work));
             });
     }
 };
 constexpr int substep_columns = after_abam;  // momentum and work of the substeps
-/// First-order substep k of n.  The last one calls `end` for the whole step.
-template <int n, int k, class T, class End>
-POLHODE_INLINE void substep(direct::Bodies<T>& b, const End& end) {
-    if constexpr (k == 0) b.begin();
-    const T h = b.h() / static_cast<double>(n);
-    const Quaternion<T> step = rotation_by(h * b.omega());
-    const Vec3<T> torque = b.torque();
-    T work = dot(h * b.omega(), torque);
-    Quaternion<T> p = step;
-    Vec3<T> l = axpy(b.m, h, torque);
-    if constexpr (k == 0) {
-        b.keep(momentum_now, b.m);
-    } else {
-        const Quaternion<T> before = b.quaternion(turn_now);
-        l = axpy(b.vector(substep_columns), h, rotated(before, torque));
-        work = work + b.number(substep_columns + 3);
-        p = renormalized(before * step, 0.0);
-    }
-    if constexpr (k + 1 < n) {
+/// A substep of first order; the last one ends the step.
+struct AbamFirst {
+    template <class T>
+    static void run(direct::Bodies<T>& b) {
+        const bool first = b.a.stage == 0;
+        if (first) keep_first(b), b.begin();
+        const T h = b.h() / static_cast<double>(abam_substeps);
+        const Quaternion<T> step = rotation_by(h * b.omega());
+        const Vec3<T> torque = b.torque();
+        T work = dot(h * b.omega(), torque);
+        Quaternion<T> p = step;
+        Vec3<T> l = axpy(b.m, h, torque);
+        if (first) {
+            b.keep(momentum_now, b.m);
+        } else {
+            const Quaternion<T> before = b.quaternion(turn_now);
+            l = axpy(b.vector(substep_columns), h, rotated(before, torque));
+            work = work + b.number(substep_columns + 3);
+            p = renormalized(before * step, 0.0);
+        }
+        if (b.a.stage + 1 == abam_substeps) {
+            carry_abam(b, b.end_at(p, l, work));
+            return;
+        }
         b.keep(turn_now, p);
         b.keep(substep_columns, l);
         b.keep(substep_columns + 3, work);
         b.ask_at(p, l);
-    } else {
-        end(p, l, work);
-    }
-}
-template <int k>
-struct AbamFirst {
-    template <class T>
-    static void run(direct::Bodies<T>& b) {
-        if constexpr (k == 0) keep_first(b);
-        substep<abam_substeps, k>(b, [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) {
-            carry_abam(b, b.end_at(p, l, work));
-        });
     }
 };
 
 inline constexpr DirectStage abam_stages[] = {{direct::stage<AbamPredict>, 0.0, 1},
                                               {direct::stage<AbamCorrect>, 1.0, 1}};
-// All stages between the first and the last are the same.
-inline constexpr DirectStage abam_first[] = {{direct::stage<AbamFirst<0>>, 0.0, 1},
-                                             {direct::stage<AbamFirst<1>>, 0.2, 1},
-                                             {direct::stage<AbamFirst<1>>, 0.4, 1},
-                                             {direct::stage<AbamFirst<1>>, 0.6, 1},
-                                             {direct::stage<AbamFirst<4>>, 0.8, 1}};
+inline constexpr DirectStage abam_first[] = {{direct::stage<AbamFirst>, 0.0, 1},
+                                             {direct::stage<AbamFirst>, 0.2, 1},
+                                             {direct::stage<AbamFirst>, 0.4, 1},
+                                             {direct::stage<AbamFirst>, 0.6, 1},
+                                             {direct::stage<AbamFirst>, 0.8, 1}};
 inline constexpr DirectStages abam_starts[] = {{runge_kutta::stages<AbamRk4>, 4}, {abam_first, 5}};
 
 /// Columns of SimoWong: nu one step ago; for the current step the torque and the power at its
@@ -310,12 +301,13 @@ struct SimoWongFinish {
         b.end_at(p, axpy(b.vector(sw_momentum), half, start + rotated(p, end)), work);
     }
 };
-template <int k>
 struct SimoWongRk4 {
     template <class T>
     static void run(direct::Bodies<T>& b) {
-        if constexpr (k == 0) b.keep(nu_column, times(b.body.inverse, b.body.own_momentum(b.m)));
-        runge_kutta::stage<runge_kutta::OfQuaternion, k, after_simo_wong>(
+        if (b.a.stage == 0) {
+            b.keep(nu_column, times(b.body.inverse, b.body.own_momentum(b.m)));
+        }
+        runge_kutta::stage<runge_kutta::OfQuaternion, after_simo_wong>(
             b,
             [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) { b.end_at(p, l, work); });
     }

@@ -90,28 +90,28 @@ struct Columns {
     static constexpr int end = work + 1;
 };
 
-/// Stage k = 0 ... 3 under torque.  `end` is called with the turn, the momentum and the work of the
+/// Stage 0 ... 3 under torque.  `end` is called with the turn, the momentum and the work of the
 /// whole step.
-template <class Way, int k, int First, class T, class End>
+template <class Way, int First, class T, class End>
 POLHODE_INLINE void stage(direct::Bodies<T>& b, const End& end) {
     using C = Columns<First>;
     using Slope = typename Way::template Slope<T>;
-    if constexpr (k == 0) b.begin();
-    const Quaternion<T> p =
-        k == 0 ? Quaternion<T>{T(1.0), T(0.0), T(0.0), T(0.0)} : b.quaternion(C::turn);
+    const int k = b.a.stage;
+    Quaternion<T> p{T(1.0), T(0.0), T(0.0), T(0.0)};
+    if (k == 0) {
+        b.begin();
+    } else {
+        p = b.quaternion(C::turn);
+    }
     const T h = b.h();
     const Vec3<T> omega = b.omega(), torque = b.torque();
     const Slope slope = Way::slope(p, omega);
     const Vec3<T> force = rotated(Way::rotation(p), torque);
     const T power = dot(h * omega, torque);  // times h
-    Slope slopes;
-    Vec3<T> start, impulse;
-    T work;
-    if constexpr (k == 0) {
-        slopes = slope;
-        start = b.m;
-        impulse = force;
-        work = power;
+    Slope slopes = slope;
+    Vec3<T> start = b.m, impulse = force;
+    T work = power;
+    if (k == 0) {
         b.keep(C::momentum, start);
     } else {
         const T weight(k == 3 ? 1.0 : 2.0);
@@ -125,7 +125,7 @@ POLHODE_INLINE void stage(direct::Bodies<T>& b, const End& end) {
         impulse = axpy(b.vector(C::impulse), weight, force);
         work = fma(weight, power, b.number(C::work));
     }
-    if constexpr (k < 3) {
+    if (k < 3) {
         b.keep(C::slopes, slopes);
         b.keep(C::impulse, impulse);
         b.keep(C::work, work);
@@ -141,31 +141,24 @@ POLHODE_INLINE void stage(direct::Bodies<T>& b, const End& end) {
     }
 }
 
-/// The four stages of a method that makes stage k by Stage<k>.
-template <template <int> class Stage>
-inline constexpr DirectStage stages[] = {{direct::stage<Stage<0>>, 0.0, 1},
-                                         {direct::stage<Stage<1>>, 0.5, 1},
-                                         {direct::stage<Stage<2>>, 0.5, 1},
-                                         {direct::stage<Stage<3>>, 1.0, 1}};
+/// The four stages of a method.
+template <class Stage>
+inline constexpr DirectStage stages[] = {{direct::stage<Stage>, 0.0, 1},
+                                         {direct::stage<Stage>, 0.5, 1},
+                                         {direct::stage<Stage>, 0.5, 1},
+                                         {direct::stage<Stage>, 1.0, 1}};
 template <class Way>
 struct UnderTorque {
-    template <int k>
-    struct Stage {
-        template <class T>
-        static void run(direct::Bodies<T>& b) {
-            stage<Way, k, direct::first_free_column>(
-                b, [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) {
-                    b.end_at(p, l, work);
-                });
-        }
-    };
+    template <class T>
+    static void run(direct::Bodies<T>& b) {
+        stage<Way, direct::first_free_column>(
+            b,
+            [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) { b.end_at(p, l, work); });
+    }
 };
 template <class Way>
 constexpr DirectMethod under_torque() {
-    return {Columns<direct::first_free_column>::end,
-            1,
-            0,
-            direct::alike<stages<UnderTorque<Way>::template Stage>>};
+    return {Columns<direct::first_free_column>::end, 1, 0, direct::alike<stages<UnderTorque<Way>>>};
 }
 
 }  // namespace runge_kutta
