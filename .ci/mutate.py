@@ -54,7 +54,6 @@ OPTIONS = ["-q", "--tb=no", "--assert=plain", "-p", "no:cacheprovider"]
 
 #: What is chosen as the package is loaded: tables.
 TABLES = {
-    "cpp/include/polhode/elliptic/landen.hpp",  # not a table: tested in the module polhode.quad
     "cpp/include/polhode/torque_free/step_polynomials.hpp",  # also tables
     "cpp/include/polhode/splitting/schemes.hpp",
     "cpp/include/polhode/quadrature/gauss_legendre.hpp",

@@ -17,7 +17,6 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "batch_shape.hpp"
 #include "polhode/batch_arguments.hpp"

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <iterator>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "arrays.hpp"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <utility>
 #include <vector>
 
 #include "arrays.hpp"

@@ -13,13 +13,11 @@
 
 #include "polhode/batch/attitude.hpp"
 #include "polhode/elliptic/functions.hpp"
-#include "polhode/elliptic/landen.hpp"
 #include "polhode/method_step.hpp"
 #include "polhode/methods.hpp"
 #include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/counted.hpp"
 #include "polhode/scalar/quad.hpp"
-#include "polhode/torque/heavy_top.hpp"
 #include "polhode/torque_free/step_polynomials.hpp"
 
 namespace py = pybind11;
@@ -36,23 +34,12 @@ using Pairs = py::array_t<double, py::array::c_style | py::array::forcecast>;
 
 // --------------------------------------------------------------------------------- crossing over
 
-template <class... Ts>
-Pairs pairs(Ts... x) {
-    Pairs a({py::ssize_t(sizeof...(x)), py::ssize_t(2)});
-    py::ssize_t i = 0;
-    (((a.mutable_at(i, 0) = x.high()), (a.mutable_at(i, 1) = x.low()), ++i), ...);
-    return a;
-}
-
 quad at(const double* a, py::ssize_t i) { return {a[2 * i], a[2 * i + 1]}; }
 void put(double* a, py::ssize_t i, quad x) {
     a[2 * i] = x.high();
     a[2 * i + 1] = x.low();
 }
 Vec3<quad> vec3(const double* a) { return {at(a, 0), at(a, 1), at(a, 2)}; }
-polhode::Quaternion<quad> quaternion(const double* a) {
-    return {at(a, 0), at(a, 1), at(a, 2), at(a, 3)};
-}
 
 /// Ctrl-C is checked between pieces of work that take milliseconds.
 void look_for_signals(std::ptrdiff_t count) {
@@ -66,7 +53,6 @@ template <class T, class Visit>
 void for_each_function(Visit visit) {
     namespace tf = polhode::torque_free;
     namespace step = tf::step_detail;
-    namespace el = polhode::elliptic;
 #define POLHODE_1(name, value) visit(name, +[](T x) -> T { return value; })
 #define POLHODE_2(name, value) visit(name, +[](T x, T y) -> T { return value; })
 #define POLHODE_3(name, value) visit(name, +[](T x, T y, T z) -> T { return value; })
@@ -100,8 +86,6 @@ void for_each_function(Visit visit) {
     POLHODE_2("multiply", x * y);
     POLHODE_2("divide", x / y);
     POLHODE_2("select_less", select(x < y, x, y));
-    POLHODE_2("landen_f", el::landen_f(x, el::landen_sequence(y)));
-    POLHODE_2("landen_am", el::landen_am(x, el::landen_sequence(y)));
     POLHODE_3("fma", fma(x, y, z));
 }
 
@@ -235,7 +219,7 @@ py::tuple step(const std::string& method,
         if (matrix) {
             for (int k = 0; k < 9; ++k) Q.Q.a[k / 3][k % 3] = at(a, k);
         } else {
-            Q.q = quaternion(a);
+            Q.q = {at(a, 0), at(a, 1), at(a, 2), at(a, 3)};
         }
         const py::ssize_t own = h_high.size() == 1 ? 0 : i;
         quad h(h_high.data()[own], h_low.data()[own]);
@@ -261,58 +245,6 @@ py::tuple step(const std::string& method,
     return py::make_tuple(m_end, attitude_end);
 }
 
-/// n_steps of a splitting scheme around "exact" for a heavy top in quadruple precision: momentum
-/// and quaternion at the end.  `stages` has shape (stages, 3, 2): 0 for a flow and 1 for a kick,
-/// the coefficient, and c of a modified potential; `top` contains the weight and its point of
-/// action.
-py::tuple heavy_top(const Pairs& stages,
-                    const Pairs& inertia,
-                    const Pairs& m,
-                    const Pairs& q,
-                    const Pairs& top,
-                    double h_high,
-                    double h_low,
-                    int n_steps) {
-    const auto has = [](const Pairs& a, py::ssize_t numbers) { return a.size() == 2 * numbers; };
-    const bool fits = has(inertia, 3) && has(m, 3) && has(q, 4) && has(top, 6) &&
-                      stages.ndim() == 3 && stages.shape(1) == 3 && stages.shape(2) == 2;
-    if (!fits) throw py::value_error("shapes do not fit");
-    using Top = polhode::torque::HeavyTop;
-    using Frame = polhode::torque::Frame<quad, false>;
-    using polhode::cross;
-    const auto body = Inertia<quad>::of(vec3(inertia.data()));
-    Vec3<quad> momentum = vec3(m.data());
-    Attitude<quad> Q{};
-    Q.q = quaternion(q.data());
-    quad p[Top::parameters];
-    for (int k = 0; k < Top::parameters; ++k) p[k] = at(top.data(), k);
-    quad h(h_high, h_low);
-    int violations = polhode::all_valid;
-    Q.make_unit(h, violations);  // kicks come before the first flow
-    for (int n = 0; n < n_steps; ++n) {
-        for (py::ssize_t i = 0; i < stages.shape(0); ++i) {
-            const quad coefficient(stages.at(i, 1, 0), stages.at(i, 1, 1));
-            quad s = coefficient * h;
-            if (stages.at(i, 0, 0) == 0) {
-                Q.make_unit(s, violations);
-                const FreeStep<quad> step =
-                    polhode::batch::advance<polhode::Exact>(body, momentum, s);
-                momentum = step.m;
-                Q.rotate(step.dq);
-                continue;
-            }
-            const Frame frame{Q.q};
-            const Vec3<quad> f = Top::torque(p, 0.0, momentum, frame);
-            const Vec3<quad> v = times(f, body.inverse);
-            const Vec3<quad> w = quad(2.0) * (cross(f, v) - Top::derivative(p, 0.0, v, frame));
-            const quad ch3 = quad(stages.at(i, 2, 0), stages.at(i, 2, 1)) * h * h * h;
-            momentum = momentum + (s * f - ch3 * w);
-        }
-    }
-    return py::make_tuple(pairs(momentum.x, momentum.y, momentum.z),
-                          pairs(Q.q.w, Q.q.x, Q.q.y, Q.q.z));
-}
-
 }  // namespace
 
 PYBIND11_MODULE(_quad, module) {
@@ -326,16 +258,6 @@ PYBIND11_MODULE(_quad, module) {
                py::arg("inertia"),
                py::arg("m"),
                py::arg("attitude"),
-               py::arg("h_high"),
-               py::arg("h_low") = 0.0,
-               py::arg("n_steps") = 1);
-    module.def("heavy_top",
-               &heavy_top,
-               py::arg("stages"),
-               py::arg("inertia"),
-               py::arg("m"),
-               py::arg("q"),
-               py::arg("top"),
                py::arg("h_high"),
                py::arg("h_low") = 0.0,
                py::arg("n_steps") = 1);

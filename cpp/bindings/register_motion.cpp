@@ -11,8 +11,8 @@ namespace py = pybind11;
 namespace polhode::bindings {
 namespace {
 
-constexpr int constants_ = own_, axes_ = own_ + 1, roles = own_ + 2;
-static_assert(roles <= BatchShape::max_arrays);
+constexpr int constants_ = own_, axes_ = own_ + 1, motion_roles = own_ + 2;
+static_assert(motion_roles <= BatchShape::max_arrays);
 
 /// A contiguous copy.
 py::object copy_of(const Operand& operand) {
@@ -83,7 +83,7 @@ py::object motion_at(py::handle inertia,
                      py::handle attitude_out,
                      int threads) {
     threads = threads_of_call(threads);
-    Operand operands[roles];
+    Operand operands[motion_roles];
     if (!read_vectors(inertia.ptr(), operands[inertia_]) || !read_vectors(m.ptr(), operands[m_]) ||
         !read_attitude(attitude.ptr(), operands[attitude_]) ||
         !read_array(constants.ptr(), 2, operands[constants_]) ||
@@ -92,8 +92,8 @@ py::object motion_at(py::handle inertia,
         return py::none();
     }
     const bool matrix = operands[attitude_].core_axes == 2;
-    const Operand* pointers[roles];
-    for (int k = 0; k < roles; ++k) pointers[k] = &operands[k];
+    const Operand* pointers[motion_roles];
+    for (int k = 0; k < motion_roles; ++k) pointers[k] = &operands[k];
     BatchShape batch;
     if (!broadcast(pointers, m_out_, batch)) return py::none();
     py::tuple results;
@@ -108,7 +108,7 @@ py::object motion_at(py::handle inertia,
         results = py::make_tuple(m_out, attitude_out);
     }
     // The constants of the bodies must not need more results than there are.
-    const int arrays = axes.is_none() ? axes_ : roles;
+    const int arrays = axes.is_none() ? axes_ : motion_roles;
     if (!broadcast(pointers, arrays, batch) || !has_shape_of(operands[m_out_], batch)) {
         return py::none();
     }

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -28,22 +27,22 @@ namespace {
 /// except for iterations that check the watch.
 constexpr std::ptrdiff_t steps_between_checks = 400'000;
 
-constexpr int carried_ = own_, roles = own_ + 1;
-static_assert(roles <= BatchShape::max_arrays);
+constexpr int carried_ = own_, step_roles = own_ + 1;
+static_assert(step_roles <= BatchShape::max_arrays);
 
-constexpr const char* names[] = {"inertia", "m", "q", "h"};
+constexpr const char* argument_names[] = {"inertia", "m", "q", "h"};
 
 /// The results of a step, and the arrays that are kept alive for it.
 class StepArrays {
   public:
-    Operand operands[roles];
+    Operand operands[step_roles];
     BatchShape batch;
     bool matrix, fresh;  ///< fresh: the kernels write to new arrays
 
     StepArrays(PyObject* const* inputs, py::handle out) : fresh(out.is_none()) {
         constexpr Kind kinds[] = {Kind::vectors, Kind::vectors, Kind::attitudes, Kind::numbers};
         for (int k = inertia_; k <= time_; ++k) {
-            owners_[k] = read_argument(names[k], inputs[k], kinds[k], operands[k]);
+            owners_[k] = read_argument(argument_names[k], inputs[k], kinds[k], operands[k]);
         }
         matrix = operands[attitude_].core_axes == 2;
         broadcast(m_out_);
@@ -70,17 +69,17 @@ class StepArrays {
         if (bindings::broadcast(pointers_, count, batch)) return;
         std::string shapes;
         for (int k = inertia_; k <= time_; ++k) {
-            shapes +=
-                (k == 0 ? "" : ", ") + std::string(names[k]) + " " + text_of_shape(operands[k]);
+            shapes += (k == 0 ? "" : ", ") + std::string(argument_names[k]) + " " +
+                      text_of_shape(operands[k]);
         }
         throw std::invalid_argument("batch shapes do not broadcast: " + shapes);
     }
     /// Of all bodies, before a step or after one that has found invalid data.
     void check(const Checks& kernels) const {
         validate::bodies(kernels,
-                         argument(names[inertia_], operands[inertia_]),
-                         argument(names[m_], operands[m_]),
-                         argument(names[attitude_], operands[attitude_]));
+                         argument(argument_names[inertia_], operands[inertia_]),
+                         argument(argument_names[m_], operands[m_]),
+                         argument(argument_names[attitude_], operands[attitude_]));
     }
     /// (m, attitude, lost)
     py::object results(std::ptrdiff_t lost) const {
@@ -122,12 +121,12 @@ class StepArrays {
         }
     }
 
-    const Operand* pointers_[roles];
+    const Operand* pointers_[step_roles];
     py::object owners_[time_ + 1], given_, m_result_, q_result_;
 };
 
 /// Row of each method that has a public name; borrowed from the module.
-PyObject* rows = nullptr;
+PyObject* method_rows = nullptr;
 
 /// A method, by its row, with the values of its options.
 struct Chosen {
@@ -137,7 +136,7 @@ struct Chosen {
 };
 Chosen chosen(py::handle method, py::handle options) {
     if (PyUnicode_CheckExact(method.ptr()) && PyDict_GET_SIZE(options.ptr()) == 0) {
-        PyObject* const row = PyDict_GetItemWithError(rows, method.ptr());
+        PyObject* const row = PyDict_GetItemWithError(method_rows, method.ptr());
         if (row != nullptr) return {static_cast<int>(PyLong_AsLong(row))};
     }
     const py::tuple both =
@@ -170,7 +169,7 @@ py::object step(PyObject* const* x) {
         carried = new_array(arrays.batch, &core, 1);
         read_array(carried.ptr(), 1, operands[carried_]);
     }
-    arrays.broadcast(carries ? roles : carried_);
+    arrays.broadcast(carries ? step_roles : carried_);
     BatchShape& batch = arrays.batch;
     batch.arrange();
     const std::ptrdiff_t count = batch.size();
@@ -393,7 +392,7 @@ void register_steps(py::module_& module) {
         const std::string name = table.rows[i].info->name;
         if (name != "rkmk") rows[name.c_str()] = i;
     }
-    polhode::bindings::rows = rows.ptr();
+    polhode::bindings::method_rows = rows.ptr();
     module.attr("rows") = rows;
     module.def("methods", &polhode::bindings::methods);
     module.def("flops", &polhode::bindings::flops);

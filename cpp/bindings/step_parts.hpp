@@ -5,7 +5,6 @@
 /// time to another that begins or ends within a step.
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
 #include <memory>
 #include <vector>

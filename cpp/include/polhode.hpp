@@ -24,8 +24,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <exception>

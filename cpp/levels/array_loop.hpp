@@ -17,6 +17,7 @@
 #include <cfenv>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "levels.hpp"
 #include "polhode/mat3.hpp"
@@ -228,14 +229,19 @@ constexpr dispatch::ArrayFunction row(const char* name) {
     return {name, signature<Kernel>.text, L::n_in, L::n_out, L::run};
 }
 
-/// A function of one or two operands as a kernel.
-template <class F, Core output, Core first, Core... second>
+/// A function of its operands as a kernel.
+template <class F, Core output, Core... inputs>
 struct FunctionKernel {
-    static constexpr Core in[] = {first, second...};
+    static constexpr Core in[] = {inputs...};
     static constexpr Core out[] = {output};
+    static constexpr int place(std::size_t k) {
+        return k == 0 ? 0 : place(k - 1) + components(in[k - 1]);
+    }
     template <class T>
     POLHODE_INLINE static void apply(const T* x, T* y) {
-        store(F{}(operand<first>(x), operand<second>(x + components(first))...), y);
+        [=]<std::size_t... k>(std::index_sequence<k...>) POLHODE_INLINE_LAMBDA {
+            store(F{}(operand<inputs>(x + place(k))...), y);
+        }(std::index_sequence_for<decltype(inputs)...>{});
     }
 };
 template <Core output, Core... inputs, class F>

@@ -3,6 +3,9 @@
 /// polhode.attitude_from_rate, states in body axes that are not principal, and free motion at given
 /// times, compiled once per instruction-set level.
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "array_loop.hpp"
 #include "polhode/batch/attitude.hpp"
 #include "polhode/bodies/quantities.hpp"
@@ -47,17 +50,20 @@ POLHODE_INLINE void store_attitude(const batch::Attitude<T>& a, T* y) {
     if constexpr (!matrix) array_loop::store(a.q, y);
 }
 
+/// Some operands, otherwise scalars; then vectors.
+template <int count, int vectors>
+struct Operands {
+    Core cores[count + vectors]{};
+    constexpr Operands(std::initializer_list<Core> first) {
+        std::copy(first.begin(), first.end(), cores);
+        std::fill_n(cores + count, vectors, Core::vector);
+    }
+};
 /// q, h and the rate at the Gauss nodes in the order of time -> q after the step.
 template <int Order>
 struct Turn {
     static constexpr int nodes = Order / 2;
-    struct Operands {
-        Core cores[2 + nodes];
-        constexpr Operands() : cores{Core::quaternion, Core::scalar} {
-            for (int i = 0; i < nodes; ++i) cores[2 + i] = Core::vector;
-        }
-    };
-    static constexpr Operands operands{};
+    static constexpr Operands<2, nodes> operands{Core::quaternion};
     static constexpr const Core (&in)[2 + nodes] = operands.cores;
     static constexpr Core out[] = {Core::quaternion};
 
@@ -76,13 +82,7 @@ struct Turn {
 template <int Order, int Samples, bool increments>
 struct TableTurn {
     static constexpr int scalars = 2 + Samples + increments;
-    struct Operands {
-        Core cores[scalars + Samples]{};
-        constexpr Operands() {
-            for (int i = 0; i < Samples; ++i) cores[scalars + i] = Core::vector;
-        }
-    };
-    static constexpr Operands operands{};
+    static constexpr Operands<scalars, Samples> operands{Core::scalar};
     static constexpr const Core (&in)[scalars + Samples] = operands.cores;
     static constexpr Core out[] = {Core::quaternion};
 
@@ -132,29 +132,6 @@ void accumulate(char** args, const std::intptr_t* dimensions, const std::intptr_
     }
     std::feclearexcept(FE_ALL_EXCEPT);
 }
-
-struct Slerp {
-    static constexpr Core in[] = {Core::quaternion, Core::quaternion, Core::scalar};
-    static constexpr Core out[] = {Core::quaternion};
-    template <class T>
-    POLHODE_INLINE static void apply(const T* x, T* y) {
-        const Quaternion<T> p = array_loop::quaternion(x), q = array_loop::quaternion(x + 4);
-        array_loop::store(so3::slerp(p, q, x[8]), y);
-    }
-};
-
-/// Inertia, m -> `motion_constants`.
-struct Facts {
-    static constexpr Core in[] = {Core::vector, Core::vector};
-    static constexpr Core out[] = {Core::matrix};
-    template <class T>
-    POLHODE_INLINE static void apply(const T* x, T* y) {
-        T rows[9];
-        torque_free::motion_constants(array_loop::vector(x), array_loop::vector(x + 3), rows);
-        POLHODE_UNROLL
-        for (int k = 0; k < 9; ++k) y[k] = rows[k];
-    }
-};
 
 /// Axes, m, attitude of a body -> m along the principal axes and their attitude, normalised as in a
 /// step.
@@ -214,7 +191,9 @@ constexpr dispatch::ArrayFunction rows[] = {
     row<quaternion, quaternion>("so3_normalize", [](const auto& q) { return so3::normalize(q); }),
     row<scalar, quaternion, quaternion>(
         "so3_angle_between", [](const auto& p, const auto& q) { return so3::angle_between(p, q); }),
-    row<Slerp>("so3_slerp"),
+    row<quaternion, quaternion, quaternion, scalar>(
+        "so3_slerp",
+        [](const auto& p, const auto& q, const auto& s) { return so3::slerp(p, q, s); }),
     {"so3_accumulate", "(4),(n,4)->(n,4)", 2, 1, accumulate},
     row<SymmetricEigen>("symmetric_eigen"),
     row<vector, vector, vector>(
@@ -238,7 +217,10 @@ constexpr dispatch::ArrayFunction rows[] = {
     row<TableTurn<2, 1, true>>("rate_increments2"),
     row<TableTurn<4, 3, true>>("rate_increments4"),
     row<TableTurn<6, 5, true>>("rate_increments6"),
-    row<Facts>("motion_facts"),
+    row<matrix, vector, vector>("motion_facts",
+                                [](const auto& inertia, const auto& m) {
+                                    return torque_free::motion_constants(inertia, m);
+                                }),
     row<ToPrincipal<false>>("to_principal"),
     row<ToPrincipal<true>>("to_principal_of_matrix"),
     row<ToBody<false>>("to_body"),

@@ -16,14 +16,4 @@ def step(
     h_low: ArrayLike = 0.0,
     n_steps: int = 1,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
-def heavy_top(
-    stages: ArrayLike,
-    inertia: ArrayLike,
-    m: ArrayLike,
-    q: ArrayLike,
-    top: ArrayLike,
-    h_high: float,
-    h_low: float = 0.0,
-    n_steps: int = 1,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def methods() -> list[str]: ...

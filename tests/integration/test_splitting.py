@@ -458,21 +458,46 @@ def pairs(values: Any) -> Array:
     return np.array([(y, float(mpf(x) - y)) for x, y in zip(values, high, strict=True)])
 
 
-@functools.cache
+def of_pairs(numbers: Array) -> list[Any]:
+    return [mpf(x) + mpf(y) for x, y in numbers]
+
+
+def cross(a: Any, b: Any) -> list[Any]:
+    return [a[i - 2] * b[i - 1] - a[i - 1] * b[i - 2] for i in range(3)]
+
+
+def along(a: Any, s: Any, b: Any) -> list[Any]:
+    """a + s b"""
+    return [x + s * y for x, y in zip(a, b, strict=True)]
+
+
+def kick_in_34_digits(m: Array, q: Array, s: Any, modified: Any) -> Array:
+    """m + s f - modified W of the strong top, W = 2 (f x v - f'(v)), v = I^-1 f."""
+    weight, axis, inertia = (x.tolist() for x in (STRONG_U, STRONG_AXIS, STRONG["inertia"]))
+    q0, *qv = of_pairs(q)
+    t = cross(weight, qv)
+    u = along(along(weight, 2 * q0, t), 2, cross(t, qv))  # in the body
+    f = cross(u, axis)
+    v = [x / y for x, y in zip(f, inertia, strict=True)]
+    w = along(cross(f, v), -1, cross(cross(u, v), axis))
+    return pairs(along(along(of_pairs(m), s, f), -2 * modified, w))
+
+
 def final_in_34_digits(name: str, n: int) -> list[Any]:
     """The result of `final` after t = 2, by a separate loop over coefficients to all digits."""
     quad = pytest.importorskip("polhode._quad", reason="the compiler has no 34-digit type")
     with mpmath.workdps(DIGITS):
-        bodies = (STRONG["inertia"], STRONG["m0"], STRONG_Q, [*STRONG_U, *STRONG_AXIS])
-        h = pairs([mpf(2) / n])[0]
+        h = mpf(2) / n
         (scheme,) = (s for s in ph.splittings() if s.name == name)
         processor = exact_processor(scheme)
-        inertia, *ends, top = (pairs(x) for x in bodies)
-        for part, count in ((inverse(processor), 1), (exact_stages(name), n), (processor, 1)):
-            stages = np.array([[(k == "kick", 0.0), *pairs([x, y])] for k, x, y in part])
-            if len(stages):
-                ends = quad.heavy_top(stages, inertia, *ends, top, *h, n_steps=count)
-        return [mpf(x) + mpf(y) for end in ends for x, y in end]
+        size = mpmath.norm(STRONG_Q.tolist())
+        inertia, m, q = map(pairs, (STRONG["inertia"], STRONG["m0"], STRONG_Q / size))
+        for kind, x, y in [*inverse(processor), *n * list(exact_stages(name)), *processor]:
+            if kind == "kick":
+                m = kick_in_34_digits(m, q, x * h, y * h**3)
+            else:
+                m, q = quad.step("exact", inertia, m, q, *(np.array([z]) for z in pairs([x * h])[0]))
+        return of_pairs(m) + of_pairs(q)
 
 
 @pytest.mark.parametrize("scheme", ph.splittings(), ids=NAMES)

@@ -13,7 +13,6 @@
 #include "polhode/bodies/symmetric_eigen.hpp"
 #include "polhode/bodies/tensors.hpp"
 #include "polhode/elliptic/functions.hpp"
-#include "polhode/elliptic/landen.hpp"
 #include "polhode/magnus/table.hpp"
 #include "polhode/methods.hpp"
 #include "polhode/scalar/counted.hpp"

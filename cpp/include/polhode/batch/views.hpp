@@ -77,8 +77,7 @@ POLHODE_INLINE void load(const View& v, std::ptrdiff_t i, int count, pack<W, U> 
                 POLHODE_UNROLL
                 for (int u = 0; u < U; ++u) {
                     detail::real_vector<W> c[C];
-                    if constexpr (C == 3) detail::split3(p + u * W * C, c);
-                    if constexpr (C == 4) detail::split4(p + u * W * C, c);
+                    if constexpr (C < 9) detail::split(p + u * W * C, c);
                     if constexpr (C == 9) detail::split9<W>(p + u * W * C, c, columns);
                     for (int k = 0; k < C; ++k) out[k].v[u] = c[k];
                 }
@@ -121,8 +120,7 @@ POLHODE_INLINE void store(const MutableView& v,
                 for (int u = 0; u < U; ++u) {
                     detail::real_vector<W> c[C];
                     for (int k = 0; k < C; ++k) c[k] = in[k].v[u];
-                    if constexpr (C == 3) detail::join3(p + u * W * C, c);
-                    if constexpr (C == 4) detail::join4(p + u * W * C, c);
+                    if constexpr (C < 9) detail::join(p + u * W * C, c);
                     if constexpr (C == 9) detail::join9<W>(p + u * W * C, c, columns);
                 }
                 return;

@@ -8,6 +8,7 @@
 #include "polhode/batch/views.hpp"
 #include "polhode/batch_arguments.hpp"
 #include "polhode/scalar/constants.hpp"
+#include "polhode/so3.hpp"
 #include "polhode/vec3.hpp"
 
 POLHODE_NAMESPACE_BEGIN
@@ -50,17 +51,10 @@ int validate_attitudes(const View& attitude,
     for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
         const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
         if (matrix) {
-            T c[9];
-            load(attitude, i, count, c);
-            const Vec3<T> x{c[0], c[3], c[6]}, y{c[1], c[4], c[7]}, z{c[2], c[5], c[8]};
-            constexpr double tolerance = 1e-5;
-            const mask_t<T> off =
-                (abs(dot(x, x) - 1.0) > tolerance) | (abs(dot(y, y) - 1.0) > tolerance) |
-                (abs(dot(z, z) - 1.0) > tolerance) | (abs(dot(x, y)) > tolerance) |
-                (abs(dot(x, z)) > tolerance) | (abs(dot(y, z)) > tolerance);
+            const Mat3<T> Q = load_mat3<T>(attitude, i, count);
             // A value that is not finite gives NaN, without an error.
-            bad = bad | ((off | (dot(cross(x, y), z) < 0.0)) & is_finite(x) & is_finite(y) &
-                         is_finite(z));
+            bad = bad | (is_finite(row(Q, 0)) & is_finite(row(Q, 1)) & is_finite(row(Q, 2)) &
+                         !so3::is_rotation(Q));
         } else {
             T c[4];
             load(attitude, i, count, c);

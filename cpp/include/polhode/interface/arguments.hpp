@@ -5,7 +5,6 @@
 
 #include <array>
 #include <atomic>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>

@@ -3,7 +3,6 @@
 /// @file
 /// What polhode.hpp calls, from the compiled library.
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <new>

@@ -35,18 +35,19 @@ struct Bodies {
 
 }  // namespace motion_detail
 
-/// The constants of a motion: three rows: tau, 1/tau, chi/2; reach, rate/2, circles axis 1; period,
-/// regime, rate of precession.
+/// The constants of a motion in three rows: tau, 1/tau, chi/2; reach, rate/2, circles axis 1;
+/// period, regime, rate of precession.
 template <class T>
-POLHODE_INLINE void motion_constants(const Vec3<T>& inertia, const Vec3<T>& m, T (&rows)[9]) {
+POLHODE_INLINE Mat3<T> motion_constants(const Vec3<T>& inertia, const Vec3<T>& m) {
     using Bodies = motion_detail::Bodies<T>;
     const Bodies b = Bodies::of(inertia, m);
     const MotionFacts<T> facts = motion_facts(b.body, b.m);
     const Repetition<T>& r = facts.repetition;
-    rows[0] = r.half_period, rows[1] = r.inverse_half_period, rows[2] = r.half_chi;
-    rows[3] = r.reach, rows[4] = r.half_rate, rows[5] = r.circles_axis1;
-    rows[6] = select(b.finite, facts.period / b.scale, nan<T>()), rows[7] = facts.regime;
-    rows[8] = select(b.finite, facts.precession_rate * b.scale, nan<T>());
+    const T period = select(b.finite, facts.period / b.scale, nan<T>());
+    const T precession_rate = select(b.finite, facts.precession_rate * b.scale, nan<T>());
+    return {{{r.half_period, r.inverse_half_period, r.half_chi},
+             {r.reach, r.half_rate, r.circles_axis1},
+             {period, facts.regime, precession_rate}}};
 }
 
 /// The motion at times, or of bodies, begin ... end - 1 of one row of a batch.
