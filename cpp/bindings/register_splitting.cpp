@@ -2,7 +2,6 @@
 /// Bodies with torque: registers polhode._core.Integration, the torque models and the list of
 /// splittings.
 
-
 #include "integration.hpp"
 #include "polhode/scalar/philox.hpp"
 #include "splitting_tables.hpp"

@@ -78,9 +78,7 @@ const Level& choose() {
 }  // namespace
 
 // What the Python module takes from libpolhode, besides its C interface.
-#if defined(__GNUC__)
 #pragma GCC visibility push(default)
-#endif
 const Level& level() {
     static const Level& chosen = choose();
     return chosen;
@@ -147,8 +145,6 @@ const char* processor_level() {
     return "";
 #endif
 }
-#if defined(__GNUC__)
 #pragma GCC visibility pop
-#endif
 
 }  // namespace polhode::dispatch

@@ -1,8 +1,6 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-epsilon: float
-
 def evaluate(
     name: str, /, *arguments: ArrayLike
 ) -> NDArray[np.float64] | tuple[NDArray[np.float64], ...]: ...

@@ -271,3 +271,9 @@ def test_a_signal_ends_a_long_call():
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def test_hyperbolic_limit_far_out() -> None:
+    # e^-u is below the smallest quadruple number.
+    for u, sn in ((3e4, 1.0), (-3e4, -1.0)):
+        same(quad.jacobi(u, 1.0)[0], sn)

@@ -496,7 +496,9 @@ def final_in_34_digits(name: str, n: int) -> list[Any]:
             if kind == "kick":
                 m = kick_in_34_digits(m, q, x * h, y * h**3)
             else:
-                m, q = quad.step("exact", inertia, m, q, *(np.array([z]) for z in pairs([x * h])[0]))
+                m, q = quad.step(
+                    "exact", inertia, m, q, *(np.array([z]) for z in pairs([x * h])[0])
+                )
         return of_pairs(m) + of_pairs(q)
 
 

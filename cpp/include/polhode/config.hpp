@@ -24,14 +24,9 @@
 // the options that break them (-fassociative-math).  GCC has one: see real.hpp.
 #define POLHODE_EXACT _Pragma("float_control(precise, on, push)") _Pragma("clang fp contract(off)")
 #define POLHODE_AS_BEFORE _Pragma("float_control(pop)")
-#elif defined(__GNUC__)
+#else
 #define POLHODE_QUIET _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wpsabi\"")
 #define POLHODE_LOUD _Pragma("GCC diagnostic pop")
-#else
-#define POLHODE_QUIET
-#define POLHODE_LOUD
-#endif
-#if !defined(POLHODE_EXACT)
 #define POLHODE_EXACT
 #define POLHODE_AS_BEFORE
 #endif
@@ -47,12 +42,6 @@
     POLHODE_AS_BEFORE         \
     POLHODE_LOUD
 
-#if defined(__GNUC__) || defined(__clang__)
 #define POLHODE_INLINE [[gnu::always_inline]] inline
 #define POLHODE_INLINE_LAMBDA __attribute__((always_inline))
 #define POLHODE_UNROLL _Pragma("GCC unroll 16")
-#else
-#define POLHODE_INLINE inline
-#define POLHODE_INLINE_LAMBDA
-#define POLHODE_UNROLL
-#endif

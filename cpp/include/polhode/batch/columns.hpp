@@ -15,12 +15,10 @@ template <class T>
 struct one_register {
     using type = T;
 };
-#if defined(POLHODE_HAS_PACK)
 template <int W, int U>
 struct one_register<pack<W, U>> {
     using type = pack<W, 1>;
 };
-#endif
 
 /// Arrays stored component by component, with a stride that the compiler knows.
 template <class AnyView>

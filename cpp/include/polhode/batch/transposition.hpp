@@ -7,9 +7,6 @@
 
 POLHODE_NAMESPACE_BEGIN
 namespace batch {
-
-#if defined(POLHODE_HAS_PACK)
-
 namespace detail {
 
 using polhode::detail::real_vector;
@@ -168,8 +165,5 @@ POLHODE_INLINE void join9(double* p, const real_vector<W> (&c)[9], double (&colu
 }
 
 }  // namespace detail
-
-#endif  // POLHODE_HAS_PACK
-
 }  // namespace batch
 POLHODE_NAMESPACE_END

@@ -35,8 +35,6 @@ POLHODE_INLINE void store(const MutableView& v, std::ptrdiff_t i, int, const dou
     for (int k = 0; k < C; ++k) p[offset<C>(v.component, v.row, k)] = in[k];
 }
 
-#if defined(POLHODE_HAS_PACK)
-
 namespace detail {
 
 /// Components with any strides, and of fewer bodies than lanes: pack after pack.  Not inlined,
@@ -142,7 +140,6 @@ POLHODE_INLINE void store(const MutableView& v,
     }
     detail::scatter<C, W, U>(p, View(v), count, lanes);
 }
-#endif  // POLHODE_HAS_PACK
 
 template <class T>
 POLHODE_INLINE T load_scalar(const View& v, std::ptrdiff_t i, int count) {

@@ -100,14 +100,6 @@ class counted {
         return {std::sin(x.value_), std::cos(x.value_)};
     }
 
-#define POLHODE_COUNTED_ELEMENTARY(name) \
-    friend counted name(counted x) {     \
-        ++detail::operations.trig;       \
-        return std::name(x.value_);      \
-    }
-    POLHODE_ELEMENTARY_FUNCTIONS(POLHODE_COUNTED_ELEMENTARY)
-#undef POLHODE_COUNTED_ELEMENTARY
-
     friend counted atan2(counted y, counted x) {
         ++detail::operations.trig;
         return std::atan2(y.value_, x.value_);
@@ -144,7 +136,8 @@ SinCos<T> cos_sinc_of_root(T y) {
 template <class T>
     requires(counts<T>)
 Exponential<T> exponential(T x) {
-    return {exp(x), expm1(x)};
+    detail::operations.trig += 2;
+    return {std::exp(x.value()), std::expm1(x.value())};
 }
 
 POLHODE_NAMESPACE_END

@@ -15,7 +15,6 @@
 #include <immintrin.h>
 #endif
 
-#if defined(__GNUC__) || defined(__clang__)
 #define POLHODE_HAS_PACK 1
 
 POLHODE_NAMESPACE_BEGIN
@@ -294,13 +293,8 @@ POLHODE_PACK_BY(pack_mask, is_nan, (pack<W, U> a), a != a)
 #undef POLHODE_PACK_EACH
 #undef POLHODE_PACK_MASK
 
-POLHODE_NAMESPACE_END
-#endif  // vector extensions
-
-POLHODE_NAMESPACE_BEGIN
-
 /// The number type of batches at this level.
-#if defined(POLHODE_SCALAR_BATCH) || !defined(POLHODE_HAS_PACK)
+#if defined(POLHODE_SCALAR_BATCH)
 using batch_real = double;
 #elif defined(__AVX512F__)
 using batch_real = pack<8, 2>;

@@ -122,14 +122,6 @@ inline quad factorial_series(quad x, double sign, int odd) {
     return odd > 0 ? x + x * sum : 1.0 + sum;
 }
 
-/// log((1+f)/(1-f)) = 2 (f + f^3/3 + ...), |f| <= 0.2.
-inline quad log_series(quad f) {
-    const quad f2 = f * f;
-    quad sum = 0.0;
-    for (int n = 26; n >= 1; --n) sum = f2 * (1.0 / quad(2.0 * n + 1) + sum);
-    return 2.0 * (f + f * sum);
-}
-
 }  // namespace detail
 
 /// Newton's iteration from the square root in double; the argument is scaled to [1, 4) first.
@@ -153,12 +145,6 @@ inline SinCos<quad> sincos(quad x) {
     const bool two = has_bit_1(k);
     return {two ? -(odd ? c : s) : (odd ? c : s), two != odd ? -(odd ? s : c) : (odd ? s : c)};
 }
-inline quad sin(quad x) { return sincos(x).sin; }
-inline quad cos(quad x) { return sincos(x).cos; }
-inline quad tan(quad x) {
-    const SinCos<quad> sc = sincos(x);
-    return sc.sin / sc.cos;
-}
 
 inline quad exp(quad x) {
     if (!(abs(x) < 11355.0)) {  // overflow, underflow or NaN
@@ -169,48 +155,13 @@ inline quad exp(quad x) {
     return (detail::factorial_series(r, 1.0, -1) + detail::factorial_series(r, 1.0, 1)) *
            power_of_two(k);
 }
-inline quad sinh(quad x) {
-    if (abs(x) < 0.5) return detail::factorial_series(x, 1.0, 1);
-    const quad e = exp(x);
-    return 0.5 * (e - 1.0 / e);
-}
-inline quad cosh(quad x) {
-    const quad e = exp(x);
-    return 0.5 * (e + 1.0 / e);
-}
-inline quad tanh(quad x) {
-    if (abs(x) > 40.0) return copysign(1.0, x);  // 1 - tanh is below 2^-114
-    return sinh(x) / cosh(x);
-}
-/// exp(x) - 1 = 2 sinh(x/2) exp(x/2).
-inline quad expm1(quad x) { return 2.0 * sinh(0.5 * x) * exp(0.5 * x); }
-
-inline quad log(quad x) {
-    if (!(x > 0.0) || x - x != 0.0) return quad(std::log(double(x)));
-    quad e = exponent(x);
-    quad m = x * power_of_two(-e);
-    if (m > 1.4142135623730951) {
-        m = 0.5 * m;
-        e = e + 1.0;
-    }
-    return e * log_2<quad>() + detail::log_series((m - 1.0) / (m + 1.0));
-}
-inline quad log1p(quad x) {
-    if (abs(x) < 0.4) return detail::log_series(x / (2.0 + x));
-    return log(1.0 + x);
-}
-inline quad asinh(quad x) {
-    const quad a = abs(x);
-    return flip_sign(log1p(a + a * a / (1.0 + sqrt(1.0 + a * a))), x);
-}
-inline quad acosh(quad x) { return log1p((x - 1.0) + sqrt((x - 1.0) * (x + 1.0))); }
-inline quad atanh(quad x) { return 0.5 * log1p(2.0 * x / (1.0 - x)); }
-
-/// e^x and e^x - 1, with the interface of elementary.hpp.
+/// e^x and e^x - 1, for a short x 2 sinh(x/2) e^(x/2), with the interface of elementary.hpp.
 template <class T>
     requires(scalar_traits<T>::epsilon == scalar_traits<quad>::epsilon)
 Exponential<T> exponential(T x) {
-    return {exp(x), expm1(x)};
+    const quad e = exp(x), half = 0.5 * x;
+    if (!(abs(x) < 1.0)) return {e, e - 1.0};
+    return {e, 2.0 * detail::factorial_series(half, 1.0, 1) * exp(half)};
 }
 
 /// One correction of the value in double: atan x = a + atan((x - tan a)/(1 + x tan a)).
@@ -219,7 +170,9 @@ inline quad atan(quad x) {
     if (ax > 1.0) {
         return flip_sign(half_pi<quad>() - atan(1.0 / ax), x);
     }
-    const quad a = std::atan(double(x)), t = tan(a);
+    const quad a = std::atan(double(x));
+    const SinCos<quad> turn = sincos(a);
+    const quad t = turn.sin / turn.cos;
     const quad correction = (x - t) / (1.0 + x * t);
     return a + (correction - correction * correction * correction / 3.0);
 }
@@ -233,8 +186,6 @@ inline quad atan2(quad y, quad x) {
     if (copysign(1.0, x) < 0.0) r = 2.0 * half_pi<quad>() - r;
     return copysign(r, y);
 }
-inline quad asin(quad x) { return atan2(x, sqrt((1.0 - x) * (1.0 + x))); }
-inline quad acos(quad x) { return atan2(sqrt((1.0 - x) * (1.0 + x)), x); }
 
 POLHODE_NAMESPACE_END
 #endif  // binary128

@@ -38,9 +38,6 @@ options that these contain, or append -fno-fast-math; a program that links libpo
     DO(abs) DO(rint) DO(exponent) DO(power_of_two) DO(power_of_two_below) DO(power_of_two_reciprocal)
 #define POLHODE_BIT_TESTS(DO) DO(is_odd) DO(has_bit_1) DO(is_nan)
 #define POLHODE_BIT_PAIRS(DO) DO(copysign) DO(flip_sign) DO(min) DO(max)
-#define POLHODE_ELEMENTARY_FUNCTIONS(DO) \
-    DO(sin) DO(cos) DO(tan) DO(asin) DO(acos) DO(atan) DO(exp) DO(expm1) DO(log) DO(log1p) \
-    DO(sinh) DO(cosh) DO(tanh) DO(asinh) DO(acosh) DO(atanh)
 // clang-format on
 
 POLHODE_NAMESPACE_BEGIN
@@ -84,13 +81,7 @@ POLHODE_INLINE bool any(bool mask) { return mask; }
 POLHODE_INLINE bool all(bool mask) { return mask; }
 POLHODE_INLINE double select(bool mask, double a, double b) { return mask ? a : b; }
 
-POLHODE_INLINE double sqrt(double x) {
-#if defined(__GNUC__) || defined(__clang__)
-    return __builtin_sqrt(x);
-#else
-    return std::sqrt(x);
-#endif
-}
+POLHODE_INLINE double sqrt(double x) { return __builtin_sqrt(x); }
 
 /// a b + c, rounded once if the level has the instruction, else twice.
 POLHODE_INLINE double fma(double a, double b, double c) {
