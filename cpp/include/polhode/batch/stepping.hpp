@@ -277,12 +277,13 @@ int step_by(const Method& method,
         if (arguments.energy_correction != energy::none || arguments.n_steps == 0) {
             return step_any<T>(called, arguments, begin, end);
         }
-        const bool several = arguments.n_steps > 1 || arguments.matrix;
-        const Layout layout = several ? Layout::other : layout_of(arguments);
-        const auto packs = layout == Layout::rows ? step_packs<T, Layout::rows, false, Method>
-                           : layout == Layout::columns
-                               ? step_packs<T, Layout::columns, false, Method>
-                               : step_packs<T, Layout::other, true, Method>;
+        auto packs = step_packs<T, Layout::other, true, Method>;
+        if constexpr (!requires { Method::any_layout; }) {
+            const bool several = arguments.n_steps > 1 || arguments.matrix;
+            const Layout layout = several ? Layout::other : layout_of(arguments);
+            if (layout == Layout::rows) packs = step_packs<T, Layout::rows, false, Method>;
+            if (layout == Layout::columns) packs = step_packs<T, Layout::columns, false, Method>;
+        }
         const std::ptrdiff_t whole = end - (end - begin) % lanes_v<T>;
         int violations = all_valid;
         if (whole > begin) violations = packs(method, called, arguments, begin, whole);

@@ -195,6 +195,7 @@ constexpr const char* euler_contradiction(const OptionValues& options) {
 
 /// A method of the family as a kernel of a free body.
 struct Kernel {
+    static constexpr bool any_layout = true;
     Scheme scheme;
     const StopRequest* stop = nullptr;
     constexpr bool may_lack_root() const {
