@@ -151,7 +151,8 @@ class Integration {
         p.total_steps = p.save_every = std::max<std::ptrdiff_t>(done_ + n, 1);
         p.m_saved = {data_of(next_[0]), 3, 1, 3};
         p.attitude_saved = {data_of(next_[1]), components(), 1, 3};
-        const std::vector<std::span<double>> arrays = in_place();
+        const std::vector<std::span<double>> arrays =
+            arrays_in_place(p, bodies(), start_m_.data == nullptr);
         std::vector<std::vector<double>> kept;
         kept.reserve(arrays.size());
         for (const auto& array : arrays) kept.emplace_back(array.begin(), array.end());
@@ -287,21 +288,6 @@ class Integration {
         PyArray_CLEARFLAGS(reinterpret_cast<PyArrayObject*>(made.ptr()), NPY_ARRAY_WRITEABLE);
         return made;
     }
-    /// The arrays that steps change in place.
-    std::vector<std::span<double>> in_place() const {
-        const SplittingProblem& p = problem_;
-        std::vector<std::span<double>> arrays;
-        const auto add = [&](const MutableView& x, std::ptrdiff_t size) {
-            if (x.data == nullptr) return;
-            arrays.emplace_back(x.data, static_cast<std::size_t>(size * bodies()));
-        };
-        if (start_m_.data == nullptr) add(p.m, 3), add(p.attitude, components());
-        add(p.compensation, 3);
-        if (p.direct != nullptr) add(p.work, p.direct->columns);
-        add(p.torque_state, p.torque_states);
-        for (const Companion& each : p.companions) add(each.now, each.size);
-        return arrays;
-    }
     /// The next steps of p, a problem like this one.
     void some_steps(SplittingProblem& p, std::ptrdiff_t n_steps) {
         p.first_step = done_;
@@ -351,7 +337,7 @@ class Integration {
     }
     void read_terms(const Doubles& attitude) {
         const std::ptrdiff_t n = bodies();
-        bool whole = false;
+        bool whole = problem_.nose_hoover.links > 0;
         const bool alone = py::len(given_["terms"]) == 1;
         for (const py::handle term : given_["terms"]) {
             if (py::isinstance<py::tuple>(term)) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,7 +70,7 @@ class IntegrationArguments {
             const auto& [name, saved] = names[k];
             others[static_cast<std::size_t>(k)] = Doubles(0);
             if (!has(name)) continue;
-            const Doubles now = array(name), rows_saved = array(saved);
+            const Doubles now = array(name), rows_saved = has(saved) ? array(saved) : now;
             others[static_cast<std::size_t>(k)] = now;
             const auto size = static_cast<int>(now.shape(now.ndim() - 1));
             const std::ptrdiff_t n = now.size();
@@ -78,12 +79,24 @@ class IntegrationArguments {
             }
             problem.companions[k] = {
                 size, mutable_rows(now, size, bodies), {data_of(rows_saved), size, 1, 3}, n};
+            if (!has(saved)) problem.companions[k].save_stride = 0;
         }
-        if (has("p") || has("s") || has("thermostat")) problem.steps_join = false;
+        if (has("p") || has("s") || has("thermostat") || has("nose_hoover")) {
+            problem.steps_join = false;
+        }
         if (has("mass")) problem.mass = rows(array("mass"), 1, bodies);
         if (has("thermostat")) {
             const double* const given = array("thermostat").data();
             problem.heat = {given[0], given[1], static_cast<std::uint64_t>(given[2])};
+        }
+        if (has("nose_hoover")) {
+            const double* const given = array("nose_hoover").data();
+            problem.nose_hoover = {given[0],
+                                   given[1],
+                                   {given[3], given[4]},
+                                   static_cast<int>(given[2]),
+                                   data_of(array("chains"))};
+            if (has("chains_saved")) problem.nose_hoover.saved = data_of(array("chains_saved"));
         }
     }
     /// (3, 3) or (bodies, 3, 3).
@@ -110,5 +123,24 @@ class IntegrationArguments {
   private:
     py::kwargs given_;
 };
+
+/// The arrays that steps change in place, m and attitude only if they are the state.
+inline std::vector<std::span<double>> arrays_in_place(const SplittingProblem& p,
+                                                      std::ptrdiff_t bodies,
+                                                      bool with_state) {
+    std::vector<std::span<double>> arrays;
+    const auto add = [&](const MutableView& x, std::ptrdiff_t size) {
+        if (x.data != nullptr) {
+            arrays.emplace_back(x.data, static_cast<std::size_t>(size * bodies));
+        }
+    };
+    if (with_state) add(p.m, 3), add(p.attitude, p.matrix ? 9 : 4);
+    add(p.compensation, 3);
+    if (p.direct != nullptr) add(p.work, p.direct->columns);
+    add(p.torque_state, p.torque_states);
+    for (const Companion& each : p.companions) add(each.now, each.size);
+    arrays.emplace_back(p.nose_hoover.now, static_cast<std::size_t>(p.nose_hoover.numbers()));
+    return arrays;
+}
 
 }  // namespace polhode::bindings

@@ -5,7 +5,6 @@
 #include "polhode.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -16,11 +15,8 @@
 #include <utility>
 #include <vector>
 
-#if !defined(_WIN32)
-#include <pthread.h>
-#endif
-
 #include "levels.hpp"
+#include "message.hpp"
 #include "own_methods.hpp"
 #include "polhode/interface/calls.hpp"
 #include "polhode/splitting/schemes.hpp"
@@ -32,51 +28,6 @@ using namespace polhode;
 using namespace polhode::dispatch;
 using interface::require;
 using interface::require_array;
-
-#if defined(_WIN32)
-thread_local std::string message;
-
-/// Keeps the text of an error, or none where there is no memory for it.
-void keep(const char* text) noexcept {
-    try {
-        message = text;
-    } catch (...) {
-        message.clear();
-    }
-}
-const char* kept() noexcept { return message.c_str(); }
-#else
-/// The text of the last error of each thread.  Not thread_local: at the first use in a thread, that
-/// ends the process if it has no memory.
-class Messages {
-  public:
-    Messages() noexcept : made_(pthread_key_create(&key_, std::free) == 0) {}
-    ~Messages() {
-        if (made_) pthread_key_delete(key_);
-    }
-    Messages(const Messages&) = delete;
-    Messages& operator=(const Messages&) = delete;
-
-    char* get() const { return made_ ? static_cast<char*>(pthread_getspecific(key_)) : nullptr; }
-    void set(const char* text) const {
-        if (!made_) return;
-        char *const before = get(), *const copy = strdup(text);
-        std::free(pthread_setspecific(key_, copy) == 0 ? before : copy);
-    }
-
-  private:
-    pthread_key_t key_{};
-    bool made_;
-};
-const Messages messages;
-
-/// Keeps the text of an error, or none where there is no memory for it.
-void keep(const char* text) noexcept { messages.set(text); }
-const char* kept() noexcept {
-    const char* const text = messages.get();
-    return text == nullptr ? "" : text;
-}
-#endif
 
 /// Calls work(), which returns nothing, and makes a status of what it throws.
 template <class Work>
@@ -137,6 +88,21 @@ struct Kernels {
 const Kernels& kernels_for(std::ptrdiff_t bodies) {
     static const Kernels many(dispatch::level()), one(dispatch::level_for(1));
     return bodies == 1 ? one : many;
+}
+
+int integrate(int splitting, int method, const interface::Integration& x) {
+    return status_of([&] {
+        const auto found = own_schemes().find(splitting);
+        const OwnScheme* const own = found.get();
+        require(own != nullptr || polhode_splitting_name(splitting) != nullptr,
+                "no such splitting scheme");
+        const interface::Scheme scheme =
+            own != nullptr ? interface::Scheme(std::span<const Stage>(own->stages))
+                           : interface::Scheme(splitting::all[splitting]);
+        const Kernels& kernels = kernels_for(x.bodies);
+        const Chosen chosen(method, x.bodies);
+        interface::integrate(kernels.checks, kernels.driver, chosen.method, scheme, x);
+    });
 }
 
 }  // namespace
@@ -329,37 +295,56 @@ int polhode_integrate(int splitting,
                       int64_t save_every,
                       double* m_saved,
                       double* q_saved) {
-    return status_of([&] {
-        const auto found = own_schemes().find(splitting);
-        const OwnScheme* const own = found.get();
-        require(own != nullptr || polhode_splitting_name(splitting) != nullptr,
-                "no such splitting scheme");
-        const interface::Scheme scheme =
-            own != nullptr ? interface::Scheme(std::span<const Stage>(own->stages))
-                           : interface::Scheme(splitting::all[splitting]);
-        const Kernels& kernels = kernels_for(bodies);
-        const Chosen chosen(method, bodies);
-        interface::integrate(kernels.checks,
-                             kernels.driver,
-                             chosen.method,
-                             scheme,
-                             {bodies,
-                              inertia,
-                              inertia_stride,
-                              h,
-                              n_steps,
-                              t0,
-                              torque,
-                              user_data,
-                              torque_flags,
-                              attitude,
-                              threads,
-                              m,
-                              q,
-                              save_every,
-                              m_saved,
-                              q_saved});
-    });
+    return integrate(splitting,
+                     method,
+                     {bodies,
+                      inertia,
+                      inertia_stride,
+                      h,
+                      n_steps,
+                      t0,
+                      torque,
+                      user_data,
+                      torque_flags,
+                      attitude,
+                      threads,
+                      m,
+                      q,
+                      save_every,
+                      m_saved,
+                      q_saved});
+}
+
+int polhode_integrate_moving(int splitting,
+                             int method,
+                             int64_t bodies,
+                             const double* inertia,
+                             int64_t inertia_stride,
+                             const double* mass,
+                             int64_t mass_stride,
+                             double h,
+                             int64_t n_steps,
+                             double t0,
+                             polhode_force force,
+                             void* user_data,
+                             int torque_flags,
+                             int attitude,
+                             int threads,
+                             double* x,
+                             double* p,
+                             double* m,
+                             double* q,
+                             int64_t save_every,
+                             double* x_saved,
+                             double* p_saved,
+                             double* m_saved,
+                             double* q_saved) {
+    return integrate(
+        splitting,
+        method,
+        {bodies,       inertia,  inertia_stride, h,     n_steps, t0,         nullptr, user_data,
+         torque_flags, attitude, threads,        m,     q,       save_every, m_saved, q_saved,
+         true,         mass,     mass_stride,    force, x,       p,          x_saved, p_saved});
 }
 
 int polhode_orbit_state(double mu,

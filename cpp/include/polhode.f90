@@ -29,6 +29,17 @@ module polhode
       real(c_double), intent(out) :: torque(*)
       type(c_ptr), value :: user_data
     end function
+    ! The same of bodies that also move: x, p and force are in the space frame.
+    function polhode_force(n, first, stride, t, x, p, m, q, force, torque, user_data) &
+        bind(c) result(status)
+      import
+      integer(c_int) :: status
+      integer(c_int64_t), value :: n, first, stride
+      real(c_double), value :: t
+      real(c_double), intent(in) :: x(*), p(*), m(*), q(*)
+      real(c_double), intent(out) :: force(*), torque(*)
+      type(c_ptr), value :: user_data
+    end function
     function c_number_of_name(name) bind(c)
       import
       character(kind=c_char), intent(in) :: name(*)
@@ -129,6 +140,20 @@ module polhode
       type(c_ptr), value :: user_data, m_saved, q_saved
       real(c_double), intent(inout) :: m(*), q(*)
       integer(c_int) :: polhode_integrate
+    end function
+    ! The same of bodies that also move, with a polhode_force.
+    function polhode_integrate_moving(splitting, method, bodies, inertia, inertia_stride, mass, &
+        mass_stride, h, n_steps, t0, force, user_data, torque_flags, attitude, threads, x, p, m, &
+        q, save_every, x_saved, p_saved, m_saved, q_saved) bind(c)
+      import
+      integer(c_int), value :: splitting, method, torque_flags, attitude, threads
+      integer(c_int64_t), value :: bodies, inertia_stride, mass_stride, n_steps, save_every
+      real(c_double), intent(in) :: inertia(*), mass(*)
+      real(c_double), value :: h, t0
+      type(c_funptr), value :: force
+      type(c_ptr), value :: user_data, x_saved, p_saved, m_saved, q_saved
+      real(c_double), intent(inout) :: x(*), p(*), m(*), q(*)
+      integer(c_int) :: polhode_integrate_moving
     end function
     ! inputs and outputs are arrays of c_loc, one for each argument and result.
     function polhode_function_c(name, n, inputs, outputs) bind(c, name="polhode_function")

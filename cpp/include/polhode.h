@@ -141,6 +141,20 @@ enum polhode_torque_flags {
     POLHODE_INDEPENDENT = 2   /* the torque on a body depends only on this body; faster */
 };
 
+/* The same of bodies that also move: force and torque, from the centres of mass x and their momenta
+ * p too.  x, p and force are in the space frame. */
+typedef int (*polhode_force)(int64_t n,
+                             int64_t first,
+                             int64_t stride,
+                             double t,
+                             const double* x,
+                             const double* p,
+                             const double* m,
+                             const double* q,
+                             double* force,
+                             double* torque,
+                             void* user_data);
+
 /* For torques of your own.  Components of a vector in the body frame from those in the space frame,
  * and back; q is a unit quaternion.  out may be v. */
 static inline void polhode_to_body(const double q[4], const double v[3], double out[3]) {
@@ -196,6 +210,33 @@ POLHODE_FUNCTION int polhode_integrate(int splitting,
                                        int64_t save_every,
                                        double* m_saved,
                                        double* q_saved);
+/* The same of bodies that also move, x' = p / mass, p' = force: mass (bodies,), or shared with a
+ * mass_stride of 0 instead of 1; x, p and, if not NULL, x_saved and p_saved as m and m_saved, all
+ * four of which are then given.  POLHODE_DEPENDS_ON_M: force or torque depend on m or p. */
+POLHODE_FUNCTION int polhode_integrate_moving(int splitting,
+                                              int method,
+                                              int64_t bodies,
+                                              const double* inertia,
+                                              int64_t inertia_stride,
+                                              const double* mass,
+                                              int64_t mass_stride,
+                                              double h,
+                                              int64_t n_steps,
+                                              double t0,
+                                              polhode_force force,
+                                              void* user_data,
+                                              int torque_flags,
+                                              int attitude,
+                                              int threads,
+                                              double* x,
+                                              double* p,
+                                              double* m,
+                                              double* q,
+                                              int64_t save_every,
+                                              double* x_saved,
+                                              double* p_saved,
+                                              double* m_saved,
+                                              double* q_saved);
 
 /* A function of n elements by its name.  The arrays of pointers hold the inputs, then the outputs,
  * contiguous.  Elliptic functions: "agm", "rf", "rc", "rd", "rj", "jacobi" (u, k2 -> sn, cn, dn,

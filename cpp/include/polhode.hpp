@@ -35,6 +35,7 @@
 #include <vector>
 
 #include "polhode/bodies/tensors.hpp"
+#include "polhode/interface/spans.hpp"
 
 #if defined(POLHODE_HEADER_ONLY)
 #include "polhode/interface/header_only.hpp"
@@ -57,59 +58,17 @@ struct State {
     Attitude q;
 };
 
-namespace backend {
-
-inline void require_length(const char* name,
-                           std::size_t numbers,
-                           std::size_t wanted,
-                           const std::string& hint = "") {
-    if (numbers != wanted) {
-        throw std::invalid_argument(std::string(name) + " must have " + std::to_string(wanted) +
-                                    " numbers" + hint + ", not " + std::to_string(numbers));
-    }
-}
-/// Of an argument that may be shared by all bodies.
-inline std::int64_t stride(const char* name,
-                           std::size_t numbers,
-                           std::size_t bodies,
-                           std::size_t each) {
-    if (numbers == each) return 0;
-    require_length(name, numbers, bodies * each, ", or " + std::to_string(each) + " for all");
-    return static_cast<std::int64_t>(each);
-}
-inline std::size_t bodies(std::span<const double> m, std::span<const double> q) {
-    const std::size_t n = m.size() / 3;
-    require_length("m", m.size(), 3 * n, ", three a body");
-    require_length("q", q.size(), 4 * n, ", four for each body of m");
-    return n;
-}
-
-/// A text that is part of a type.
-template <std::size_t N>
-struct Text {
-    char letters[N];
-    consteval Text(const char (&text)[N]) {
-        for (std::size_t i = 0; i < N; ++i) letters[i] = text[i];
-    }
-};
-template <Text name>
-struct Named {
-    static constexpr const char* text = name.letters;
-};
-
-}  // namespace backend
-
 /// method<"dmv8"> is a method by its name, which may be followed by options, as in
 /// method<"symmetric_rotation axes=312 energy_correction=buss">: see docs/methods.md.
-template <backend::Text name>
-inline constexpr backend::Named<name> method{};
+template <interface::Text name>
+inline constexpr interface::Named<name> method{};
 
 /// A method: method<"exact">, which is the default, method<"dmv8">, or linked just "dmv8".
 class Method {
   public:
     Method() : Method(method<"exact">) {}
-    template <backend::Text name>
-    Method(backend::Named<name>) : method_(backend::named<backend::Named<name>>()) {}
+    template <interface::Text name>
+    Method(interface::Named<name>) : method_(backend::named<interface::Named<name>>()) {}
     /// By its name, "dmv8".  Header-only, use method<"dmv8">, which compiles this method alone.
     template <class T>
         requires std::is_convertible_v<const T&, const char*>
@@ -166,15 +125,15 @@ inline std::int64_t step(std::span<const double> inertia,
                          std::span<const double> h,
                          Method by = {},
                          StepOptions options = {}) {
-    const std::size_t n = backend::bodies(m, q);
+    const std::size_t n = interface::bodies(m, q);
     return backend::step(by.chosen(),
                          {.bodies = static_cast<std::int64_t>(n),
                           .inertia = inertia.data(),
-                          .inertia_stride = backend::stride("inertia", inertia.size(), n, 3),
+                          .inertia_stride = interface::stride("inertia", inertia.size(), n, 3),
                           .m = m.data(),
                           .q = q.data(),
                           .h = h.data(),
-                          .h_stride = backend::stride("h", h.size(), n, 1),
+                          .h_stride = interface::stride("h", h.size(), n, 1),
                           .n_steps = options.n_steps,
                           .threads = options.threads,
                           .m_out = m.data(),
@@ -201,8 +160,8 @@ class TorqueFreeMotion {
     }
     /// At many times: m has three numbers a time, q four.
     void operator()(std::span<const double> t, std::span<double> m, std::span<double> q) const {
-        backend::require_length("m", m.size(), 3 * t.size(), ", three a time");
-        backend::require_length("q", q.size(), 4 * t.size(), ", four a time");
+        interface::require_length("m", m.size(), 3 * t.size(), ", three a time");
+        interface::require_length("q", q.size(), 4 * t.size(), ", four a time");
         motion_.at(static_cast<std::int64_t>(t.size()), t.data(), m.data(), q.data());
     }
     /// Of m in the body frame; infinity where m does not return or does not move.
@@ -216,9 +175,44 @@ struct IntegrateOptions {
     Splitting splitting = {};
     Method method = {};  ///< of the torque-free motion between two kicks
     double t0 = 0.0;
-    bool depends_on_m = false;  ///< the torque does
+    bool depends_on_m = false;  ///< the torque does, or a force, on m or p
     int threads = 1;            ///< -1: all cores
 };
+
+namespace backend {
+
+/// The arguments of all forms of integrate.
+inline interface::Integration integration(std::span<const double> inertia,
+                                          std::span<double> m,
+                                          std::span<double> q,
+                                          double h,
+                                          std::int64_t n_steps,
+                                          const IntegrateOptions& options) {
+    const std::size_t n = interface::bodies(m, q);
+    return {.bodies = static_cast<std::int64_t>(n),
+            .inertia = inertia.data(),
+            .inertia_stride = interface::stride("inertia", inertia.size(), n, 3),
+            .h = h,
+            .n_steps = n_steps,
+            .t0 = options.t0,
+            .torque = nullptr,
+            .user_data = nullptr,
+            .torque_flags = options.depends_on_m ? POLHODE_DEPENDS_ON_M : 0,
+            .threads = options.threads,
+            .m = m.data(),
+            .q = q.data()};
+}
+/// Runs it with this function.
+template <class Function>
+void run(interface::Integration x, Function& torque, const IntegrateOptions& options) {
+    interface::Call<Function> call{torque};
+    x.user_data = &call;
+    if (!integrate(options.splitting.chosen(), options.method.chosen(), x)) {
+        std::rethrow_exception(call.thrown);
+    }
+}
+
+}  // namespace backend
 
 /// Integrates bodies in place, n_steps steps of h, by a splitting method.  The torque is in the
 /// body frame, in one of two forms:
@@ -228,7 +222,7 @@ struct IntegrateOptions {
 ///     torque(t, m, q, torque) sets the torque of all bodies, which are at the same time t: spans
 ///         of three, four and three numbers a body.  The torque may depend on other bodies.
 ///
-/// An exception that it throws ends the run at once and comes out of this function; m and q are
+/// An exception that it throws ends the run at once and comes out of this function; the state is
 /// then unchanged.
 template <class Torque>
 void integrate(std::span<const double> inertia,
@@ -241,26 +235,41 @@ void integrate(std::span<const double> inertia,
     using Function = std::remove_reference_t<Torque>;
     static_assert(interface::TorqueOfBody<Function> || interface::TorqueOfBatch<Function>,
                   "a torque is f(t, body, m, q) or f(t, m, q, torque)");
-    interface::Call<Function> call{torque};
-    const std::size_t n = backend::bodies(m, q);
-    if (!backend::integrate(
-            options.splitting.chosen(),
-            options.method.chosen(),
-            {.bodies = static_cast<std::int64_t>(n),
-             .inertia = inertia.data(),
-             .inertia_stride = backend::stride("inertia", inertia.size(), n, 3),
-             .h = h,
-             .n_steps = n_steps,
-             .t0 = options.t0,
-             .torque = interface::Call<Function>::all,
-             .user_data = &call,
-             .torque_flags = (options.depends_on_m ? POLHODE_DEPENDS_ON_M : 0) |
-                             (interface::TorqueOfBody<Function> ? POLHODE_INDEPENDENT : 0),
-             .threads = options.threads,
-             .m = m.data(),
-             .q = q.data()})) {
-        std::rethrow_exception(call.thrown);
-    }
+    interface::Integration x = backend::integration(inertia, m, q, h, n_steps, options);
+    x.torque = interface::Call<Function>::all;
+    if (interface::TorqueOfBody<Function>) x.torque_flags |= POLHODE_INDEPENDENT;
+    backend::run(x, torque, options);
+}
+
+/// The same of bodies that also move, x' = p / mass, p' = force: x and p have three numbers a body,
+/// mass one a body or one in all.  The force is a function of all bodies
+///
+///     force(t, x, p, m, q, force, torque)
+///
+/// that sets both; x, p and force are in the space frame, m and torque in the body frame.
+template <class Force>
+void integrate(std::span<const double> inertia,
+               std::span<const double> mass,
+               std::span<double> x,
+               std::span<double> p,
+               std::span<double> m,
+               std::span<double> q,
+               double h,
+               std::int64_t n_steps,
+               Force&& force,
+               const IntegrateOptions& options = {}) {
+    using Function = std::remove_reference_t<Force>;
+    static_assert(interface::ForceOfBatch<Function>, "a force is f(t, x, p, m, q, force, torque)");
+    interface::Integration given = backend::integration(inertia, m, q, h, n_steps, options);
+    const std::size_t n = m.size() / 3;
+    interface::require_length("x", x.size(), 3 * n, ", three for each body of m");
+    interface::require_length("p", p.size(), 3 * n, ", three for each body of m");
+    given.moves = true;
+    given.mass = mass.data();
+    given.mass_stride = interface::stride("mass", mass.size(), n, 1);
+    given.force = interface::Call<Function>::all_moving;
+    given.x = x.data(), given.p = p.data();
+    backend::run(given, force, options);
 }
 
 struct BodyOptions {
@@ -313,8 +322,57 @@ class RigidBody {
                    std::int64_t n_steps,
                    Torque&& torque,
                    const IntegrateOptions& options = {}) const {
-        const std::size_t n = backend::bodies(m, q);
-        std::vector<double> mp(m.size()), qp(q.size());
+        in_principal_axes(m, q, [&](auto mp, auto qp, const auto& in_own_axes) {
+            if constexpr (interface::TorqueOfBody<std::remove_reference_t<Torque>>) {
+                const auto along_axes =
+                    [&](double t, std::size_t i, const Vector& x, const Attitude& y) {
+                        const State s = from_principal(State{x, y});
+                        return to_principal(torque(t, i, s.m, s.q));
+                    };
+                POLHODE_WAY::integrate(moments_, mp, qp, h, n_steps, along_axes, options);
+            } else {
+                const auto along_axes = [&](double t, Input x, Input y, std::span<double> f) {
+                    in_own_axes(x, y, f, [&](Input ms, Input qs) { torque(t, ms, qs, f); });
+                };
+                POLHODE_WAY::integrate(moments_, mp, qp, h, n_steps, along_axes, options);
+            }
+        });
+    }
+    /// The same of bodies that also move.
+    template <class Force>
+    void integrate(std::span<const double> mass,
+                   std::span<double> x,
+                   std::span<double> p,
+                   std::span<double> m,
+                   std::span<double> q,
+                   double h,
+                   std::int64_t n_steps,
+                   Force&& force,
+                   const IntegrateOptions& options = {}) const {
+        in_principal_axes(m, q, [&](auto mp, auto qp, const auto& in_own_axes) {
+            const auto along_axes = [&](double t,
+                                        Input xs,
+                                        Input ps,
+                                        Input ma,
+                                        Input qa,
+                                        std::span<double> f,
+                                        std::span<double> torque) {
+                in_own_axes(ma, qa, torque, [&](Input ms, Input qs) {
+                    force(t, xs, ps, ms, qs, f, torque);
+                });
+            };
+            POLHODE_WAY::integrate(moments_, mass, x, p, mp, qp, h, n_steps, along_axes, options);
+        });
+    }
+
+  private:
+    using Input = std::span<const double>;
+    /// Calls run(m, q, in_own_axes) with the state along the principal axes, then takes it back.
+    /// in_own_axes(m, q, torque, call) calls call(m, q) in the own axes, and turns the torque.
+    template <class Run>
+    void in_principal_axes(std::span<double> m, std::span<double> q, const Run& run) const {
+        const std::size_t n = interface::bodies(m, q);
+        std::vector<double> mp(m.size()), qp(q.size()), ms(m.size()), qs(q.size());
         const auto copy = [n](auto mf, auto qf, auto mt, auto qt, const auto& change) {
             for (std::size_t i = 0; i < n; ++i, mf += 3, qf += 4, mt += 3, qt += 4) {
                 const State s = change(State{{mf[0], mf[1], mf[2]}, {qf[0], qf[1], qf[2], qf[3]}});
@@ -322,36 +380,22 @@ class RigidBody {
                 std::copy_n(s.q.data(), 4, qt);
             }
         };
+        const auto own = [this](const State& s) { return from_principal(s); };
         copy(m.data(), q.data(), mp.data(), qp.data(), [this](const State& s) {
             return State{to_principal(s.m), product(s.q, turn_)};
         });
-        const auto in_own_axes = [this](const State& s) { return from_principal(s); };
-        if constexpr (interface::TorqueOfBody<std::remove_reference_t<Torque>>) {
-            const auto along_axes =
-                [&](double t, std::size_t i, const Vector& x, const Attitude& y) {
-                    const State s = from_principal(State{x, y});
-                    return to_principal(torque(t, i, s.m, s.q));
-                };
-            POLHODE_WAY::integrate(moments_, mp, qp, h, n_steps, along_axes, options);
-        } else {
-            std::vector<double> ms(m.size()), qs(q.size());
-            const auto along_axes = [&](double t,
-                                        std::span<const double> x,
-                                        std::span<const double> y,
-                                        std::span<double> f) {
-                copy(x.data(), y.data(), ms.data(), qs.data(), in_own_axes);
-                torque(t, std::span<const double>(ms), std::span<const double>(qs), f);
+        run(std::span<double>(mp),
+            std::span<double>(qp),
+            [&](Input ma, Input qa, std::span<double> f, const auto& call) {
+                copy(ma.data(), qa.data(), ms.data(), qs.data(), own);
+                call(Input(ms), Input(qs));
                 for (std::size_t i = 0; i < 3 * n; i += 3) {
-                    const Vector p = to_principal({f[i], f[i + 1], f[i + 2]});
-                    std::copy_n(p.data(), 3, f.data() + i);
+                    const Vector v = to_principal({f[i], f[i + 1], f[i + 2]});
+                    std::copy_n(v.data(), 3, f.data() + i);
                 }
-            };
-            POLHODE_WAY::integrate(moments_, mp, qp, h, n_steps, along_axes, options);
-        }
-        copy(mp.data(), qp.data(), m.data(), q.data(), in_own_axes);
+            });
+        copy(mp.data(), qp.data(), m.data(), q.data(), own);
     }
-
-  private:
     double axis(std::size_t i, std::size_t j) const { return axes_[3 * i + j]; }
     Vector to_principal(const Vector& v) const {
         Vector w{};

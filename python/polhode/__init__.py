@@ -20,7 +20,7 @@ from polhode._step import step
 from polhode.bodies.rigid_body import RigidBody
 from polhode.frb import frb_step, quat_step
 from polhode.integration.prepared import Run
-from polhode.integration.thermostat import Thermostat
+from polhode.integration.thermostat import NoseHoover, Thermostat
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.flops import flops
 from polhode.integrators.splittings import Splitting, splittings
@@ -34,7 +34,7 @@ from polhode.run_directory.resume import resume
 __version__: str = _core.build["version"]
 
 __all__ = [
-    "Method", "MuntheKaas", "Regime", "RigidBody", "Run", "Splitting", "Thermostat",
+    "Method", "MuntheKaas", "NoseHoover", "Regime", "RigidBody", "Run", "Splitting", "Thermostat",
     "TorqueFreeMotion", "Trajectory", "__version__", "attitude_from_rate", "build_info", "casimir",
     "elliptic",
     "energy", "flops", "frb_step", "get_cmake_dir", "get_include", "get_library", "integrate",

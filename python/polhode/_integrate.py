@@ -18,7 +18,7 @@ from polhode.integration.moments import Moments, varying_settings
 from polhode.integration.observed import observer
 from polhode.integration.prepared import at_once
 from polhode.integration.state import Settings, State
-from polhode.integration.thermostat import Thermostat
+from polhode.integration.thermostat import NoseHoover, Thermostat
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.splittings import Splitting
 from polhode.integrators.tableaus import MuntheKaas
@@ -40,7 +40,7 @@ def integrate(
     x0: ArrayLike | None = None,
     p0: ArrayLike | None = None,
     state0: ArrayLike | None = None,
-    thermostat: Thermostat | None = None,
+    thermostat: Thermostat | NoseHoover | None = None,
     moments: Moments | None = None,
     torque: TorqueLike = None,
     splitting: str | Splitting | Sequence[Sequence[float]] | None = "strang",
@@ -93,7 +93,7 @@ def integrate(
         that asks for ``s`` also returns its rate, see `torques.Function`. m, p and s then advance
         together in the kicks: by the midpoint rule in schemes of order 2, by the classical
         Runge-Kutta method in others.
-    thermostat : Thermostat, optional
+    thermostat : Thermostat or NoseHoover, optional
         A heat bath.
     moments : callable, optional
         Principal moments that vary in time, along constant principal axes: ``moments(t) -> (...,
@@ -159,9 +159,9 @@ def integrate(
         Show a progress bar (tqdm).
     callback : callable, optional
         ``callback(step, t, m, attitude)``, called at each saved state, including the start; with
-        `mass` it also gets x and p, with `state0` s, in this order. The arrays are read-only. If it
-        returns True, the run stops there: the result is the trajectory so far. A stored run can be
-        resumed.
+        `mass` it also gets x and p, with `state0` s, with a `NoseHoover` its chains, in this order.
+        The arrays are read-only. If it returns True, the run stops there: the result is the
+        trajectory so far. A stored run can be resumed.
     **options
         Options of the method, see `methods()`.
 
@@ -171,8 +171,8 @@ def integrate(
         T = 1 + ceil(n_steps / save_every) states: ``t`` (T,), ``m`` (T, ..., 3), ``q`` (T, ..., 4)
         or (T, ..., 3, 3). With `save_to` they are the memmaps, read-only. With `events` also
         ``t_events``, ``m_events`` and ``q_events``, with `mass` ``x`` and ``p`` (T, ..., 3), with
-        `state0` ``state`` (T, ..., k). With `t_end` T is 2 or the length of `t_eval`, and
-        ``n_steps`` and ``n_rejected`` count the steps of each body.
+        `state0` ``state`` (T, ..., k), with a `NoseHoover` ``chains``. With `t_end` T is 2 or the
+        length of `t_eval`, and ``n_steps`` and ``n_rejected`` count the steps of each body.
 
     Warns
     -----

@@ -133,6 +133,43 @@ void exceptions() {
     std::printf("%d\n", std::count(rod.moments().begin(), rod.moments().end(), 0.0) == 1);
 }
 
+/// Springs from each body to the next, torques along q, friction.
+void springs(double,
+             std::span<const double> x,
+             std::span<const double> p,
+             std::span<const double> m,
+             std::span<const double> q,
+             std::span<double> force,
+             std::span<double> torque) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        force[i] = 2.0 * (x[(i + 3) % x.size()] - x[i]) - 0.1 * p[i];
+        torque[i] = 0.3 * q[4 * (i / 3) + 1 + i % 3] - 0.1 * m[i];
+    }
+}
+void moving(const RigidBody& body) {
+    const IntegrateOptions options{.splitting = "mclachlan4_5", .t0 = 1.0, .depends_on_m = true};
+    for (const bool own_axes : {false, true}) {
+        Bodies b = some_bodies(7);
+        std::vector<double> x, p(21, 0.5);
+        for (int k = 0; k < 21; ++k) x.push_back(std::sqrt(k));
+        const std::array mass{2.0};
+        if (own_axes) {
+            body.integrate(mass, x, p, b.m, b.q, 0.05, 20, springs, options);
+        } else {
+            integrate(b.inertia, mass, x, p, b.m, b.q, 0.05, 20, springs, options);
+        }
+        print("moving", x, p);
+        print("moving", b.m, b.q);
+    }
+    Bodies b = some_bodies(2);
+    std::vector<double> x(6), p(6), wrong{1.0, -2.0};
+    refused([&] { integrate(b.inertia, wrong, x, p, b.m, b.q, 0.1, 1, springs); });
+    wrong.push_back(1.0);
+    refused([&] { integrate(b.inertia, wrong, x, p, b.m, b.q, 0.1, 1, springs); });
+    x.pop_back();
+    refused([&] { body.integrate(std::array{1.0}, x, p, b.m, b.q, 0.1, 1, springs); });
+}
+
 }  // namespace
 
 int main() {
@@ -169,6 +206,7 @@ int main() {
     Bodies b = some_bodies(3);
     body.integrate(b.m, b.q, 0.05, 10, Top{});
     print("top", b.m, b.q);
+    moving(body);
 
     refused([&] { (void)step({1.0, -1.0, 1.0}, m, q, 0.1); });
     refused([&] { (void)step(rod, m, q, 0.1); });

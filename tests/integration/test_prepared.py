@@ -73,6 +73,59 @@ def test_short_calls_and_runs_have_the_bits_of_the_usual_way(
         same(steps.q, usual.q[-1])
 
 
+def follower(t: float, x: Any, m: Any, s: Any) -> tuple[Any, Any, Any]:
+    """Force, torque, and rate of a state."""
+    return -x - t, -0.1 * m + s, x - s
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "bath",
+    [None, ph.Thermostat(1.0, 0.3, 4), ph.NoseHoover(1.0, 0.5)],
+    ids=lambda x: type(x).__name__,
+)
+@pytest.mark.parametrize("torque", [TOP, follower])
+def test_runs_of_bodies_that_move(shape: tuple[int, ...], bath: Any, torque: Any) -> None:
+    m, q = state(shape)
+    run = {"torque": torque, "thermostat": bath, "mass": 2.0, "t0": 0.25}
+    begin = {"x0": 0.5 - m, "p0": m[..., ::-1]} | ({"state0": 2 * m} if torque is follower else {})
+    usual = ph.integrate(INERTIA, m, q, 0.1, 7, **run, **begin)
+    steps = ph.Run(INERTIA, m, q, 0.1, **run, **begin)
+    for again in range(2):
+        for n in (0, 2, 1, 4):
+            steps.advance(n)
+            for name in ("m", "q", "x", "p", *(("state",) if torque is follower else ())):
+                same(getattr(steps, name), getattr(usual, name)[steps.n_steps])
+        if not again:
+            steps.x[...] = 7.0  # a copy
+            steps.reset(m, q, 0.25, **begin)
+    assert (steps.state is None) == (torque is TOP)
+    assert ph.Run(INERTIA, m, q, 0.1).x is None
+
+
+def test_an_exception_leaves_the_state_of_a_moving_body() -> None:
+    def fails(t: float, x: Any) -> tuple[Any, Any]:
+        if t > 0.35:
+            raise ValueError("enough")
+        return -x, 0 * x
+
+    m, q = state((3,))
+    run = ph.Run(
+        INERTIA, m, q, 0.1, torque=fails, mass=1.0, x0=m, thermostat=ph.NoseHoover(1.0, 0.5)
+    )
+    run.advance(2)
+    before = [run.m, run.q, run.x, run.p]
+    with pytest.raises(ValueError, match="enough"):
+        run.advance(5)
+    for old, new in zip(before, (run.m, run.q, run.x, run.p), strict=True):
+        same(old, new)
+    run.advance(1)
+    usual = ph.integrate(
+        INERTIA, m, q, 0.1, 3, torque=fails, mass=1.0, x0=m, thermostat=ph.NoseHoover(1.0, 0.5)
+    )
+    same(run.p, usual.p[-1])
+
+
 def test_a_short_trajectory_is_a_trajectory(slow: Any) -> None:
     run = (INERTIA, [0.3, 0.2, 0.1], [1, 0, 0, 0], 0.1, 5)
     short, usual = (call(*run, torque=TOP) for call in (ph.integrate, slow))

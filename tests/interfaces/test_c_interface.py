@@ -312,6 +312,88 @@ def test_a_torque_of_independent_bodies_gets_blocks_and_the_same_bits() -> None:
         integrate("strang", inertia, m, q, ROWS, 5, heavy_top, 2, flags=4)
 
 
+FORCE_SIGNATURE = (INT64, INT64, INT64, ctypes.c_double, *[DOUBLES] * 6, ctypes.c_void_p)
+FORCE = ctypes.CFUNCTYPE(ctypes.c_int, *FORCE_SIGNATURE)
+
+
+def springs(
+    n: int, _: int, stride: int, t: float, x: Any, p: Any, m: Any, q: Any, f: Any, torque: Any,
+    __: Any,
+) -> int:  # fmt: skip
+    """From each body to the next; the torque depends on time and attitude, both on the momenta."""
+    for i in range(n):
+        for k in range(3):
+            own, other = k * stride + i, k * stride + (i + 1) % n
+            f[own] = 2.0 * (x[other] - x[own]) - 0.1 * p[own]
+            torque[own] = (0.3 + t) * q[own + stride] - 0.1 * m[own]
+    return int(t > 50.0)
+
+
+def integrate_moving(
+    mass: Any, x: Any, p: Any, m: Any, q: Any, force: Any, kind: int = ROWS, saves: bool = True,
+    t0: float = 0.0, method_name: str = "exact", scheme: str = "mclachlan4_5",
+) -> list[Any]:  # fmt: skip
+    state = [each.copy() for each in (x, p, m, q)]
+    rows = [np.empty((4, *each.shape)) for each in state]
+    status = LIBRARY.polhode_integrate_moving(
+        LIBRARY.polhode_splitting(scheme.encode()), method(method_name), INT64(len(m)),
+        pointer(np.array([1.0, 1.7, 2.3])), INT64(0), pointer(mass), INT64(mass.ndim),
+        ctypes.c_double(0.1), INT64(25), ctypes.c_double(t0), force, None, 1, kind, 1,
+        *map(pointer, state), INT64(10),
+        *(map(pointer, rows) if saves else [None, None, pointer(rows[2]), pointer(rows[3])]),
+    )  # fmt: skip
+    if status:
+        for before, after in zip((x, p, m, q), state, strict=True):
+            same(before, after)
+        raise ValueError(LIBRARY.polhode_error().decode())
+    for row, each in zip(rows, state, strict=True):
+        same(row[-1], each)
+    return rows
+
+
+@pytest.mark.parametrize("n", [1, 5, 300])
+@pytest.mark.parametrize("each", [False, True])
+def test_bodies_that_move_have_the_bits_of_python(n: int, each: bool) -> None:
+    _, m, q = batch(n, ROWS)
+    rng = np.random.default_rng(8)
+    x, p = rng.normal(size=(2, n, 3))
+    mass = rng.uniform(1.0, 3.0, n) if each else np.array(1.5)
+    rows = integrate_moving(mass, x, p, m, q, FORCE(springs))
+    in_python = ph.torques.Compiled(
+        ctypes.CFUNCTYPE(None, *FORCE_SIGNATURE)(springs), attitude="matrix", depends_on_m=True
+    )
+    want = ph.integrate(
+        [1.0, 1.7, 2.3], m, q, 0.1, 25, mass=mass, x0=x, p0=p, torque=in_python,
+        splitting="mclachlan4_5", save_every=10,
+    )  # fmt: skip
+    for got, expected in zip(rows, (want.x, want.p, want.m, want.q), strict=True):
+        same(got, expected)
+    columns = integrate_moving(mass, x, p, m, stored(q, COLUMNS), FORCE(springs), COLUMNS)
+    same(columns[0], rows[0])
+    free = integrate_moving(mass, x, p, m, q, FORCE())
+    close(free[0][-1], x + 2.5 * p / mass.reshape(-1, 1), atol=1e-13)  # 125 sums
+
+
+def test_what_is_wrong_of_bodies_that_move() -> None:
+    _, m, q = batch(5, ROWS)
+    x, mass = np.ones((5, 3)), np.ones(5)
+    for k, bad in enumerate((0.0, -1.0, np.nan, np.inf)):
+        wrong = mass.copy()
+        wrong[k] = bad
+        with pytest.raises(ValueError, match=rf"mass\[{k}\] = {bad}: must be positive and finite"):
+            integrate_moving(wrong, x, x, m, q, FORCE(springs))
+    with pytest.raises(ValueError, match="x_saved, p_saved, m_saved and q_saved need each other"):
+        integrate_moving(mass, x, x, m, q, FORCE(springs), saves=False)
+    with pytest.raises(ValueError, match="the torque has ended the run"):
+        integrate_moving(mass, x, x, m, q, FORCE(springs), t0=49.0)
+    with pytest.raises(ValueError, match="does not depend on m"):
+        integrate_moving(mass, x, x, m, q, FORCE(springs), scheme="rkn6_14")
+    x[3, 1] = np.nan
+    rows = integrate_moving(mass, x, np.ones((5, 3)), m, q, FORCE())
+    assert np.isnan(rows[0][-1]).any(axis=-1).tolist() == [False, False, False, True, False]
+    assert np.isfinite(rows[2]).all()
+
+
 def test_a_splitting_without_torque_is_the_free_motion() -> None:
     _, m, q = batch(5, QUATERNION)
     inertia = np.array([1.0, 1.7, 2.3])

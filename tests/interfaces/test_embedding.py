@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import re
@@ -98,12 +99,13 @@ def test_names_and_methods_of_ones_own_in_fortran(tmp_path: Path) -> None:
         "rkmk",
         "no splitting scheme none",
         "inertia[2] = [-1.0, 1.0, 1.0]: a moment of inertia is negative",
+        "0 1.0",
     ]
 
 
 def test_fortran_with_long_default_integers(tmp_path: Path) -> None:
     flags = ["-fdefault-integer-8", "--fortran", CONSUME / "names.f90", "--libs"]
-    assert printed(tmp_path, "gfortran", *flags)[-2] == ["no", "splitting", "scheme", "none"]
+    assert printed(tmp_path, "gfortran", *flags)[-3] == ["no", "splitting", "scheme", "none"]
 
 
 def test_the_makefile_in_c(tmp_path: Path) -> None:
@@ -111,8 +113,10 @@ def test_the_makefile_in_c(tmp_path: Path) -> None:
         pytest.skip("no make or no C compiler")
     shutil.copytree(EXAMPLES / "c", tmp_path / "c")
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    subprocess.run(["make", "heavy_top"], cwd=tmp_path / "c", env=environment, check=True)
+    subprocess.run(["make"], cwd=tmp_path / "c", env=environment, check=True)
     assert lines_of(tmp_path / "c/heavy_top")[0][0] == "50.0"
+    before, after = map(float, lines_of(tmp_path / "c/springs")[0])
+    close(after, before, rtol=1e-6)
 
 
 # C++ ----------------------------------------------------------------------------------------------
@@ -210,25 +214,51 @@ def test_both_ways_have_the_same_bits_and_errors(tmp_path: Path) -> None:
     want = named_method_in_python()
     close(got[:21].reshape(7, 3), want.m[-1], atol=5 * EPS)
     close(got[21:].reshape(7, 4), want.q[-1], atol=5 * EPS)
+    lines = [line[1:] for line in linked if line[0] == "moving"]
+    for rows, in_own_axes in ((lines[:2], False), (lines[2:], True)):
+        want = moving_in_python(in_own_axes)
+        got = np.array([float.fromhex(x) for row in rows for x in row])
+        parts = [want.x[-1], want.p[-1], want.m[-1], want.q[-1]]
+        close(got, np.concatenate([x.ravel() for x in parts]), atol=50 * EPS)
     assert own == linked
 
 
-def named_method_in_python() -> ph.Trajectory:
-    """The bodies and the torque of bits.cpp."""
+def seven_bodies() -> tuple[Any, Any, Any]:
+    """The bodies of bits.cpp."""
     x = 0.01 * np.arange(7.0)
     one = np.ones(7)
+    return (
+        np.stack([1.0 + x, 1.5 * one, 2.2 - x], axis=-1),
+        np.stack([0.3 - x, 0.5 * one, 0.8 + x], axis=-1),
+        np.stack([one, x, -x, 0.5 * one], axis=-1),
+    )
+
+
+def moving_in_python(in_own_axes: bool) -> ph.Trajectory:
+    """The springs of bits.cpp."""
+
+    def springs(x: Any, p: Any, m: Any, q: Any) -> tuple[Any, Any]:
+        return 2.0 * (np.roll(x, -1, axis=0) - x) - 0.1 * p, 0.3 * q[:, 1:] - 0.1 * m
+
+    inertia, *start = seven_bodies()
+    body = ph.RigidBody([[2.0, 0.3, 0.0], [0.3, 1.5, 0.1], [0.0, 0.1, 1.2]])
+    run = body.integrate if in_own_axes else functools.partial(ph.integrate, inertia)
+    return run(
+        *start, 0.05, 20, mass=2.0, x0=np.sqrt(np.arange(21.0)).reshape(7, 3),
+        p0=np.full((7, 3), 0.5), torque=springs, splitting="mclachlan4_5", t0=1.0,
+    )  # fmt: skip
+
+
+def named_method_in_python() -> ph.Trajectory:
+    """The torque of bits.cpp."""
+    x = 0.01 * np.arange(7.0)
 
     def top(t: float, q: Any) -> Any:
         w, i, j, k = np.moveaxis(q, -1, 0)
         u = 0.5 + x + 0.1 * t
         return np.stack([2 * u * (j * k + w * i), -2 * u * (i * k - w * j), 0 * u], axis=-1)
 
-    start = (
-        np.stack([1.0 + x, 1.5 * one, 2.2 - x], axis=-1),
-        np.stack([0.3 - x, 0.5 * one, 0.8 + x], axis=-1),
-        np.stack([one, x, -x, 0.5 * one], axis=-1),
-    )
-    return ph.integrate(*start, 0.05, 20, torque=top, method="imid")
+    return ph.integrate(*seven_bodies(), 0.05, 20, torque=top, method="imid")
 
 
 @pytest.mark.parametrize("name", ['"dmv7"', 'polhode::method<"dmv7">'])

@@ -52,6 +52,29 @@ def test_xarray(shape: tuple[int, ...], matrix: bool, own: bool) -> None:
         same(data.inertia.values, INERTIA)
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_bodies_that_move_in_tables(shape: tuple[int, ...]) -> None:
+    pytest.importorskip("xarray")
+    pytest.importorskip("pandas")
+
+    def torque(x: Any, s: Any) -> tuple[Any, Any, Any]:
+        return -x, 0.1 * x, 0 * s
+
+    masses = 1.0 + np.arange(np.prod(shape, dtype=int)).reshape(shape)
+    state0 = np.ones((*shape, 2))
+    traj = trajectory(shape, False, torque=torque, mass=masses, p0=[1.0, 2, 3], state0=state0)
+    data, frame = traj.to_xarray(), traj.to_pandas()
+    for name, dimension in (("x", "space_axis"), ("p", "space_axis"), ("state", "number")):
+        values = getattr(traj, name)
+        same(data[name].values, values)
+        assert data[name].dims == (*data.m.dims[:-1], dimension)
+        columns = [f"{name}{k + 1}" for k in range(values.shape[-1])]
+        same(frame[columns].to_numpy(), values.reshape(-1, values.shape[-1]))
+    same(data.mass.values, masses)
+    assert data.mass.dims == data.m.dims[1:-1]
+    assert data.p.attrs["frame"] == "space frame"
+
+
 def test_xarray_with_a_moment_of_each_body() -> None:
     pytest.importorskip("xarray")
     moments = np.array([[1.0, 2.0, 2.5], [1.0, 1.5, 2.0]])

@@ -18,7 +18,7 @@ OPTIONAL = {"numba"}
 SMALL = {
     "asteroid_light_curve": {"N_FACETS": 200, "N_DAYS": 200, "N_PEAKS": 5},
     "gyro_coning": {"DURATION": 10.0},
-    "rigid_water": {"SIDE": 3, "N_START": 500, "N_PIECES": 40, "SPAN": 0.1},
+    "rigid_water": {"N": 27, "N_START": 500, "N_PIECES": 40, "SPAN": 0.1},
     "satellites": {"N_SATELLITES": 50, "N_ORBITS": 16},
     "heavy_top": {"N_STEPS": 20_000},
     "tennis_racket": {"N_FRAMES": 3},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,6 +48,17 @@ def to_xarray(trajectory: Any) -> xarray.Dataset:
         which, values = _of_bodies(full, bodies, shape, 2)
         variables["tensor"] = ((*which, "axis", "other_axis"), values, tensor)
         coordinates["other_axis"] = AXES
+    for name, text, values in _companions(trajectory):
+        about = {"long_name": text} | ({} if name == "state" else {"frame": "space frame"})
+        variables[name] = (
+            ("t", *bodies, "number" if name == "state" else "space_axis"),
+            values,
+            about,
+        )
+        coordinates |= {} if name == "state" else {"space_axis": AXES}
+    if trajectory.mass is not None:
+        which, values = _of_bodies(trajectory.mass, bodies, shape, 0)
+        variables["mass"] = (which, values, {"long_name": "mass"})
     facts = {
         "torque": "; ".join(map(repr, trajectory.torque)) or "none",
         "source": f"polhode {_core.build['version']}",
@@ -65,8 +77,19 @@ def to_pandas(trajectory: Any) -> pandas.DataFrame:
     rows = len(index)
     form = [f"{i}{j}" for i in AXES for j in AXES] if trajectory.q.shape[-1] == 3 else COMPONENTS
     columns = [f"m{i}" for i in AXES] + [f"q{x}" for x in form]
-    parts = [np.reshape(x, (rows, n)) for x, n in ((trajectory.m, 3), (trajectory.q, len(form)))]
+    arrays = [trajectory.m, trajectory.q]
+    for name, _, values in _companions(trajectory):
+        arrays.append(values)
+        columns += [f"{name}{i + 1}" for i in range(values.shape[-1])]
+    parts = [np.reshape(x, (rows, math.prod(x.shape[1 + len(shape) :]))) for x in arrays]
     return pandas.DataFrame(np.concatenate(parts, axis=1), index, columns)
+
+
+def _companions(trajectory: Any) -> list[tuple[str, str, Any]]:
+    """Names, descriptions and rows of what moves besides m and q."""
+    texts = {"x": "centre of mass", "p": "momentum", "state": "state of the torques"}
+    named = ((name, text, getattr(trajectory, name)) for name, text in texts.items())
+    return [each for each in named if each[2] is not None]
 
 
 def _bodies(shape: tuple[int, ...]) -> list[str]:

@@ -13,7 +13,7 @@ from polhode._arrays import Array, AttitudeLike, Operand
 from polhode._axes import to_body
 from polhode.bodies.inertia import PrincipalInertia
 from polhode.integration.state import Settings
-from polhode.integration.thermostat import Thermostat
+from polhode.integration.thermostat import NoseHoover, Thermostat
 from polhode.integrators.splittings import NO_SPLITTING, Splitting, as_splitting
 from polhode.integrators.table import (
     METHODS,
@@ -47,7 +47,7 @@ def settings_of(
     x0: ArrayLike | None = None,
     p0: ArrayLike | None = None,
     state0: ArrayLike | None = None,
-    thermostat: Thermostat | None = None,
+    thermostat: Thermostat | NoseHoover | None = None,
 ) -> Settings:
     """The settings of a run, from the arguments of `integrate`.
 
@@ -86,13 +86,14 @@ def settings_of(
     steps = _arrays.real_array("h", h).astype(np.float64)
     if steps.shape not in ((), (count,)):
         raise ValueError(f"h must be a number or have shape ({count},), not {steps.shape}")
+    m0 = _whole(operands[1], shape, borrows)
     settings = Settings(
         method=row,
         options=option_values(row, options, method),
         splitting=scheme,
         torque=terms,
         inertia=_whole(operands[0], () if one else shape, False),
-        m0=_whole(operands[1], shape, borrows),
+        m0=m0,
         q0=_whole(operands[2], shape, borrows),
         h=steps,
         t0=_arrays.one_number("t0", t0),
@@ -104,7 +105,7 @@ def settings_of(
         isa=_core.build["isa"],
         breaks=_breaks(breaks),
         axes=None if axes is None else _whole(axes, () if axes.array.size == 9 else shape, False),
-        thermostat=_heat(thermostat),
+        **_heat(thermostat, moments, m0, others),
         **{
             name: _whole(o, () if name == "mass" and o.array.size == 1 else shape, False)
             for name, o in others.items()
@@ -194,7 +195,7 @@ def _check_companions(settings: Settings) -> None:
             raise TypeError(f"{takers[0]!r} asks for {kind}: give {how}")
         if kind == "s" and given is not None and not takers:
             raise TypeError("state0 is for a torque that asks for s, and none does")
-    if not settings.companions:
+    if settings.mass is None and settings.state0 is None:
         return
     what = "the state of a torque (state0)" if settings.mass is None else "a centre of mass (mass)"
     if settings.direct:
@@ -210,23 +211,31 @@ def _check_companions(settings: Settings) -> None:
         raise ValueError(f"splitting {name!r} needs W, which is not known with {what}")
 
 
-def _heat(thermostat: Thermostat | None) -> Array | None:
+def _heat(
+    thermostat: Thermostat | NoseHoover | None, moments: Array, m0: Array, others: dict[str, Any]
+) -> dict[str, Array]:
     """The argument `thermostat` as it is stored."""
-    if thermostat is not None and not isinstance(thermostat, Thermostat):
-        kind = type(thermostat).__name__
-        raise TypeError(f"thermostat must be a polhode.Thermostat, not {kind}")
-    return None if thermostat is None else thermostat.numbers()
+    if thermostat is None:
+        return {}
+    if isinstance(thermostat, NoseHoover):
+        numbers = thermostat.numbers(moments, m0, others.get("mass"))
+        return {"nose_hoover": numbers}
+    if isinstance(thermostat, Thermostat):
+        return {"thermostat": thermostat.numbers()}
+    kind = type(thermostat).__name__
+    raise TypeError(f"thermostat must be a polhode.Thermostat or NoseHoover, not {kind}")
 
 
 def _check_thermostat(settings: Settings) -> None:
     """Raise ValueError if a heat bath cannot enclose the steps."""
-    if settings.thermostat is None:
+    has_noise = settings.thermostat is not None
+    if settings.nose_hoover is None and not has_noise:
         return
     for bad, why in (
         (settings.direct, f"a splitting, and {METHODS[settings.method].name!r} has none"),
         (settings.compensated, "sums that are not compensated"),
         (settings.breaks is not None, "whole steps, and breaks divide them"),
-        (not (settings.h >= 0.0).all(), "steps forward in time"),
+        (has_noise and not (settings.h >= 0.0).all(), "steps forward in time"),
     ):
         if bad:
             raise ValueError(f"a thermostat needs {why}")

@@ -65,7 +65,10 @@ def varying_settings(settings: Settings, moments: Moments) -> VaryingSettings:
             f"a splitting for torques that depend on m; {scheme.name!r} is none: its order "
             "supposes a kinetic energy that does not depend on time",
         ),
-        (settings.thermostat is not None, "no thermostat"),
+        (
+            settings.thermostat is not None or settings.nose_hoover is not None,
+            "no thermostat",
+        ),
         (
             any(isinstance(term, ModelOfInertia) for term in terms),
             "torques that do not depend on the moments: write it as a function of t, m and q",

@@ -16,6 +16,7 @@ from polhode._arrays import Array, AttitudeLike
 from polhode.integration import loop
 from polhode.integration.arguments import check, settings_of
 from polhode.integration.state import Settings, State, step_arguments
+from polhode.integration.thermostat import NoseHoover, Thermostat
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.splittings import NO_SPLITTING, Splitting, as_splitting
 from polhode.integrators.table import may_lack_root, method_index, option_values
@@ -31,7 +32,8 @@ class Run:
 
     Parameters
     ----------
-    inertia, m0, q0, torque, splitting, method, t0, compensated, threads, **options
+    inertia, m0, q0, mass, x0, p0, state0, thermostat, torque, splitting, method, t0, compensated, \
+threads, **options
         As in `integrate`.
     h : float
         Time step, of either sign.
@@ -54,6 +56,11 @@ class Run:
         q0: AttitudeLike,
         h: float,
         *,
+        mass: ArrayLike | None = None,
+        x0: ArrayLike | None = None,
+        p0: ArrayLike | None = None,
+        state0: ArrayLike | None = None,
+        thermostat: Thermostat | NoseHoover | None = None,
         torque: TorqueLike = None,
         splitting: str | Splitting | Sequence[Sequence[float]] | None = "strang",
         method: str | MuntheKaas = "exact",
@@ -65,18 +72,28 @@ class Run:
         self._settings_of = functools.partial(
             settings_of, copy.deepcopy(inertia), h=_arrays.one_number("h", h), n_steps=None,
             torque=torque, splitting=splitting, method=method, save_every=1,
-            compensated=compensated, threads=threads, options=options, in_memory=True,
+            compensated=compensated, threads=threads, options=options, in_memory=True, mass=mass,
+            thermostat=thermostat,
         )  # fmt: skip
-        self.reset(m0, q0, t0)
+        self.reset(m0, q0, t0, x0=x0, p0=p0, state0=state0)
 
-    def reset(self, m0: ArrayLike, q0: AttitudeLike, t0: float = 0.0) -> None:
+    def reset(
+        self,
+        m0: ArrayLike,
+        q0: AttitudeLike,
+        t0: float = 0.0,
+        *,
+        x0: ArrayLike | None = None,
+        p0: ArrayLike | None = None,
+        state0: ArrayLike | None = None,
+    ) -> None:
         """Begin anew from another state, checked as in the constructor."""
-        settings = self._settings_of(m0=m0, q0=q0, t0=t0)
+        settings = self._settings_of(m0=m0, q0=q0, t0=t0, x0=x0, p0=p0, state0=state0)
         state = State.begin(settings)
         whole = settings.splitting.saves_whole_state
         if settings.borrows and whole and len(state.arrays()) == 2:  # m and q, which the core shows
             state.start = settings.m0, settings.q0
-        self._settings = settings
+        self._settings, self._state = settings, state
         self._nonfinite_torque = np.zeros(state.m.shape[:-1], np.bool_)
         self._integration = loop.in_core(settings, state, (), self._nonfinite_torque)
         self._integration.advance(0)
@@ -96,6 +113,25 @@ class Run:
     def q(self) -> Array:
         """Attitude, shape (..., 4) or (..., 3, 3), body to space; as `m`."""
         return self._integration.attitude
+
+    @property
+    def x(self) -> Array | None:
+        """Centre of mass, shape (..., 3), space frame; None without a mass."""
+        return self._copy(self._state.x)
+
+    @property
+    def p(self) -> Array | None:
+        """Momentum of the centre of mass, as `x`."""
+        return self._copy(self._state.p)
+
+    @property
+    def state(self) -> Array | None:
+        """State of the torques, shape (..., k); None without one."""
+        return self._copy(self._state.s)
+
+    @staticmethod
+    def _copy(array: Array | None) -> Array | None:
+        return None if array is None else array.copy()
 
     @property
     def n_steps(self) -> int:

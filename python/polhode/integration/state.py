@@ -71,6 +71,8 @@ class Settings:
     state0: Array | None = _field(default=None)
     #: kT, gamma and seed of a `Thermostat`.
     thermostat: Array | None = _field("thermostat", default=None)
+    #: `NoseHoover.numbers`.
+    nose_hoover: Array | None = _field("nose_hoover", default=None)
 
     #: Whether the method integrates the torque directly, without a splitting.
     direct: ClassVar[bool]
@@ -100,12 +102,15 @@ class Settings:
             terms = [term.with_inertia(tensor=tensor) for term in self.torque]
         self._derive("terms", terms)
         self._derive("in_core", all(term.in_core for term in terms))
-        self._derive("per_body", self.in_core and all(term.independent for term in terms))
+        alone = self.nose_hoover is None and all(term.independent for term in terms)
+        self._derive("per_body", self.in_core and alone)
 
     @property
     def companions(self) -> dict[str, Array]:
         """What moves with the bodies besides m and q, at the start."""
-        named = {"x": self.x0, "p": self.p0, "s": self.state0}
+        bath = self.nose_hoover
+        chains = None if bath is None else np.zeros((2, int(bath[2]), 2))
+        named = {"x": self.x0, "p": self.p0, "s": self.state0, "chains": chains}
         return {name: start for name, start in named.items() if start is not None}
 
     def empty_rows(self) -> tuple[Array, ...]:
@@ -208,7 +213,7 @@ class Settings:
     def trajectory(self, t: Array, m: Array, q: Array, *others: Array, **more: Any) -> Trajectory:
         """The trajectory of these states; `others` are those of the companions."""
         terms = tuple(self.terms)
-        public = {"x": "x", "p": "p", "s": "state"}
+        public = {"x": "x", "p": "p", "s": "state", "chains": "chains"}
         more |= {public[k]: rows for k, rows in zip(self.companions, others, strict=True)}
         more |= {"mass": self.mass, "_settings": self}
         return Trajectory(t, m, q, self.inertia_at(t), terms, self.axes, **more)
@@ -245,6 +250,8 @@ class State:
     x: Array | None = _field("x", default=None)
     p: Array | None = _field("p", default=None)
     s: Array | None = _field("s", default=None)
+    #: Position and velocity of each link of the chains of a `NoseHoover`, (2, chain, 2).
+    chains: Array | None = _field("chains", default=None)
     step: int = _field(default=0)
     rows: int = _field(default=0)
 

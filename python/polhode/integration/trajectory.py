@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from polhode import _core
 from polhode._arrays import Array
 from polhode._axes import to_body, to_space
+from polhode.integration.thermostat import bath_energy
 from polhode.integrators.table import warn_user
 from polhode.torques import Torque
 
@@ -52,6 +53,8 @@ class Trajectory:
     state : ndarray, shape (T, ..., k), or None
         State of the torques, if they have one.
     mass : ndarray, shape (...) or (), or None
+    chains : ndarray, shape (T, 2, chain, 2), or None
+        Of a `NoseHoover`, for rotation and translation: position and velocity of each link.
     t_events, m_events, q_events : list or None
         Times, momenta and attitudes of the events of `integrate`, with one entry for each event:
         an array, (K,), (K, 3) and (K, 4) or (K, 3, 3); for a batch a list of such arrays, one for
@@ -74,6 +77,7 @@ class Trajectory:
     p: Array | None = field(default=None, repr=False)
     state: Array | None = field(default=None, repr=False)
     mass: Array | None = field(default=None, repr=False)
+    chains: Array | None = field(default=None, repr=False)
     t_events: list[Any] | None = field(default=None, repr=False)
     m_events: list[Any] | None = field(default=None, repr=False)
     q_events: list[Any] | None = field(default=None, repr=False)
@@ -214,6 +218,15 @@ class Trajectory:
             translation = each.reshape(len(self), -1).sum(axis=1) / (1.5 * bodies)
         return translation, rotation.reshape(len(self), -1).sum(axis=1) / (0.5 * moving.sum())
 
+    def bath_energy(self) -> Array:
+        """Energy of the chains of a `NoseHoover`, shape (T,), 0 at the start.
+
+        Its sum with the energies of all bodies is conserved. Raises ValueError without such a bath.
+        """
+        if self.chains is None:
+            raise ValueError("bath_energy is for a run with thermostat=NoseHoover(...)")
+        return bath_energy(self._settings.nose_hoover, self.chains)
+
     def omega(self) -> Array:
         """Angular velocity in the body frame, shape (T, ..., 3), radians per time.
 
@@ -318,9 +331,10 @@ class Trajectory:
 
         Variables ``m`` (t, body, axis), ``q`` (t, body, component), or for matrices (t, body,
         space_axis, axis), and ``inertia`` (axis) or (body, axis); for a trajectory in the axes of a
-        `RigidBody` ``tensor`` (axis, other_axis). A batch of several axes has ``body_1``,
-        ``body_2`` and so on; a single body no such dimension. Attributes say the frames and the
-        torque. Arrays are not copied. Raises ImportError without xarray
+        `RigidBody` ``tensor`` (axis, other_axis). With a mass also ``x``, ``p`` (t, body,
+        space_axis) and ``mass``, with a state ``state`` (t, body, number). A batch of several axes
+        has ``body_1``, ``body_2`` and so on; a single body no such dimension. Attributes say the
+        frames and the torque. Arrays are not copied. Raises ImportError without xarray
         (``pip install "polhode[tables]"``).
         """
         from polhode.display.tables import to_xarray
@@ -330,8 +344,9 @@ class Trajectory:
     def to_pandas(self) -> pandas.DataFrame:
         """The states as a `pandas.DataFrame`, one row for each time and body.
 
-        Columns m1, m2, m3 (body frame) and qw, qx, qy, qz, or q11, q12 ... q33 for matrices; index
-        ``t``, with levels for a batch that are named as in `to_xarray`, as are the errors.
+        Columns m1, m2, m3 (body frame) and qw, qx, qy, qz, or q11, q12 ... q33 for matrices, with a
+        mass x1 ... p3, with a state state1, state2 ...; index ``t``, with levels for a batch that
+        are named as in `to_xarray`, as are the errors.
         """
         from polhode.display.tables import to_pandas
 

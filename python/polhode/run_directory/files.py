@@ -30,7 +30,7 @@ from polhode.run_directory.lock import lock, unlock
 FORMAT = "polhode integration"
 VERSION = 4
 #: The files of rows beside t.npy, as far as a run has them.
-ROWS = ("m", "q", "x", "p", "s")
+ROWS = ("m", "q", "x", "p", "s", "chains")
 
 #: The least time from one commit to the next: in seconds, and as a multiple of the time of a
 #: commit.
@@ -48,7 +48,7 @@ class RunFiles:
     The directory is then locked until `close`, or the end of the ``with`` block. `content` is that
     of run.json, `setup` and `state` are the arrays of setup.npz and state.npz at the last commit,
     `t`, `m` and `q` all rows, of which `rows` are saved; `saved` are m, q
-    and, as far as the bodies have them, x, p and s.
+    and, as far as the run has them, x, p, s and chains.
     """
 
     def __init__(self, path: Path, write: bool, lengthens: bool = False) -> None:

@@ -21,6 +21,7 @@ from polhode.integrators.table import METHODS, warn_user
 from polhode.run_directory import schema
 from polhode.run_directory.files import Arrays, RunFiles, as_path, naming_file, require
 from polhode.torques import Torque, TorqueLike, as_terms
+from polhode.torques._function import ARGUMENTS
 
 #: Differences below this part of the largest component of a torque are rounding.
 ROUNDING = 1e-9
@@ -61,14 +62,14 @@ class StoredRun:
         found = dict(start)
         if not state.rows or not self._user_defined:
             return found
-        names = list(self.settings.companions)
+        names = [name for name in self.settings.companions if name in ARGUMENTS]
         now = *self.settings.in_body_axes(state), *(getattr(state, name) for name in names)
         points = [("state", state.step, now)]
         if not start:
             points.insert(0, ("start", 0, tuple(each[0] for each in self.files.saved)))
         for when, step, at in points:
             m, q, *rest = (closed(np.array(each)) for each in at)
-            others = dict(zip(names, rest, strict=True))
+            others = dict(zip(names, rest, strict=False))
             t = self.settings.time(step)
             for i, term in self._user_defined.items():
                 with contextlib.suppress(Exception), np.errstate(all="ignore"):
@@ -329,6 +330,9 @@ def _read_settings(files: RunFiles, torque: TorqueLike) -> Settings:
         m, q, inertia = (values[name].shape for name in ("m0", "q0", "inertia"))
         others = (values[name] for name in ("x0", "p0", "state0"))
         starts = [m, q, *(start.shape for start in others if start is not None)]
+        if (bath := values["nose_hoover"]) is not None:
+            require(bath.shape == (5,) and 1 <= bath[2] <= 1000, f"chains of {bath.tolist()}")
+            starts.append((2, int(bath[2]), 2))
         fits = starts == [each.shape[1:] for each in files.saved]
         require(fits, "the start does not fit the files of rows")
         fits = m[:-1] in (q[:-1], q[:-2]) and m[-1:] == (3,)

@@ -34,7 +34,7 @@ struct Steps {
     double* q_out;
 };
 
-/// The arguments of polhode_integrate.
+/// The arguments of polhode_integrate and polhode_integrate_moving.
 struct Integration {
     std::int64_t bodies;
     const double* inertia;
@@ -52,6 +52,15 @@ struct Integration {
     std::int64_t save_every = 0;
     double* m_saved = nullptr;
     double* q_saved = nullptr;
+    /// Of polhode_integrate_moving, with a force in place of the torque.
+    bool moves = false;
+    const double* mass = nullptr;
+    std::int64_t mass_stride = 0;
+    polhode_force force = nullptr;
+    double* x = nullptr;
+    double* p = nullptr;
+    double* x_saved = nullptr;
+    double* p_saved = nullptr;
 };
 
 using Vector = std::array<double, 3>;
@@ -69,11 +78,22 @@ concept TorqueOfBatch = std::is_invocable_v<Torque&,
                                             std::span<const double>,
                                             std::span<double>>;
 
-/// Calls a torque of either form with columns.
+/// The force and torque on all bodies: f(t, x, p, m, q, force, torque) sets them.
+template <class Force>
+concept ForceOfBatch = std::is_invocable_v<Force&,
+                                           double,
+                                           std::span<const double>,
+                                           std::span<const double>,
+                                           std::span<const double>,
+                                           std::span<const double>,
+                                           std::span<double>,
+                                           std::span<double>>;
+
+/// Calls a torque of any form with columns.
 template <class Torque>
 struct Call {
     Torque& torque;
-    std::vector<double> m{}, q{}, f{};  ///< of all bodies
+    std::vector<double> centres{}, p{}, m{}, q{}, g{}, f{};  ///< of all bodies
     std::atomic<bool> threw{false};
     std::exception_ptr thrown{};  // the first one; only who sets threw writes it
 
@@ -100,20 +120,43 @@ struct Call {
                 for (int k = 0; k < 3; ++k) component(fc, i, k) = x[static_cast<std::size_t>(k)];
             }
         } else {
-            const auto bodies = static_cast<std::size_t>(n);
-            m.resize(3 * bodies), q.resize(4 * bodies), f.resize(3 * bodies);
-            const auto rows = [&](const double* from, std::vector<double>& to, int each) {
-                double* x = to.data();
-                for (std::int64_t i = 0; i < n; ++i) {
-                    for (int k = 0; k < each; ++k) *x++ = component(from, i, k);
-                }
-            };
-            rows(mc, m, 3), rows(qc, q, 4);
-            torque(t, std::span<const double>(m), std::span<const double>(q), std::span<double>(f));
-            const double* x = f.data();
-            for (std::int64_t i = 0; i < n; ++i) {
-                for (int k = 0; k < 3; ++k) component(fc, i, k) = *x++;
-            }
+            f.resize(static_cast<std::size_t>(3 * n));
+            torque(t, rows(mc, n, stride, 3, m), rows(qc, n, stride, 4, q), std::span<double>(f));
+            columns(f, n, stride, fc);
+        }
+    }
+    /// The columns as rows.
+    static std::span<const double> rows(const double* from,
+                                        std::int64_t n,
+                                        std::int64_t stride,
+                                        int each,
+                                        std::vector<double>& to) {
+        to.resize(static_cast<std::size_t>(each * n));
+        double* next = to.data();
+        for (std::int64_t i = 0; i < n; ++i) {
+            for (int k = 0; k < each; ++k) *next++ = from[k * stride + i];
+        }
+        return to;
+    }
+    /// And back, of vectors.
+    static void columns(const std::vector<double>& from,
+                        std::int64_t n,
+                        std::int64_t stride,
+                        double* to) {
+        const double* next = from.data();
+        for (std::int64_t i = 0; i < n; ++i) {
+            for (int k = 0; k < 3; ++k) to[k * stride + i] = *next++;
+        }
+    }
+    /// 0, or 1 after an exception, which is kept.
+    template <class Work>
+    int status_of(const Work& work) {
+        try {
+            work();
+            return 0;
+        } catch (...) {
+            if (!threw.exchange(true)) thrown = std::current_exception();
+            return 1;
         }
     }
     static int all(std::int64_t n,
@@ -125,13 +168,33 @@ struct Call {
                    double* torques,
                    void* self) {
         auto& call = *static_cast<Call*>(self);
-        try {
-            call.evaluate(n, first, stride, t, m, q, torques);
-            return 0;
-        } catch (...) {
-            if (!call.threw.exchange(true)) call.thrown = std::current_exception();
-            return 1;
-        }
+        return call.status_of([&] { call.evaluate(n, first, stride, t, m, q, torques); });
+    }
+    static int all_moving(std::int64_t n,
+                          std::int64_t,
+                          std::int64_t stride,
+                          double t,
+                          const double* xc,
+                          const double* pc,
+                          const double* mc,
+                          const double* qc,
+                          double* forces,
+                          double* torques,
+                          void* self) {
+        auto& call = *static_cast<Call*>(self);
+        return call.status_of([&] {
+            const auto count = static_cast<std::size_t>(3 * n);
+            call.g.resize(count), call.f.resize(count);
+            call.torque(t,
+                        rows(xc, n, stride, 3, call.centres),
+                        rows(pc, n, stride, 3, call.p),
+                        rows(mc, n, stride, 3, call.m),
+                        rows(qc, n, stride, 4, call.q),
+                        std::span<double>(call.g),
+                        std::span<double>(call.f));
+            columns(call.g, n, stride, forces);
+            columns(call.f, n, stride, torques);
+        });
     }
 };
 

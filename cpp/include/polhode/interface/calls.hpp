@@ -209,12 +209,18 @@ class Motion {
     std::vector<double> inertia_, m_, q_, constants_;
 };
 
-/// A torque that may end the run: Stopped leaves every thread at its next call.
+/// A torque or force that may end the run: Stopped leaves every thread at its next call.
 struct StoppingTorque {
-    polhode_torque torque;
-    void* user_data;
+    const Integration& run;
     std::atomic<bool> stopped{false};
 
+    template <class Status>
+    void ask(const Status& status) {
+        if (stopped || status() != 0) {
+            stopped = true;
+            throw Stopped{};  // NOLINT(bugprone-std-exception-baseclass): an end, no error
+        }
+    }
     static void call(std::int64_t n,
                      std::int64_t first,
                      std::int64_t stride,
@@ -223,11 +229,26 @@ struct StoppingTorque {
                      const double* q,
                      double* torque,
                      void* self) {
-        auto& x = *static_cast<StoppingTorque*>(self);
-        if (x.stopped || x.torque(n, first, stride, t, m, q, torque, x.user_data) != 0) {
-            x.stopped = true;
-            throw Stopped{};  // NOLINT(bugprone-std-exception-baseclass): an end, no error
-        }
+        auto& call = *static_cast<StoppingTorque*>(self);
+        call.ask(
+            [&] { return call.run.torque(n, first, stride, t, m, q, torque, call.run.user_data); });
+    }
+    static void call_force(std::int64_t n,
+                           std::int64_t first,
+                           std::int64_t stride,
+                           double t,
+                           const double* x,
+                           const double* p,
+                           const double* m,
+                           const double* q,
+                           double* force,
+                           double* torque,
+                           void* self) {
+        auto& call = *static_cast<StoppingTorque*>(self);
+        call.ask([&] {
+            return call.run.force(
+                n, first, stride, t, x, p, m, q, force, torque, call.run.user_data);
+        });
     }
 };
 
@@ -236,6 +257,32 @@ inline void transpose(double* matrices, std::ptrdiff_t count) {
     for (double* a = matrices; a < matrices + 9 * count; a += 9) {
         std::swap(a[1], a[3]), std::swap(a[2], a[6]), std::swap(a[5], a[7]);
     }
+}
+
+/// Checks the arguments of bodies that move, and describes them to the driver.
+inline void set_moving(SplittingProblem& p, const Integration& x, bool direct) {
+    require(!direct, "a direct integrator does not move centres of mass: give a splitting");
+    require(x.mass_stride == 0 || x.mass_stride == 1, "mass_stride must be 0 or 1");
+    const bool saves = x.m_saved != nullptr;
+    require(saves == (x.x_saved != nullptr) && saves == (x.p_saved != nullptr),
+            "x_saved, p_saved, m_saved and q_saved need each other");
+    p.mass = {x.mass, x.mass_stride, 0, 0};
+    validate::all_of(
+        validate::Argument::flat("mass", p.mass, x.bodies, 1, 1),
+        [](const View& mass, std::ptrdiff_t begin, std::ptrdiff_t end) {
+            for (; begin < end; ++begin) {
+                const double of_body = mass.data[begin * mass.body];
+                if (!(of_body > 0 && std::isfinite(of_body))) return some_invalid;
+            }
+            return all_valid;
+        },
+        [](const View&, const validate::Index&) { return "must be positive and finite"; });
+    const auto companion = [&x](double* now, double* saved) {
+        return Companion{3, {now, 3, 1, 3}, {saved, 3, 1, 3}, 3 * x.bodies};
+    };
+    p.companions[Companion::position] = companion(x.x, x.x_saved);
+    p.companions[Companion::momentum] = companion(x.p, x.p_saved);
+    p.steps_join = false;
 }
 
 /// What happens in a step, for the driver.
@@ -285,9 +332,16 @@ inline std::ptrdiff_t integrate(const validate::Kernels& checks,
     const bool depends_on_m = (x.torque_flags & POLHODE_DEPENDS_ON_M) != 0;
     require(!(depends_on_m && scheme.attitude_only),
             "this scheme needs a torque that does not depend on m");
+    if (x.moves && x.bodies > 0) {
+        require_arrays({{x.mass, "mass"}, {x.x, "x"}, {x.p, "p"}});
+    }
     std::vector<std::uint8_t> by_torque(static_cast<std::size_t>(x.bodies));
-    const std::vector<double> m_start(x.m, x.m + 3 * x.bodies),
-        q_start(x.q, x.q + attitudes.length * x.bodies);
+    std::vector<std::pair<double*, std::vector<double>>> start;
+    for (double* const each : {x.m, x.q, x.x, x.p}) {
+        if (each == nullptr) continue;
+        start.emplace_back(
+            each, std::vector(each, each + (each == x.q ? attitudes.length : 3) * x.bodies));
+    }
     static_assert(sizeof(bool) == 1);
 
     SplittingProblem p{};
@@ -302,14 +356,17 @@ inline std::ptrdiff_t integrate(const validate::Kernels& checks,
     p.m_from = p.m;
     p.attitude_from = p.attitude;
     p.keeps_state = true;
-    StoppingTorque torque{x.torque, x.user_data};
+    if (x.moves) set_moving(p, x, method.direct != nullptr);
+    StoppingTorque torque{x};
     TorqueTerm term{};
     p.terms = models.data();
     p.term_count = static_cast<int>(models.size());
     for (const TorqueTerm& model : models) p.torque_states += model.model->states;
-    if (x.torque != nullptr) {
+    const bool calls = x.torque != nullptr || x.force != nullptr;
+    if (calls) {
         term.model = depends_on_m ? driver.compiled_of_m : driver.compiled;
-        term.extra.function = StoppingTorque::call;
+        if (x.torque != nullptr) term.extra.function = StoppingTorque::call;
+        if (x.force != nullptr) term.extra.force = StoppingTorque::call_force;
         term.extra.user_data = &torque;
         p.terms = &term;
         p.term_count = 1;
@@ -345,7 +402,7 @@ inline std::ptrdiff_t integrate(const validate::Kernels& checks,
         };
     int flow_threads = threads;
     WholeBatch whole{share, &flow_threads};
-    if (x.torque != nullptr && (x.torque_flags & POLHODE_INDEPENDENT) == 0 && x.bodies > block) {
+    if (calls && (x.torque_flags & POLHODE_INDEPENDENT) == 0 && x.bodies > block) {
         p.whole = &whole;
     }
     struct Transposed {  // and back, also after an exception
@@ -366,8 +423,7 @@ inline std::ptrdiff_t integrate(const validate::Kernels& checks,
                 x.bodies, threads, block, steps * std::max<std::ptrdiff_t>(p.stage_count, 1), work);
         }
     } catch (...) {
-        std::copy(m_start.begin(), m_start.end(), x.m);
-        std::copy(q_start.begin(), q_start.end(), x.q);
+        for (const auto& [array, before] : start) std::ranges::copy(before, array);
         throw;
     }
     if (columns && saves) {

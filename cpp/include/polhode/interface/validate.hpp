@@ -52,6 +52,7 @@ inline std::string digits(double x) {
 }
 
 inline std::string shown(const View& body, int rows, int columns) {
+    if (rows * columns == 1) return digits(*body.data);
     std::string text = "[";
     for (int i = 0; i < rows; ++i) {
         if (rows > 1) text += i == 0 ? "[" : "], [";

@@ -69,6 +69,19 @@ struct Heat {
     std::uint64_t seed = 0;
 };
 
+/// Chains of links before and after each step of a whole batch, see `splitting::nose_hoover`: the
+/// first of rotation, the second of translation.
+struct NoseHoover {
+    double temperature = 0;   ///< k T
+    double time = 0;          ///< tau
+    double freedom[2] = {};   ///< degrees of freedom of each chain
+    int links = 0;            ///< of a chain; 0: no bath
+    double* now = nullptr;    ///< position and velocity of each link, changed in place
+    double* saved = nullptr;  ///< the same of all saves; null: not saved
+
+    int numbers() const { return 4 * links; }
+};
+
 /// The whole batch is one block: its torque may depend on the state of all bodies.
 struct WholeBatch {
     using Work = void (*)(const void* context, std::ptrdiff_t begin, std::ptrdiff_t end);
@@ -133,6 +146,8 @@ struct SplittingProblem {
     Companion companions[Companion::kinds] = {};
     View mass = {};  ///< shared, or by body
     Heat heat = {};
+    NoseHoover nose_hoover = {};
+    bool has_bath() const { return heat.friction > 0 || nose_hoover.links > 0; }
     bool midpoint_kicks = false;  ///< a torque that depends on m is kicked in order 2, not 4
     MutableView m_saved, attitude_saved;
     std::ptrdiff_t m_save_stride, attitude_save_stride;  ///< from one save to the next

@@ -26,7 +26,7 @@ struct Scratch {
 
     Scratch(const SplittingProblem& problem, std::ptrdiff_t count)
         : length(WholeBatch::column_length(count)) {
-        constexpr int most = 3 * 15 + 3 * 9 + 1 + SplittingProblem::axes_numbers +
+        constexpr int most = 3 * 15 + 3 * 9 + 2 + SplittingProblem::axes_numbers +
                              3 * DirectMethod::most_derivatives;
         const int own = problem.direct != nullptr ? problem.direct->columns : 0;
         int columns = most + own + problem.torque_states;
@@ -223,12 +223,14 @@ class Block {
                           &p = companions[Companion::momentum];
         if (x.data == nullptr) return;
         for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
-            const bool shared = problem.mass.body == 0;
-            const std::ptrdiff_t left = count - i;
-            const int n = left < lanes_v<T> ? static_cast<int>(left) : lanes_v<T>;
-            const T mass = batch::load_scalar<T>(problem.mass, shared ? 0 : begin + i, n);
-            store(x, i, axpy(vec3(x, i), T(h) / mass, vec3(p, i)));
+            store(x, i, axpy(vec3(x, i), T(h) / mass(i), vec3(p, i)));
         });
+    }
+    POLHODE_INLINE T mass(std::ptrdiff_t i) const {
+        const bool shared = problem.mass.body == 0;
+        const std::ptrdiff_t left = count - i;
+        const int n = left < lanes_v<T> ? static_cast<int>(left) : lanes_v<T>;
+        return batch::load_scalar<T>(problem.mass, shared ? 0 : begin + i, n);
     }
     /// m and `compensation` from a sum of the two.
     POLHODE_INLINE void store_sum(std::ptrdiff_t i, const Vec3<T>& a, const Vec3<T>& b) const {
@@ -272,6 +274,9 @@ class Block {
             MutableView to = each.saved;
             to.data += row * each.save_stride + begin * to.body;
             batch::copy(companions[k], to, each.size, count);
+        }
+        if (const NoseHoover& bath = problem.nose_hoover; bath.saved != nullptr) {
+            std::copy_n(bath.now, bath.numbers(), bath.saved + row * bath.numbers());
         }
     }
     /// Stores all that the next steps need.

@@ -14,6 +14,7 @@
 #include "polhode/splitting/block.hpp"
 #include "polhode/splitting/compensation.hpp"
 #include "polhode/splitting/kick.hpp"
+#include "polhode/splitting/nose_hoover.hpp"
 #include "polhode/splitting/thermostat.hpp"
 
 POLHODE_NAMESPACE_BEGIN
@@ -63,14 +64,15 @@ class Steps {
         joins_flows_ = problem.exact_flow && last > 0 && last_flow_ == last &&
                        problem.stages[0].kind == Stage::flow;
         processed_ = problem.processor_count > 0 && problem.term_count > 0;
+        if (problem.nose_hoover.links > 0) terms_ = block_.columns(1);
     }
 
     void run() {
         const SplittingProblem& p = problem_;
         const WholeBatch* const whole = p.whole;
         const bool calls_back = whole != nullptr && whole->calls_back();
-        const bool can_join = !calls_back && !(p.heat.friction > 0) && p.stage_count > 0 &&
-                              p.term_count > 0 && kick_.joins();
+        const bool can_join =
+            !calls_back && !p.has_bath() && p.stage_count > 0 && p.term_count > 0 && kick_.joins();
         const std::ptrdiff_t end = p.first_step + p.n_steps;
         if (p.first_step == 0 && p.n_steps == 0) {
             block_.normalise();
@@ -86,7 +88,7 @@ class Steps {
             const double t = steps_.time(n), t_end = steps_.time(n + 1);
             const bool goes_on = passes(n - 1), passes_on = passes(n);
             if (block_.compensated()) compensation_.begin_step();
-            if (p.heat.friction > 0) heat_bath(block_, h / 2, n, 0);
+            if (p.has_bath()) bath(h / 2, n, 0);
             if (processed_ && !goes_on) process(-1, h, t);
             if (run_ != nullptr) {
                 const std::ptrdiff_t stop = std::min(end, next_save);
@@ -123,7 +125,7 @@ class Steps {
             }
             if (processed_ && !passes_on) process(1, h, t_end);
             if (block_.compensated()) compensation_.end_step();
-            if (p.heat.friction > 0) heat_bath(block_, h / 2, n, 1);
+            if (p.has_bath()) bath(h / 2, n, 1);
             if (saves) {
                 if (passes_on) {
                     block_.keep();
@@ -187,6 +189,11 @@ class Steps {
         a.options = problem_.options;
         a.energy_correction = problem_.energy_correction;
     }
+    /// Half of the bath of a step, before it (part 0) or after.
+    void bath(double h, std::ptrdiff_t step, int part) {
+        if (problem_.heat.friction > 0) heat_bath(block_, h, step, part);
+        if (problem_.nose_hoover.links > 0) nose_hoover(block_, h, terms_);
+    }
     /// @param t  the time of moments that vary, which proceeds with the kicks: the step is then a
     ///           splitting of two autonomous flows, each with the time of the other as a variable,
     ///           and has the order of the scheme [BC06]
@@ -248,6 +255,7 @@ class Steps {
     Kick<T> kick_;
     Compensation<T> compensation_;
     MutableView derivatives_ = {};  ///< of the momentum, for a direct integrator
+    MutableView terms_ = {};        ///< of a sum, for `nose_hoover`
     StepArguments flow_{};
     DirectArguments direct_{};
     DirectSteps steps_;
