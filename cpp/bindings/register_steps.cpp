@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <new>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -330,6 +331,19 @@ std::string contradiction(const std::string& method, const py::tuple& options) {
 bool overlaps_itself(const py::array& array) {
     return may_overlap_itself(reinterpret_cast<PyArrayObject*>(array.ptr()));
 }
+/// The models that a direct integrator without stages knows; none for others.
+py::tuple models_of_series(const DirectMethod& direct, const MethodInfo& info) {
+    py::list known;
+    DirectStage room[DirectMethod::most_stages];
+    OptionValues options = info.complete({});
+    options.data = direct.data;
+    if (direct.stages != nullptr && direct.stages(0, options, room).count == 0) {
+        for (const DirectRun& run : std::span(direct.runs, direct.run_count)) {
+            if (run.model != nullptr) known.append(run.model->name);
+        }
+    }
+    return known;
+}
 py::list methods() {
     py::list rows;
     const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
@@ -357,6 +371,7 @@ py::list methods() {
         row["derivatives"] = direct.derivatives;
         row["given"] = direct.given;
         row["compensated"] = direct.begin != nullptr;
+        row["series"] = models_of_series(direct, info);
         rows.append(row);
     }
     return rows;

@@ -20,7 +20,8 @@ Array = NDArray[np.float64]
 
 DIRECT = {m.name: m for m in ph.methods() if m.takes_torque}
 #: Those in test_high_order.py.
-HIGH_ORDER = [m.name for m in DIRECT.values() if m.kind in ("dormand-prince", "adams")]
+HIGH_ORDER_KINDS = ("dormand-prince", "adams", "taylor series")
+HIGH_ORDER = [m.name for m in DIRECT.values() if m.kind in HIGH_ORDER_KINDS]
 #: Methods of [Buss01]; the others have separate files.
 FAMILY = [m.name for m in DIRECT.values() if m.kind in ("taylor", "runge-kutta", "multistep")]
 #: Derivatives of the momentum in space that models have: L' and L''.

@@ -1,4 +1,4 @@
-"""Direct integrators of high order: `rk8`, `adams8`, `adams10`, `adams12`."""
+"""Direct integrators of high order: `rk8`, `adams8` ... `adams12`, `taylor9` ... `taylor16`."""
 
 from __future__ import annotations
 
@@ -21,8 +21,14 @@ Array = NDArray[np.float64]
 
 EPS = 2.0**-52
 CASES = json.loads((Path(__file__).parents[1] / "data" / "heavy_tops.json").read_text())["cases"]
-METHODS = {m.name: m for m in ph.methods() if m.kind in ("dormand-prince", "adams")}
+KINDS = ("dormand-prince", "adams", "taylor series")
+METHODS = {m.name: m for m in ph.methods() if m.kind in KINDS}
 every_method = pytest.mark.parametrize("name", METHODS)
+#: Those that take any torque.
+GENERAL = [m.name for m in METHODS.values() if m.kind != "taylor series"]
+general_method = pytest.mark.parametrize("name", GENERAL)
+#: And the ways to give one.
+WAYS = [(n, way) for n in METHODS for way in ("model", "other") if way == "model" or n in GENERAL]
 ADAMS = [m.name for m in METHODS.values() if m.history]
 GENERIC = CASES["generic"]
 INERTIA, M0, Q0, U0 = (np.array(GENERIC[k]) for k in ("inertia", "m0", "q0", "u0"))
@@ -67,7 +73,8 @@ def in_python(t: float, m: Array, q: Array) -> Array:
 @every_method
 def test_order_on_the_heavy_top(name: str) -> None:
     order = METHODS[name].order or 0
-    n = {"rk8": 8, "adams8": 56, "adams10": 40, "adams12": 28}[name]
+    steps = {"rk8": 8, "adams8": 56, "adams10": 40, "adams12": 28}
+    n = steps.get(name, 3)
     exact = np.array(GENERIC["m"] + GENERIC["q"])
     errors = [float(np.abs(case_end(name, GENERIC, k) - exact).max()) for k in (n, 2 * n)]
     close(math.log2(errors[0] / errors[1]), order, atol=0.7)
@@ -105,7 +112,7 @@ def test_rounding_errors_do_not_accumulate(name: str) -> None:
     close(energy, energy[0], atol=5e-15)
 
 
-@every_method
+@general_method
 def test_the_gravity_gradient_and_a_torque_of_m(name: str) -> None:
     """Torques of the time and of m, against DOP853 at its tightest."""
     damping = np.array([0.1, 0.2, 0.3])
@@ -131,7 +138,7 @@ def test_the_gravity_gradient_and_a_torque_of_m(name: str) -> None:
 # --- the same result in every way of computing it ---
 
 
-@every_method
+@general_method
 @pytest.mark.parametrize("matrix", [False, True])
 def test_model_and_function_agree(name: str, matrix: bool) -> None:
     """In one loop, stage by stage in the core, over the whole batch, along other body axes."""
@@ -151,7 +158,7 @@ def test_model_and_function_agree(name: str, matrix: bool) -> None:
         close(one_loop[3:], ph.so3.to_matrix(state(run(name, 0.02, 100))[3:]).ravel(), atol=3e-15)
 
 
-@every_method
+@general_method
 def test_other_body_axes(name: str) -> None:
     turn = ph.so3.exp([0.3, -0.4, 0.5])
     matrix = ph.so3.to_matrix(turn)
@@ -177,15 +184,14 @@ def batch() -> dict[str, Any]:
 def of_batch(name: str, select: Any, torque: str = "model", **options: Any) -> ph.Trajectory:
     b = {k: v[select] for k, v in batch().items()}
     top: Any = ph.torques.HeavyTop(b["u0"])
-    if torque == "sum":
+    if torque == "other":
         top = [top, ph.torques.Constant([0.1, 0.0, 0.2])]
     return ph.integrate(
         b["inertia"], b["m0"], b["q0"], 0.05, 40, torque=top, method=name, splitting=None, **options
     )
 
 
-@every_method
-@pytest.mark.parametrize("torque", ["model", "sum"])
+@pytest.mark.parametrize(("name", "torque"), WAYS)
 def test_bits_do_not_depend_on_batch_place_threads_or_saves(name: str, torque: str) -> None:
     whole = of_batch(name, slice(None), torque)
     same(of_batch(name, slice(None), torque, threads=2).q, whole.q)
@@ -230,10 +236,9 @@ def test_a_resumed_run_has_the_same_bits(
     same(resumed.q, whole.q)
 
 
-@every_method
+@pytest.mark.parametrize(("name", "way"), WAYS)
 @pytest.mark.parametrize("power", [-300, 300])
-@pytest.mark.parametrize("way", ["model", "function"])
-def test_the_unit_of_momentum_changes_no_bit(name: str, power: int, way: str) -> None:
+def test_the_unit_of_momentum_changes_no_bit(name: str, way: str, power: int) -> None:
     """m, u0 and h in other units, powers of two."""
     s = 2.0**power
 

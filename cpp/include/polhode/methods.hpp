@@ -53,6 +53,7 @@
 #include "polhode/runge_kutta/dormand_prince.hpp"
 #include "polhode/runge_kutta/rk4.hpp"
 #include "polhode/taylor/direct.hpp"
+#include "polhode/taylor/high_order.hpp"
 #include "polhode/taylor/rotation.hpp"
 #include "polhode/torque_free/exact.hpp"
 #include "polhode/torque_free/factorization.hpp"
@@ -371,6 +372,18 @@ struct AdamsMoulton {
     }
 };
 
+/// taylor9 ... taylor16.
+template <int Order>
+struct TaylorSeries {
+    static constexpr auto name = numbered<Order>("taylor");
+    static constexpr MethodInfo info{
+        name.data(), Order, "taylor series", "", false, "[HNW93] Sec. I.8"};
+    static constexpr taylor::HighOrder with(const OptionValues&) { return {Order}; }
+    static constexpr DirectMethod under_torque() {
+        return taylor::high_order_under_torque<Order>();
+    }
+};
+
 template <class... Methods>
 struct MethodList {
     /// Calls visit.template operator()<Method>() for every method.
@@ -423,6 +436,7 @@ struct AllMethods {
         MethodList<RungeKutta<runge_kutta::OfQuaternion>, RungeKutta<runge_kutta::OfRotation>>,
         MethodList<DormandPrince8>,
         Each<AdamsMoulton, 8, 10, 12>,
+        Each<TaylorSeries, 9, 10, 11, 12, 13, 14, 15, 16>,
         MethodList<Multistep<multistep::Abam>, Multistep<multistep::SimoWong>>,
         EachKrysl<trap, imid, trapm, imidm, swc1, akw, bbtrap, bbtrapwd>,
         EachKrysl<euler_forward, euler_backward>,

@@ -280,7 +280,7 @@ def _check_method(settings: Settings, endless: bool) -> None:
     facts = direct_facts(row)
     if settings.compensated and not facts["compensated"]:
         raise ValueError(
-            f"compensated is for splittings; of the direct integrators, rk8 and the Adams methods "
+            f"compensated is for splittings; of the direct integrators, those of order 8 and more "
             f"always keep their rounding errors, {facts['name']!r} does not"
         )
     if settings.n_steps < least and not endless:
@@ -290,6 +290,8 @@ def _check_method(settings: Settings, endless: bool) -> None:
         )
     if least and settings.h.ndim:
         raise ValueError("a multistep method needs equal steps: h must be a number")
+    if facts["series"]:
+        _check_series(settings, facts)
     alone = len(settings.terms) == 1 and settings.terms[0].gives_momentum
     needed = int(facts["given" if alone else "derivatives"])
     if alone and corrects_energy(row, settings.options):
@@ -301,6 +303,24 @@ def _check_method(settings: Settings, endless: bool) -> None:
                 f"space, the torque being the first; {term!r} has {term.known_derivatives}: give "
                 "torques.SpatialMomentum(L, *derivatives) or a method that needs fewer"
             )
+
+
+def _check_series(settings: Settings, facts: dict[str, Any]) -> None:
+    """Raise ValueError if a Taylor method does not have the series of the torque."""
+    unknown = [repr(term) for term in settings.terms if term.series not in facts["series"]]
+    if len(settings.terms) > 1 and not unknown:
+        unknown = ["a sum"]
+    if unknown:
+        raise ValueError(
+            f"method {facts['name']!r} needs a torque whose Taylor series it has: one HeavyTop, "
+            "LagrangeTop, Dipole in a constant field, GravityGradient on a circle or Damping in "
+            f"the body frame, not {unknown[0]}; rk8 and the Adams methods take any torque"
+        )
+    if settings.axes is not None:
+        raise ValueError(
+            f"method {facts['name']!r} needs body axes that are the principal axes; rk8 and the "
+            "Adams methods take any axes"
+        )
 
 
 def _check_terms(settings: Settings) -> None:

@@ -46,6 +46,8 @@ class Torque:
         Whether `spatial_momentum` exists.
     span : (float, float) or None
         First and last time at which the torque is given; None if it is given at all times.
+    series : str or None
+        Name of the model by which a method finds its Taylor series; None if it has none.
     held : bool
         Whether the torque is constant before and after its `span`; otherwise it is NaN there.
     """
@@ -65,6 +67,7 @@ class Torque:
     gives_momentum: bool = False
     span: tuple[float, float] | None = None
     held: bool = False
+    series: str | None = None
 
     def torque(self, t: float, m: Array, attitude: Array) -> Array:
         """Torque in the body frame, shape (..., 3)."""

@@ -121,6 +121,8 @@ class GravityGradient(Tabulated, ModelOfInertia):
             return
         n, M0, e = orbit.mean_motion, orbit.anomaly, orbit.eccentricity
         self._set("gravity_gradient", self._weighted(n**2), *orbit.axes, _last(n, M0, e))
+        if (e != 0).any():
+            self.series = None
 
     def _weighted(self, factor: Array) -> Array:
         """3 factor I, six components."""

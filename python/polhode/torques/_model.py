@@ -71,7 +71,7 @@ class Model(Torque):
 
     def _set(self, name: str, *parts: Array) -> None:
         """Set up the model of this name; the parameters are these parts (..., K) in sequence."""
-        self._name = name
+        self._name = self.series = name
         self.index, facts = _MODELS[name]
         self.depends_on_t = facts["depends_on_t"]
         self.depends_on_m = facts["depends_on_m"]

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "polhode/scalar/elementary.hpp"
+#include "polhode/taylor/series.hpp"
 #include "polhode/torque/arguments.hpp"
 #include "polhode/torque/linear_flow.hpp"
 #include "polhode/torque/table.hpp"
@@ -41,6 +42,22 @@ struct Decay {
     }
 };
 
+/// The series of a torque that is linear in m, see taylor/high_order.hpp.
+template <class Model, class T>
+struct LinearSeries {
+    T p[9] = {};
+
+    template <class F>
+    POLHODE_INLINE LinearSeries(const T* parameters, double, const F&, const T&) {
+        for (int k = 0; k < Model::parameters; ++k) p[k] = parameters[k];
+    }
+    template <class... Sums>
+    POLHODE_INLINE taylor::Vector<T> next(const taylor::Order<T>& at, Sums&... sums) const {
+        taylor::convolve<T>(at.k, sums...);
+        return taylor::Vector<T>::of(Model::torque(p, 0.0, at.m[at.k].vector(), 0));
+    }
+};
+
 /// Linear damping along the principal axes.
 ///
 ///     torque = -k m
@@ -63,6 +80,8 @@ struct Damping {
         const T*, double, const Decay<T>& decay, const Vec3<T>& m, const Vec3<T>& f, const F&) {
         return decay(m, f);
     }
+    template <class T>
+    using Series = LinearSeries<Damping, T>;
 };
 
 /// Linear damping, if damping and inertia are not diagonal in the same axes.
@@ -87,6 +106,8 @@ struct CoupledDamping {
         const T*, double, const LinearFlow<T>& flow, const Vec3<T>& m, const Vec3<T>& f, const F&) {
         return flow(m, f);
     }
+    template <class T>
+    using Series = LinearSeries<CoupledDamping, T>;
 };
 
 /// Linear damping with coefficients that are constant in space.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "polhode/taylor/series.hpp"
 #include "polhode/torque/arguments.hpp"
 #include "polhode/torque/frame.hpp"
 #include "polhode/torque/kepler.hpp"
@@ -74,6 +75,35 @@ struct GravityGradient : Orbit {
     POLHODE_INLINE static T potential(const T* p, double, const F& frame) {
         return QuadraticForm<T>::load(p).potential(direction(p, frame));
     }
+    /// On a circle (e = 0), see taylor/high_order.hpp: r and the direction of flight a change by
+    /// r' = 2 r x w + n a, a' = 2 a x w - n r.
+    template <class T>
+    struct Series {
+        taylor::Vectors<T> r, a, Sr;
+        QuadraticForm<T> S;
+        T n;
+
+        template <class F>
+        POLHODE_INLINE Series(const T* p, double t, const F& frame, const T& per_unit) : n(p[12]) {
+            T scaled[6];
+            for (int k = 0; k < 6; ++k) scaled[k] = per_unit * p[k];
+            S = QuadraticForm<T>::load(scaled);
+            const SinCos<T> E = sincos(fma(T(t), n, p[13]));
+            const Vec3<T> P{p[6], p[7], p[8]}, W{p[9], p[10], p[11]};
+            r.set(0, taylor::Vector<T>::of(frame.to_body(E.cos * P + E.sin * W)));
+            a.set(0, taylor::Vector<T>::of(frame.to_body(E.cos * W - E.sin * P)));
+        }
+        template <class... Sums>
+        POLHODE_INLINE taylor::Vector<T> next(const taylor::Order<T>& at, Sums&... sums) {
+            const int k = at.k;
+            Sr.set(k, taylor::Vector<T>::of(S.times(r[k].vector())));
+            taylor::Cross<T> r_rate{r, at.w}, a_rate{a, at.w}, torque{r, Sr};
+            taylor::convolve<T>(k, sums..., r_rate, a_rate, torque);
+            r.set(k + 1, (2.0 * at.step) * r_rate.value() + (n * at.step) * a[k]);
+            a.set(k + 1, (2.0 * at.step) * a_rate.value() - (n * at.step) * r[k]);
+            return torque.value();
+        }
+    };
 };
 
 }  // namespace torque

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "polhode/taylor/series.hpp"
 #include "polhode/torque/arguments.hpp"
 #include "polhode/torque/frame.hpp"
 #include "polhode/torque/table.hpp"
@@ -39,6 +40,31 @@ struct HeavyTop {
     POLHODE_INLINE static T potential(const T* p, double, const F& frame) {
         return dot(frame.to_body(weight(p)), axis(p));
     }
+    /// u' = 2 u x w, see taylor/high_order.hpp.
+    template <class T>
+    struct Series {
+        taylor::Vectors<T> u;
+        taylor::Vector<T> axis;
+
+        template <class F>
+        POLHODE_INLINE Series(const T* p, double, const F& frame, const T& per_unit)
+            : Series({p[0], p[1], p[2]}, {p[3], p[4], p[5]}, frame, per_unit) {}
+        template <class F>
+        POLHODE_INLINE Series(const Vec3<T>& u0,
+                              const Vec3<T>& a,
+                              const F& frame,
+                              const T& per_unit)
+            : axis(taylor::Vector<T>::of(per_unit * a)) {
+            u.set(0, taylor::Vector<T>::of(frame.to_body(u0)));
+        }
+        template <class... Sums>
+        POLHODE_INLINE taylor::Vector<T> next(const taylor::Order<T>& at, Sums&... sums) {
+            taylor::Cross<T> rate{u, at.w};
+            taylor::convolve<T>(at.k, sums..., rate);
+            u.set(at.k + 1, (2.0 * at.step) * rate.value());
+            return taylor::cross(u, at.k, axis);
+        }
+    };
 };
 
 /// A dipole in a uniform field that is a piecewise cubic of time: a heavy top with the weight
@@ -91,6 +117,13 @@ struct LagrangeTop {
     POLHODE_INLINE static T potential(const T* p, double, const F& frame) {
         return frame.to_body(weight(p)).z;
     }
+    template <class T>
+    struct Series : HeavyTop::Series<T> {
+        template <class F>
+        POLHODE_INLINE Series(const T* p, double, const F& frame, const T& per_unit)
+            : HeavyTop::Series<T>(
+                  {T(0.0), T(0.0), p[0]}, {T(0.0), T(0.0), T(1.0)}, frame, per_unit) {}
+    };
 };
 
 }  // namespace torque
