@@ -114,8 +114,11 @@ class Integration:
     torque_state: numbers that the terms store from step to step, (bodies, numbers); a given momentum
         that is the only term stores 3
     x, p (bodies, 3), mass (bodies,) or (): centre of mass and momentum in space; s (bodies, numbers):
-        state of the torques; x_saved, p_saved, s_saved: rows of all saves; None: the bodies have none
+        state of the torques; x_saved, p_saved, s_saved: rows of all saves; None: the bodies have none,
+        or a run without saves
     thermostat: kT, gamma, seed; None: no heat bath
+    nose_hoover: kT, tau, links of a chain, degrees of freedom of rotation and translation; None: none;
+        chains (2, links, 2): position and velocity; chains_saved: rows of all saves
     by_torque: (bodies,) of bool, becomes true where m is finite and the torque is not
     h: (total_steps,) or (); t0; times (total_steps + 1,): of the starts and the end; None: t0 + n h
     total_steps, save_every: of the whole integration

@@ -131,7 +131,7 @@ def run(
         raise
     trajectory = saved.trajectory()
     lost = finite & ~are_finite(settings, state.m, state.q)
-    others = [getattr(state, name) for name in settings.companions]
+    others = [getattr(state, name) for name in settings.companions if name != "chains"]
     without = finite & ~lost & ~are_finite(settings, *others)  # a force or rate was not finite
     warn(settings, lost | without, nonfinite_torque | without)
     return trajectory
