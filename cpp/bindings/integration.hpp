@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <limits>
 #include <list>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -101,6 +102,7 @@ class Integration {
         if (window_) {  // the first row is the one before these steps
             p.m_saved.data -= first_step * p.m_save_stride;
             p.attitude_saved.data -= first_step * p.attitude_save_stride;
+            for (Companion& each : p.companions) each.saved.data -= first_step * each.save_stride;
         }
         done_ = first_step;
         const std::ptrdiff_t end = first_step + n_steps;
@@ -174,7 +176,7 @@ class Integration {
         });
     }
     /// Steps of `rk8` whose lengths follow from their errors, described by `register_splitting`.
-    py::tuple adapt(double t,
+    py::tuple adapt(const Doubles& t,
                     const Doubles& times,
                     const Doubles& m_saved,
                     const Doubles& attitude_saved,
@@ -182,25 +184,26 @@ class Integration {
                     double first_step,
                     double max_step,
                     bool one_step,
-                    bool begins) {
+                    bool begins,
+                    std::ptrdiff_t most_steps,
+                    const std::optional<Doubles>& step_times) {
         SplittingProblem p = problem_;
         if (p.direct == nullptr || p.direct->runs == nullptr || times.size() == 0) {
             throw py::value_error("no method with adaptive steps, or no times");
         }
-        p.m_saved = mutable_rows(m_saved, 3, times.size() * bodies());
-        p.attitude_saved = mutable_rows(attitude_saved, components(), times.size() * bodies());
-        p.m_save_stride = 3 * bodies();
-        p.attitude_save_stride = components() * bodies();
+        const std::ptrdiff_t n = bodies(), rows = step_times ? most_steps : times.size();
+        if (t.size() != n || (step_times && step_times->size() != rows * n)) {
+            throw py::value_error("arrays of the wrong size");
+        }
+        p.m_saved = mutable_rows(m_saved, 3, rows * n);
+        p.attitude_saved = mutable_rows(attitude_saved, components(), rows * n);
+        p.m_save_stride = 3 * n, p.attitude_save_stride = components() * n;
         p.first_step = begins ? 0 : 1;
         p.n_steps = 1;
         p.m_from = p.m, p.attitude_from = p.attitude;
         p.keeps_state = true;
-        py::array_t<std::int64_t> steps(bodies()), rejected(bodies());
-        py::array_t<bool> lost(bodies());
-        std::fill_n(steps.mutable_data(), bodies(), 0);
-        std::fill_n(rejected.mutable_data(), bodies(), 0);
-        std::fill_n(lost.mutable_data(), bodies(), false);
-        const AdaptiveProblem adaptive{t,
+        AdaptiveCosts costs(n);
+        const AdaptiveProblem adaptive{data_of(t),
                                        times.data(),
                                        times.size(),
                                        {tolerance[0], tolerance[1], tolerance[2]},
@@ -208,29 +211,27 @@ class Integration {
                                        max_step,
                                        begins,
                                        one_step || p.whole != nullptr,
-                                       steps.mutable_data(),
-                                       rejected.mutable_data(),
-                                       lost.mutable_data()};
+                                       most_steps,
+                                       step_times ? data_of(*step_times) : nullptr,
+                                       costs.steps.mutable_data(),
+                                       costs.rejected.mutable_data(),
+                                       costs.lost.mutable_data()};
         const auto run = dispatch::level_for(bodies()).adaptive->run;
-        if (adaptive.one_step) {
-            end_ = Clock::time_point::max();
-            in_parts_ = true;
-            const auto all = [&](std::ptrdiff_t, std::ptrdiff_t) { run(p, adaptive, 0, bodies()); };
-            if (p.whole != nullptr && p.whole->calls_back()) {
-                all(0, 1);
-            } else {
-                watch_.share(1, 1, 1, few_steps + 1, all);
-            }
-            in_parts_ = false;
+        const auto some = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+            run(p, adaptive, begin, end);
+        };
+        const auto all = [&](std::ptrdiff_t, std::ptrdiff_t) { some(0, bodies()); };
+        end_ = Clock::time_point::max();
+        in_parts_ = true;
+        if (!adaptive.one_step) {
+            watch_.share(bodies(), threads_, whole_packs, few_steps + 1, some);
+        } else if (p.whole != nullptr && p.whole->calls_back()) {
+            if (bodies() > 0) all(0, 1);
         } else {
-            watch_.share(
-                bodies(),
-                threads_,
-                whole_packs,
-                few_steps + 1,
-                [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(p, adaptive, begin, end); });
+            watch_.share(1, 1, 1, few_steps + 1, all);
         }
-        return py::make_tuple(steps, rejected, lost);
+        in_parts_ = false;
+        return py::make_tuple(costs.steps, costs.rejected, costs.lost);
     }
     /// m and attitude after the last `advance`, read-only.
     template <std::size_t i>
@@ -243,15 +244,15 @@ class Integration {
     /// Moves bodies along `ways`, (ways, 6): the integers of each, see Way; and their times.
     void move(const py::array_t<std::int64_t, py::array::c_style>& ways,
               const Doubles& times,
-              Doubles m,
-              Doubles attitude) {
+              const std::vector<Doubles>& states) {
         const std::ptrdiff_t count = ways.shape(0);
         const std::int64_t* const rows = ways.data();
         const double* const t = times.data();
-        double *const to_m = m.mutable_data(), *const to_attitude = attitude.mutable_data();
+        std::vector<double*> arrays;
+        for (const Doubles& each : states) arrays.push_back(data_of(each));
         const auto run = dispatch::level_for(bodies()).splitting->run;
         const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-            Ways move(problem_, parts_, to_m, to_attitude, bodies());
+            Ways move(problem_, parts_, arrays, bodies());
             for (std::ptrdiff_t i = begin; i < end; ++i) {
                 const std::int64_t* const r = rows + 6 * i;
                 move({r[0], r[1], r[2], r[3], r[4], r[5], t[2 * i], t[2 * i + 1]}, run);

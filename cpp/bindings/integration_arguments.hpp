@@ -23,6 +23,18 @@ inline double* data_of(const Doubles& array) {
     return static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr())));
 }
 
+/// What adaptive steps cost, by body.
+struct AdaptiveCosts {
+    py::array_t<std::int64_t> steps, rejected;
+    py::array_t<bool> lost;  ///< whether a step became too short
+
+    explicit AdaptiveCosts(std::ptrdiff_t bodies) : steps(bodies), rejected(bodies), lost(bodies) {
+        std::fill_n(steps.mutable_data(), bodies, 0);
+        std::fill_n(rejected.mutable_data(), bodies, 0);
+        std::fill_n(lost.mutable_data(), bodies, false);
+    }
+};
+
 class IntegrationArguments {
   public:
     explicit IntegrationArguments(py::kwargs given) : given_(std::move(given)) {}

@@ -88,22 +88,29 @@ threads: their number)")
              py::arg("max_step") = std::numeric_limits<double>::infinity(),
              py::arg("one_step") = false,
              py::arg("begins") = true,
-             "Steps of rk8 from the time t to the last of times, each of which ends a step; row k "
-             "of the arrays is the state at times[k]. tolerance: (rtol, atol_m, atol_q), the error "
-             "of a step is at most atol_m + rtol |m| in m and atol_q + rtol in q. first_step: 0 is "
-             "chosen. one_step: all bodies take the same steps, as they do if a function is called "
-             "or bodies interact. begins: the state is the start, else what an earlier call left. "
+             py::arg("most_steps") = std::numeric_limits<std::ptrdiff_t>::max(),
+             py::arg("step_times") = py::none(),
+             "Steps of rk8 from the times t (bodies,), which become those that are reached, to the "
+             "last of times, each of which ends a step, at most so many for each body. Row k of "
+             "the arrays is the state at times[k]; or, with step_times (most_steps, bodies), after "
+             "step k of a body, at the time that is written there. tolerance: (rtol, atol_m, "
+             "atol_q), the error of a step is at most atol_m + rtol |m| in m and atol_q + rtol in "
+             "q. "
+             "first_step: 0 is chosen. one_step: all bodies take the same steps, as they do if a "
+             "function is called or bodies interact. begins: the state is the start, else what an "
+             "earlier call left. "
              "Returns by body the steps that were accepted and rejected, and whether a step became "
              "too short.")
-        .def("move",
-             &b::Integration::move,
-             py::arg("ways"),
-             py::arg("times"),
-             py::arg("m"),
-             py::arg("attitude"),
-             "Moves bodies begin <= i < end from times[0], in step first, to times[1], in step "
-             "last, in rows i + offset of m and attitude. ways: (ways, 6), begin, end, offset, "
-             "first, last and a count of equal steps, 0: the steps of the integration.")
+        .def(
+            "move",
+            &b::Integration::move,
+            py::arg("ways"),
+            py::arg("times"),
+            py::arg("states"),
+            "Moves bodies begin <= i < end from times[0], in step first, to times[1], in step "
+            "last, in rows i + offset of the states: m, attitude and what else moves. ways: (ways, "
+            "6), begin, end, offset, first, last and a count of equal steps, 0: the steps of the "
+            "integration.")
         .def("advance",
              &b::Integration::advance,
              py::arg("n_steps"),

@@ -104,16 +104,15 @@ class Ways {
   public:
     Ways(const SplittingProblem& problem,
          const StepParts& parts,
-         double* m,
-         double* attitude,
+         const std::vector<double*>& states,
          std::ptrdiff_t bodies)
         : problem_(problem),
+          moved_(problem),
           parts_(parts),
-          m_(m),
-          attitude_(attitude),
+          states_(states),
           nonfinite_(new bool[static_cast<std::size_t>(bodies)]),
           zeros_(static_cast<std::size_t>(zeros(problem))) {
-        SplittingProblem& p = problem_;
+        SplittingProblem& p = moved_;
         p.nonfinite_torque = nonfinite_.get();
         p.keeps_state = false;
         p.m_save_stride = p.attitude_save_stride = 0;
@@ -137,12 +136,19 @@ class Ways {
             });
         }
         if (list_.count() == 0) return;
-        SplittingProblem p = problem_;
+        SplittingProblem& p = moved_;
         list_.put(p, 0);
         p.total_steps = p.save_every = p.n_steps;
         const std::ptrdiff_t core = p.matrix ? 9 : 4;
-        p.m_saved = {m_ + 3 * way.offset, 3, 1, 3};
-        p.attitude_saved = {attitude_ + core * way.offset, core, 1, 3};
+        p.m_saved = {states_[0] + 3 * way.offset, 3, 1, 3};
+        p.attitude_saved = {states_[1] + core * way.offset, core, 1, 3};
+        std::size_t next = 2;
+        for (Companion& each : p.companions) {
+            if (each.size == 0) continue;
+            each.now = {states_[next++] + each.size * way.offset, each.size, 1, 3};
+            each.saved = each.now;
+            each.save_stride = 0;
+        }
         p.m_from = p.m_saved;
         p.attitude_from = p.attitude_saved;
         run(p, way.begin, way.end);
@@ -153,9 +159,10 @@ class Ways {
         return std::max(3 + p.torque_states, p.direct != nullptr ? p.direct->columns : 0);
     }
 
-    SplittingProblem problem_;
+    const SplittingProblem& problem_;
+    SplittingProblem moved_;
     const StepParts& parts_;
-    double *m_, *attitude_;
+    const std::vector<double*>& states_;  ///< m, attitude and the companions
     std::unique_ptr<bool[]> nonfinite_;
     std::vector<double> zeros_;
     StepList list_;

@@ -132,7 +132,7 @@ class Integration:
     def __init__(self, **kwargs: typing.Any) -> None: ...
     def adapt(
         self,
-        t: typing.SupportsFloat | typing.SupportsIndex,
+        t: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         m_saved: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         attitude_saved: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
@@ -143,9 +143,11 @@ class Integration:
         max_step: typing.SupportsFloat | typing.SupportsIndex = ...,
         one_step: bool = False,
         begins: bool = True,
+        most_steps: typing.SupportsInt | typing.SupportsIndex = 9223372036854775807,
+        step_times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
     ) -> tuple[typing.Any, ...]:
         """
-        Steps of rk8 from the time t to the last of times, each of which ends a step; row k of the arrays is the state at times[k]. tolerance: (rtol, atol_m, atol_q), the error of a step is at most atol_m + rtol |m| in m and atol_q + rtol in q. first_step: 0 is chosen. one_step: all bodies take the same steps, as they do if a function is called or bodies interact. begins: the state is the start, else what an earlier call left. Returns by body the steps that were accepted and rejected, and whether a step became too short.
+        Steps of rk8 from the times t (bodies,), which become those that are reached, to the last of times, each of which ends a step, at most so many for each body. Row k of the arrays is the state at times[k]; or, with step_times (most_steps, bodies), after step k of a body, at the time that is written there. tolerance: (rtol, atol_m, atol_q), the error of a step is at most atol_m + rtol |m| in m and atol_q + rtol in q. first_step: 0 is chosen. one_step: all bodies take the same steps, as they do if a function is called or bodies interact. begins: the state is the start, else what an earlier call left. Returns by body the steps that were accepted and rejected, and whether a step became too short.
         """
     def advance(self, n_steps: typing.Any) -> bool:
         """
@@ -155,11 +157,10 @@ class Integration:
         self,
         ways: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
         times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        m: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        attitude: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        states: collections.abc.Sequence[typing.Annotated[numpy.typing.ArrayLike, numpy.float64]],
     ) -> None:
         """
-        Moves bodies begin <= i < end from times[0], in step first, to times[1], in step last, in rows i + offset of m and attitude. ways: (ways, 6), begin, end, offset, first, last and a count of equal steps, 0: the steps of the integration.
+        Moves bodies begin <= i < end from times[0], in step first, to times[1], in step last, in rows i + offset of the states: m, attitude and what else moves. ways: (ways, 6), begin, end, offset, first, last and a count of equal steps, 0: the steps of the integration.
         """
     def run(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from polhode._arrays import AttitudeLike
 from polhode.integration import adaptive, loop
-from polhode.integration.arguments import settings_of
-from polhode.integration.events import Event
+from polhode.integration.arguments import check, settings_of, times_of
+from polhode.integration.events import Event, as_functions, facts_of
 from polhode.integration.loop import Callback
 from polhode.integration.moments import Moments, varying_settings
 from polhode.integration.observed import observer
@@ -123,8 +124,7 @@ def integrate(
         estimate. 1e-9.
     atol : float or (float, float), optional
         With `t_end`: absolute errors of a step in m, in its unit, and in q, in addition to `rtol`.
-        1e-12. For momenta much below 1e-3 in their unit give less; 0 for none, but a body that
-        starts at rest needs more than 0.
+        1e-12. For momenta much below 1e-3 in their unit give less.
     save_every : int, optional
         Number of steps between saved states. The start and the end are always saved.
     t_eval : array_like, shape (T,), optional
@@ -139,7 +139,8 @@ def integrate(
         in `scipy.integrate.solve_ivp`: with the attributes ``direction`` (only zeros where the
         function increases, > 0, or decreases, < 0) and ``terminal`` (True, or the number of the
         zero that ends the body). ``t`` has the shape of the batch, (...): bodies are located at
-        different times; for a single body it is a number. See Notes.
+        different times; for a single body it is a number. With `mass` it also gets x and p, with
+        `state0` s. See Notes.
     save_to : path, optional
         A new directory for the trajectory, or an empty one other than the working directory. The
         states are written during the run as NumPy memmaps t.npy, m.npy and q.npy. If the run is
@@ -191,12 +192,11 @@ def integrate(
         ``splitting=None``: if the method is not a direct integrator, the torque has fewer
         derivatives than the method needs, `compensated` is set, or a multistep method gets fewer
         steps than its history or steps of different length. With `t_end`: if `h`, `n_steps`,
-        `save_every`, `events`, `save_to`, `mass`, `state0` or `thermostat` is given, or another
-        method. If `t_eval` or `events` is given with `mass`, `state0` or `thermostat`. If `moments`
-        is given with `save_to`, `t_end`, `thermostat`, a direct integrator, a splitting that needs
-        a torque of the attitude alone, or a model that depends on the moments. These errors
-        are raised before any work. Also, when the torque is called, if its result does not have the
-        shape of m.
+        `save_every`, `mass`, `state0` or `thermostat` is given, or another method. If `t_eval` or
+        `events` is given with `thermostat`. If `moments` is given with `save_to`, `t_end`,
+        `thermostat`, a direct integrator, a splitting that needs a torque of the attitude alone, or
+        a model that depends on the moments. These errors are raised before any work. Also, when the
+        torque is called, if its result does not have the shape of m.
     FileExistsError
         If `save_to` exists and is not an empty directory, without `resume`.
     BlockingIOError
@@ -226,6 +226,7 @@ def integrate(
 
     Events are located to rounding, where the sign of the function differs between the ends of a
     step: two zeros within a step are not seen. After a terminal event a body is NaN in later saves.
+    Events are stored as they are found; their functions must be given again to go on.
 
     Adaptive steps are the method of Dormand and Prince with the error estimate of [HNW93] Sec.
     II.5: the error of a step is at most ``atol[0] + rtol |m|`` in m and ``atol[1] + rtol`` in q.
@@ -261,8 +262,8 @@ def integrate(
     if t_end is not None:
         every = None if save_every == 1 else save_every
         h = adaptive.whole_way(
-            t0, t_end, h=h, n_steps=n_steps, save_every=every, events=events, save_to=save_to,
-            mass=mass, state0=state0, thermostat=thermostat, moments=moments,
+            t0, t_end, h=h, n_steps=n_steps, save_every=every, mass=mass, state0=state0,
+            thermostat=thermostat, moments=moments,
         )  # fmt: skip
         n_steps, (splitting, method) = 1, adaptive.scheme(splitting, method)
     elif rtol is not None or atol is not None:
@@ -288,34 +289,33 @@ def integrate(
         if save_to is not None:
             raise ValueError("moments that vary are not stored: give no save_to")
         settings = varying_settings(settings, moments)
+    functions = as_functions(events)
+    facts = facts_of(functions)
     if t_end is not None:
-        way = adaptive.adaptive_settings(settings, t_end, rtol, atol, t_eval)
-        return adaptive.integrate_adaptively(way, t_eval, progress, callback)
-    if events is not None or t_eval is not None:
-        if save_to is not None:
-            how = "Trajectory.load(path)(t) gives the states at any times"
-            raise ValueError(f"events and t_eval are for runs in memory, without save_to; {how}")
-        observe, t = observer(settings, events, t_eval)
-        m, q = (np.empty((len(t), *start.shape)) for start in (settings.m0, settings.q0))
-        state = State.begin(settings)
-        return loop.run(settings, state, (t, m, q), None, progress, callback, observe)
+        settings = adaptive.adaptive_settings(settings, t_end, rtol, atol, t_eval, facts)
+    elif functions or t_eval is not None:
+        times = None if t_eval is None else times_of(settings, t_eval)
+        settings = replace(settings, t_eval=times, events=facts)
+        check(settings)
     if save_to is None:
-        rows = settings.empty_rows()
-        state = State.begin(settings, *rows[:2] if settings.borrows else ())
-        return loop.run(settings, state, (settings.saved_times(), *rows), None, progress, callback)
+        observe = observer(settings, functions, False) if settings.observed else None
+        rows = settings.saved_times(), *settings.empty_rows()
+        if functions:  # room for the state when all bodies have ended
+            rows = tuple(np.empty((len(each) + 1, *each.shape[1:])) for each in rows)
+        borrows = settings.borrows and not settings.observed
+        state = State.begin(settings, *rows[1:3] if borrows else ())
+        return loop.run(settings, state, rows, None, progress, callback, observe)
     state = State.begin(settings)
     try:
         stored, state = _stored(settings, state, save_to, resume)
     except KeyboardInterrupt as error:
         error.add_note(f"before the first step of the integration, at t = {settings.t0}")
-        begun = (
-            each[None].copy() for each in (settings.m0, settings.q0, *settings.companions.values())
-        )
+        begun = (each[None].copy() for each in settings.starts)
         error.trajectory = settings.trajectory(  # type: ignore[attr-defined]
-            settings.saved_times()[:1], *begun
+            np.array([settings.t0]), *begun
         )
         raise
-    return stored.run(state, progress, callback)
+    return stored.run(state, progress, callback, functions)
 
 
 def _stored(

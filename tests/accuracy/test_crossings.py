@@ -118,13 +118,15 @@ def test_the_sun_and_an_instrument() -> None:
     def event(_: float, y: Array) -> float:
         return float(AXIS @ so3.rotate(so3.conjugate(y[3:]), SUN) - level)
 
-    span = (0.0, 60.0)
-    state = [*m0, *START]
+    # Steps of at most 1 s do not see the short passage: they find 46 in the hour.
+    begin = times[np.argmin(np.diff(times))] - 100.0
+    span = (begin, begin + 200.0)
+    state = np.concatenate(motion(begin))
     found = integrate(
         rates, span, state, method="DOP853", rtol=1e-12, atol=1e-13, max_step=1.0, events=event
     ).t_events[0]
     own = motion.crossings(*span, body=AXIS, space=SUN, level=level)
-    assert 0 < len(found) <= len(own)
+    assert 0 < len(found) == len(own) - 2
     assert np.abs(found[:, None] - own).min(axis=1).max() < 1e-7
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -211,7 +210,7 @@ def test_a_lost_body_has_no_events_and_leaves_the_others_alone() -> None:
         same(a, b if k != 2 else np.empty(0))
 
 
-def test_bad_events(tmp_path: Path) -> None:
+def test_bad_events() -> None:
     with pytest.raises(TypeError, match=r"events\[1\] must be a function, not int"):
         run(events=[first, 1])
     with pytest.raises(ValueError, match=r"events\[0\] function must return shape \(7,\)"):
@@ -224,8 +223,6 @@ def test_bad_events(tmp_path: Path) -> None:
         run(events=with_facts(first, terminal=-1))
     with pytest.raises(TypeError, match=r"events\[0\].direction"):
         run(events=with_facts(first, direction="up"))
-    with pytest.raises(ValueError, match="without save_to"):
-        run(events=first, save_to=tmp_path / "run")
     with pytest.raises(ValueError, match="one sign"):
         ph.integrate(INERTIA, M0, Q0, [0.1, -0.1], 2, events=first)
 
@@ -237,6 +234,41 @@ def test_bad_events(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="enough") as stopped:
         run(events=fails)
     assert len(stopped.value.trajectory) >= 1  # type: ignore[attr-defined]
+
+
+def test_bodies_that_move_and_torques_with_a_state() -> None:
+    """Free fall from x = (0, 0, 1), and a state that grows: when do they pass 0 and 1?"""
+
+    def falls(m: Array, s: Array) -> Any:
+        return 0.1 * s * m, np.ones_like(s)
+
+    def weight(x: Array, m: Array) -> Any:
+        return np.array([0.0, 0.0, -2.0]) + 0.0 * x, 0.0 * m
+
+    def floor(t: Any, m: Array, q: Array, x: Array, p: Array) -> Array:
+        return x[..., 2]
+
+    fall = run(h=0.1, n=20, mass=2.0, x0=[0.0, 0.0, 0.5], torque=weight, events=floor)
+    close(fall.t_events[0], [1.0], atol=1e-15)  # type: ignore[index]
+    close(fall.x_events[0][0], [0.0, 0.0, 0.0], atol=1e-15)  # type: ignore[index]
+    close(fall.p_events[0][0], [0.0, 0.0, -2.0], atol=1e-14)  # type: ignore[index]
+    m, q, x, p = fall(0.55)
+    close(x[2], 0.5 - 0.55**2 / 2, atol=1e-15)
+    close(p[2], -1.1, atol=1e-15)
+    times = run(h=0.1, n=20, mass=2.0, x0=[0.0, 0.0, 0.5], torque=weight, t_eval=[0.55, 2.0])
+    same(times.x, np.stack([x, fall.x[-1]]))  # type: ignore[index]
+    m0 = BODIES[:3]
+    grown = run(
+        m0, h=0.1, n=20, state0=[[0.0], [0.25], [1.5]], torque=falls,
+        events=lambda t, m, q, s: s[..., 0] - 1.0,
+    )  # fmt: skip
+    for body, want in enumerate([[1.0], [0.75], []]):
+        close(grown.t_events[0][body], np.array(want), atol=1e-15)  # type: ignore[index]
+        close(grown.state_events[0][body], np.ones((len(want), 1)), atol=1e-15)  # type: ignore[index]
+    assert grown(0.33)[2].shape == (3, 1)
+    for given in ({"events": first}, {"t_eval": [0.5]}):
+        with pytest.raises(ValueError, match="a thermostat needs saves of whole steps"):
+            run(thermostat=ph.Thermostat(1.0, 0.1, seed=1), **given)
 
 
 # States at given times -------------------------------------------------------------------------

@@ -291,6 +291,11 @@ def test_a_compiled_torque_in_python_gets_the_whole_batch() -> None:
     torques = [ph.torques.Compiled(counted), ph.torques.Function(lambda m: 0 * m)]
     ph.integrate([1.0, 1.7, 2.3], m, q, 0.1, 2, torque=torques)
     assert set(counts) == {(300, 0)}
+    for n in (50, 300):  # also in adaptive steps, which a batch of one block takes together too
+        counts.clear()
+        torque = ph.torques.Compiled(counted, attitude="matrix")
+        ph.integrate([1.0, 1.7, 2.3], m[:n], q[:n], t_end=0.3, torque=torque)
+        assert set(counts) == {(n, 0)}
 
 
 def test_a_torque_of_independent_bodies_gets_blocks_and_the_same_bits() -> None:

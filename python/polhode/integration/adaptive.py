@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,29 +15,9 @@ from polhode._arrays import Array
 from polhode.integration import loop
 from polhode.integration.arguments import times_of
 from polhode.integration.state import Settings, State
-from polhode.integration.trajectory import Trajectory
-from polhode.integrators.table import warn_user
 
 #: The least relative tolerance: some ulps.
 LEAST_RTOL = 1e-15
-#: States of a body that are computed in one call of the core.
-MOST_STATES = 2**18
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class AdaptiveSettings(Settings):
-    """An integration whose "steps" go from one saved time to the next, in adaptive steps."""
-
-    adaptive = True
-    #: The start and the times at which states are saved.
-    grid: Array = field(metadata={"core": ""})
-    rtol: float = field(metadata={"core": ""})
-    #: In m and in q.
-    atol: tuple[float, float] = field(metadata={"core": ""})
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._derive("times", self.grid)
 
 
 @dataclass(frozen=True)
@@ -72,79 +52,53 @@ def adapt(
     has its own steps, unless `one_step` is set, a function is called or bodies interact: then all
     take the same steps.
     """
-    batch = state.m.shape[:-1]
-    m, q = (np.empty((len(times), *a.shape)) for a in (state.m, state.q))
+    batch, bodies = state.m.shape[:-1], state.m.size // 3
     by_torque = np.zeros(batch, np.bool_) if by_torque is None else by_torque
     integration = loop.in_core(settings, state, (), by_torque)
-    tolerance = (rtol, *atol)
+    stops = stops_of(settings.t0 if t is None else t, times, settings.breaks)
+    m, q = (np.empty((len(stops), *a.shape)) for a in (state.m, state.q))
     costs = np.zeros((3, *batch), np.int64)
-    begins, row = t is None, 0
-    for begin, stops, saves in _pieces(settings.breaks, settings.t0 if t is None else t, times):
-        m_row, q_row = (np.empty((len(stops), *a.shape[1:])) for a in (m, q))
+    for first, to in _pieces(stops, ways_of(stops, settings.breaks)):
+        rows = slice(first, first + len(to))
         cost = integration.adapt(
-            begin, stops, m_row, q_row, tolerance, first_step, max_step, one_step, begins
-        )
+            np.full(bodies, to[0]), to, m[rows], q[rows], (rtol, *atol), first_step, max_step,
+            one_step or not settings.per_body, t is None and first == 0,
+        )  # fmt: skip
         costs += np.reshape(cost, costs.shape)
-        m[row : row + saves], q[row : row + saves] = m_row[:saves], q_row[:saves]
-        begins, row = False, row + saves
-    return Adapted(m, q, costs[0], costs[1], costs[2] > 0)
+    sign = 1 if stops[-1] >= stops[0] else -1
+    row = np.searchsorted(sign * stops, sign * times)
+    return Adapted(m[row], q[row], costs[0], costs[1], costs[2] > 0)
 
 
-def _pieces(breaks: Array | None, begin: float, times: Array) -> Iterator[tuple[float, Array, int]]:
-    """The way from `begin` through the times, in pieces that end and begin beside the breaks.
-
-    Of each: its start, the times that end a step, and how many of these are saved.
-    """
-    sign = 1 if times[-1] >= begin else -1
-    held = np.empty(0) if breaks is None else breaks[::sign]
-    for at in held[(sign * held >= sign * begin) & (sign * held <= sign * times[-1])]:
-        before, after = np.nextafter(at, -sign * np.inf), np.nextafter(at, sign * np.inf)
-        if at != begin:
-            n = int(np.searchsorted(sign * times, sign * at, side="right"))
-            stops = sign * np.minimum(sign * times[:n], sign * before)
-            yield begin, np.append(stops, before), n
-            times = times[n:]
-        begin = float(after)
-    if len(times):
-        yield begin, sign * np.maximum(sign * times, sign * begin), len(times)
+def stops_of(begin: float, times: Array, breaks: Array | None) -> Array:
+    """The time `begin` and all that end a step, in their order: the times and breaks among them."""
+    last = times[-1] if len(times) else begin
+    stops = np.unique(np.append(times, begin))
+    if breaks is not None:
+        held = (breaks > stops[0]) & (breaks < stops[-1])
+        stops = np.union1d(stops, breaks[held])
+    return stops if last >= begin else stops[::-1].copy()
 
 
-class _Rows:
-    """The rows of a trajectory, filled by adaptive steps: what `loop.run` takes as observed."""
+def ways_of(stops: Array, breaks: Array | None) -> Array:
+    """From and to, (stops - 1, 2): they begin and end beside the breaks."""
+    ways = np.stack([stops[:-1], stops[1:]], axis=-1)
+    if breaks is not None and len(ways):
+        sign = 1.0 if stops[-1] >= stops[0] else -1.0
+        beside = np.nextafter(ways, [sign * np.inf, -sign * np.inf])
+        ways = np.where(np.isin(ways, breaks), beside, ways)
+        ways[:, 1] = sign * np.maximum(sign * ways[:, 1], sign * ways[:, 0])
+    return ways
 
-    stopped = False
 
-    def __init__(self, settings: AdaptiveSettings) -> None:
-        self.settings = settings
-        self.rows = self.done = 0
-
-    def observe(self, _: Settings, state: State, rows: Any, by_torque: NDArray[np.bool_]) -> _Rows:
-        batch = state.m.shape[:-1]
-        self._state, self._rows, self.by_torque = state, rows, by_torque
-        self.n_steps, self.n_rejected = np.zeros((2, *batch), np.int64)
-        self.lost = np.zeros(batch, np.bool_)
-        return self
-
-    def next_save(self, step: int) -> int:
-        return step + 1
-
-    def run(self, first: int, n_steps: int, seconds: float = 0.0) -> None:
-        """The states of the next rows, at most `n_steps`; with n_steps = 0 the start."""
-        most = max(1, MOST_STATES // max(1, self._state.m.size))
-        t, m, q = self._rows
-        to = slice(self.rows, self.rows + max(1, min(n_steps, most)))
-        begin = self.settings.time(first) if n_steps else None
-        how = self.settings.rtol, self.settings.atol
-        end = adapt(self.settings, self._state, t[to], *how, t=begin, by_torque=self.by_torque)
-        m[to], q[to] = end.m, end.q
-        self.n_steps += end.steps
-        self.n_rejected += end.rejected
-        self.lost |= end.lost
-        self.rows, self.done = to.stop, to.stop - 1
-
-    def results(self) -> dict[str, Any]:
-        """What a trajectory has of adaptive steps."""
-        return {"n_steps": self.n_steps, "n_rejected": self.n_rejected}
+def _pieces(stops: Array, ways: Array) -> Iterator[tuple[int, Array]]:
+    """Ways that follow each other without a jump: number of the first, start and all ends."""
+    if not len(ways):
+        yield 0, stops
+        return
+    cuts = 1 + np.flatnonzero(ways[1:, 0] != ways[:-1, 1])
+    for first, last in zip([0, *cuts], [*cuts, len(ways)], strict=True):
+        yield int(first), np.append(ways[first, 0], ways[first:last, 1])
 
 
 def whole_way(t0: float, t_end: float, **others: Any) -> float:
@@ -173,9 +127,9 @@ def adaptive_settings(
     rtol: float | None,
     atol: ArrayLike | None,
     t_eval: ArrayLike | None,
-) -> AdaptiveSettings:
+    events: Array | None,
+) -> Settings:
     """These settings, of one step, with adaptive steps to `t_end`."""
-    given = {each.name: getattr(settings, each.name) for each in fields(Settings)}
     rtol = _arrays.one_number("rtol", 1e-9 if rtol is None else rtol)
     if not LEAST_RTOL <= rtol < 1.0:
         raise ValueError(f"rtol must be at least {LEAST_RTOL} and less than 1, not {rtol}")
@@ -183,37 +137,22 @@ def adaptive_settings(
     if bounds.shape not in ((), (2,)):
         raise ValueError(f"atol must be a number or (of m, of q), not shape {bounds.shape}")
     _arrays.refuse("atol", bounds, ~(bounds >= 0.0) | np.isinf(bounds), 0, "is not 0 or more")
-    of_m, of_q = np.broadcast_to(bounds.astype(np.float64), 2).tolist()
-    grid = np.array([settings.t0, _arrays.one_number("t_end", t_end)])
-    made = AdaptiveSettings(**given, grid=grid, rtol=rtol, atol=(of_m, of_q))
-    if t_eval is None:
-        return made
-    times = times_of(made, t_eval)
-    grid = times if len(times) and times[0] == settings.t0 else np.append(settings.t0, times)
-    return replace(made, h=np.diff(grid), n_steps=len(grid) - 1, grid=grid)
+    tolerance = np.append(rtol, np.broadcast_to(bounds.astype(np.float64), 2))
+    ends = np.array([settings.t0, _arrays.one_number("t_end", t_end)])
+    times = ends if t_eval is None else times_of(settings, t_eval, ends[1])
+    stops = stops_of(settings.t0, np.append(times, ends[1]), settings.breaks)
+    return replace(
+        settings,
+        h=np.diff(stops),
+        n_steps=len(stops) - 1,
+        stops=stops,
+        t_eval=times,
+        tolerance=tolerance,
+        events=events,
+    )
 
 
-def integrate_adaptively(
-    settings: AdaptiveSettings,
-    t_eval: ArrayLike | None,
-    progress: bool,
-    callback: loop.Callback | None,
-) -> Trajectory:
-    """The trajectory of these settings; a start that `t_eval` does not have is left out."""
-    t = settings.grid
-    m, q = (np.empty((len(t), *start.shape)) for start in (settings.m0, settings.q0))
-    rows = _Rows(settings)
-    state = State.begin(settings)
-    made = loop.run(settings, state, (t, m, q), None, progress, callback, rows.observe)
-    if short := int(np.count_nonzero(rows.lost & ~rows.by_torque)):
-        of = "1 body" if short == 1 else f"{short} bodies"
-        warn_user(f"the steps of {of} became too short for rtol = {settings.rtol}: NaN from there")
-    if t_eval is None or np.size(t_eval) == len(t):
-        return made
-    return settings.trajectory(made.t[1:], made.m[1:], made.q[1:], **rows.results())
-
-
-def states_after(settings: AdaptiveSettings, begin: Array, t: Array, m: Array, q: Array) -> None:
+def states_after(settings: Settings, begin: Array, t: Array, m: Array, q: Array) -> None:
     """Replace m and q, R states of the batch at the times `begin` (R,), by those at t (R,).
 
     The times after a state are reached one after the other, so that each step is done once.
@@ -229,7 +168,9 @@ def states_after(settings: AdaptiveSettings, begin: Array, t: Array, m: Array, q
             a[which[0]].reshape(shape) for a, shape in zip((m, q), shapes, strict=True)
         )
         moved = replace(settings, t0=float(at))
-        end = adapt(moved, state, settings.direction * stops, settings.rtol, settings.atol)
+        assert settings.tolerance is not None
+        rtol, *atol = settings.tolerance.tolist()
+        end = adapt(moved, state, settings.direction * stops, rtol, tuple(atol))
         m[which], q[which] = (
             a[row].reshape(len(which), *to.shape[1:]) for a, to in ((end.m, m), (end.q, q))
         )

@@ -120,16 +120,16 @@ def settings_of(
     return settings
 
 
-def times_of(settings: Settings, t_eval: ArrayLike) -> Array:
-    """The argument `t_eval`, checked."""
+def times_of(settings: Settings, t_eval: ArrayLike, last: float | None = None) -> Array:
+    """The argument `t_eval`, checked; `last` is the time at the end, if steps do not give it."""
     if settings.save_every != 1:
         raise ValueError("t_eval replaces the saves: give no save_every")
     given = _arrays.real_array("t_eval", t_eval)
     if given.ndim != 1:
         raise ValueError(f"t_eval must have one axis, not shape {given.shape}")
     t = given.astype(np.float64)
-    first, last = settings.time(0), settings.time(settings.n_steps)
-    sign = settings.direction
+    first, sign = settings.t0, settings.direction
+    last = settings.time(settings.n_steps) if last is None else last
     if sign == 0:
         raise ValueError("t_eval needs steps of one sign")
     outside = ~((sign * t >= sign * first) & (sign * t <= sign * last))
@@ -145,6 +145,8 @@ def check(settings: Settings, endless: bool = False) -> None:
     _check_breaks(settings)
     _check_companions(settings)
     _check_thermostat(settings)
+    if settings.events is not None and settings.direction == 0:
+        raise ValueError("events need steps of one sign")
     _check_terms(settings)
     _check_span(settings)
 
@@ -236,6 +238,7 @@ def _check_thermostat(settings: Settings) -> None:
         (settings.compensated, "sums that are not compensated"),
         (settings.breaks is not None, "whole steps, and breaks divide them"),
         (has_noise and not (settings.h >= 0.0).all(), "steps forward in time"),
+        (settings.observed, "saves of whole steps: no events, no t_eval"),
     ):
         if bad:
             raise ValueError(f"a thermostat needs {why}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -9,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from polhode import _arrays, _core
 from polhode._arrays import Array
-from polhode.integration.adaptive import AdaptiveSettings, states_after
+from polhode.integration.adaptive import states_after
 from polhode.integration.loop import in_core
-from polhode.integration.state import Settings, State
+from polhode.integration.state import NAMES, Settings, State
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.table import METHODS
 
@@ -26,26 +28,33 @@ class Ways:
     """
 
     def __init__(self, settings: Settings) -> None:
-        if settings.companions or settings.thermostat is not None:
-            has = "with mass, state0 or a thermostat"
-            raise ValueError(f"states between saves are not known of bodies {has}")
-        state = State.begin(settings)
-        row = np.empty((1, *state.m.shape)), np.empty((1, *state.q.shape))
+        if settings.thermostat is not None or settings.nose_hoover is not None:
+            raise ValueError("states between saves are not known of bodies with a thermostat")
         self.settings = settings
-        self.bodies = state.m.size // 3
-        self._attitude = state.q.shape[state.m.ndim - 1 :]
-        by_torque = np.zeros(state.m.shape[:-1], np.bool_)
-        self._core = in_core(settings, state, row, by_torque, window=True)
+        self.bodies = settings.m0.size // 3
+        #: The shapes of m, q and the companions of a body.
+        self.cores = [start.shape[settings.m0.ndim - 1 :] for start in settings.starts]
 
-    def move(self, t: Array, t_end: Array, m: Array, q: Array) -> None:
-        """Replace m and q, R states of the batch, from the times t (R,) by those at t_end (R,)."""
+    @cached_property
+    def _core(self) -> _core.Integration:
+        row = [np.empty((1, *start.shape)) for start in self.settings.starts]
+        by_torque = np.zeros(self.settings.m0.shape[:-1], np.bool_)
+        return in_core(self.settings, State.begin(self.settings), row, by_torque, window=True)
+
+    def move(self, t: Array, t_end: Array, states: Sequence[Array]) -> None:
+        """Replace R states of the batch, m, q, ..., at the times t (R,) by those at t_end (R,)."""
         block = _core.block_bodies if self.settings.per_body else max(1, self.bodies)
         row, begin = np.mgrid[: len(t), : self.bodies : block].reshape(2, -1)
         end = np.minimum(begin + block, self.bodies)
-        self._move(begin, end, self.bodies * row, t[row], t_end[row], m, q)
+        self._move(begin, end, self.bodies * row, t[row], t_end[row], states)
 
     def move_bodies(
-        self, at: Integers, t: Array, t_end: Array, m: Array, q: Array, step: Integers | None = None
+        self,
+        at: Integers,
+        t: Array,
+        t_end: Array,
+        states: Sequence[Array],
+        step: Integers | None = None,
     ) -> None:
         """The same for bodies with the numbers `at` (E,) among all R states of the batch.
 
@@ -55,17 +64,19 @@ class Ways:
         """
         row, body = np.divmod(at, max(1, self.bodies))
         if self.settings.per_body:
-            return self._move(body, body + 1, at - body, t, t_end, m, q, step)
-        states = m.reshape(-1, self.bodies, 3), q.reshape(-1, self.bodies, *self._attitude)
+            return self._move(body, body + 1, at - body, t, t_end, states, step)
+        flat = [
+            a.reshape(-1, self.bodies, *core) for a, core in zip(states, self.cores, strict=True)
+        ]
         spans, which = np.unique(np.stack([row, t, t_end]), axis=1, return_inverse=True)
-        results = [a.copy() for a in states]
+        results = [a.copy() for a in flat]
         for i, (k, begin, end) in enumerate(spans.T):
-            moved = [a[int(k)].copy() for a in states]
-            self.move(np.array([begin]), np.array([end]), *moved)
+            moved = [a[int(k)].copy() for a in flat]
+            self.move(np.array([begin]), np.array([end]), moved)
             these = which.ravel() == i
             for result, one in zip(results, moved, strict=True):
                 result[int(k), body[these]] = one[body[these]]
-        for state, result in zip(states, results, strict=True):
+        for state, result in zip(flat, results, strict=True):
             state[...] = result
         return None
 
@@ -76,12 +87,13 @@ class Ways:
         offset: Integers,
         t: Array,
         t_end: Array,
-        m: Array,
-        q: Array,
+        states: Sequence[Array],
         step: Integers | None = None,
     ) -> None:
         count = np.zeros_like(begin)
-        if history := METHODS[self.settings.method].history:
+        if self.settings.adaptive:
+            count += 1  # a step of less than the length that was accepted
+        elif history := METHODS[self.settings.method].history:
             steps = np.ceil(np.nan_to_num((t_end - t) / self.settings.h))
             count = np.maximum(steps.astype(np.int64), history)
         ways = np.empty((len(begin), 6), np.int64)
@@ -89,12 +101,12 @@ class Ways:
         for k, column in enumerate((begin, end, offset, first, last, count)):
             ways[:, k] = column
         goes = (t != t_end) & np.isfinite(t_end)
-        self._core.move(ways[goes], np.stack([t, t_end], axis=-1)[goes], m, q)
+        self._core.move(ways[goes], np.stack([t, t_end], axis=-1)[goes], list(states))
 
 
 def states_at(
     trajectory: Trajectory, t: ArrayLike, settings: Settings | None, ended: Array | None
-) -> tuple[Array, Array]:
+) -> tuple[Array, ...]:
     """The states of a trajectory at times t, see `Trajectory.__call__`."""
     if settings is None or not len(trajectory):
         why = "is empty" if settings else "was not made by integrate, resume or load"
@@ -119,23 +131,26 @@ def states_at(
     row = np.searchsorted(sign * saved, sign * times, side="right") - 1
     row = np.clip(row, 0, len(trajectory) - 1)
     before, which = saved[row], row[:, 0] if shared else (row, np.arange(bodies))
-    core = trajectory.q.shape[1 + len(batch) :]
-    m = np.array(trajectory.m.reshape(len(saved), bodies, 3)[which])
-    q = np.array(trajectory.q.reshape(len(saved), bodies, *core)[which])
-    if isinstance(settings, AdaptiveSettings) and times.size:
+    named = ["m", "q", *(NAMES[name] for name in settings.companions)]
+    states = []
+    for saves in (getattr(trajectory, name) for name in named):
+        core = saves.shape[1 + len(batch) :]
+        states.append(np.array(saves.reshape(len(saved), bodies, *core)[which]))
+    if settings.adaptive and times.size:
         if not shared:
             raise ValueError("adaptive steps: the times must be the same for all bodies")
-        states_after(settings, before[:, 0], times[:, 0], m, q)
+        states_after(settings, before[:, 0], times[:, 0], *states)
     elif shared:
-        Ways(settings).move(before[:, 0], times[:, 0], m, q)
+        Ways(settings).move(before[:, 0], times[:, 0], states)
     else:
         at = np.arange(times.size)
-        Ways(settings).move_bodies(at, before.ravel(), times.ravel(), m, q)
-    lost = np.broadcast_to(np.isnan(times), m.shape[:2])
+        Ways(settings).move_bodies(at, before.ravel(), times.ravel(), states)
+    lost = np.broadcast_to(np.isnan(times), states[0].shape[:2])
     if ended is not None:
         lost = lost | (sign * times > sign * ended)
-    m[lost] = q[lost] = np.nan
-    return m.reshape(*shape, 3), q.reshape(*shape, *q.shape[2:])
+    for values in states:
+        values[lost] = np.nan
+    return tuple(values.reshape(*shape, *values.shape[2:]) for values in states)
 
 
 Trajectory._at = staticmethod(states_at)

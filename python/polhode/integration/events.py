@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from polhode import _arrays
 from polhode._arrays import Array, closed
 from polhode.integration.dense import Integers, Ways
+from polhode.integration.state import State
 from polhode.torques._function import check_functions, exactly
 
-Event = Callable[[Any, Array, Array], ArrayLike]
+Event = Callable[..., ArrayLike]
 
 EPS = 2.0**-52
 
@@ -21,60 +22,100 @@ EPS = 2.0**-52
 class Events:
     """The events of an integration: how they are found, and what was found."""
 
-    def __init__(self, functions: Sequence[Event], ways: Ways) -> None:
+    def __init__(self, functions: Sequence[Event], ways: Ways, state: State) -> None:
         self.functions = functions
-        self._directions = [_sign(k, f) for k, f in enumerate(self.functions)]
-        #: The occurrences that end a body; 0: the event does not end it.
-        self._limits = np.array([_limit(k, f) for k, f in enumerate(self.functions)], np.int64)
-        self._ways, self._settings = ways, ways.settings
+        self._ways, self._settings, self._state = ways, ways.settings, state
+        facts = np.empty((0, 2)) if ways.settings.events is None else ways.settings.events
+        #: Of each event its direction, and the occurrences that end a body; 0: it ends none.
+        self._directions, self._limits = facts.T
         self._batch = self._settings.m0.shape[:-1]
-        self._counts = np.zeros((len(self.functions), ways.bodies), np.int64)
+        none = np.empty((len(functions), ways.bodies)), np.full(ways.bodies, np.nan)
+        self._values = none[0] if state.values is None else state.values
         #: When each body ended; NaN if it has not.
-        self.ended = np.full(ways.bodies, np.nan)
-        #: For each step with events: number of the event, body, time, m and q of all of them.
-        self._found: list[tuple[Any, ...]] = []
+        self.ended = none[1] if state.ended is None else state.ended
+        self._counts = np.zeros_like(self._values, np.int64)
+        #: For each step with events: rows as those of `State.found`.
+        self._found: list[Array] = []
+        if state.found is not None:
+            self._found.append(state.found)
+            np.add.at(self._counts, tuple(state.found[:, :2].astype(np.int64).T), 1)
 
-    def begin(self, t: float, m: Array, q: Array) -> None:
+    def begin(self, t: float | Array, states: Sequence[Array]) -> None:
         """The start, from which on signs are compared."""
-        self._values = [self._value(k, t, m, q) for k in range(len(self.functions))]
+        for k in range(len(self.functions)):
+            self._values[k] = self._value(k, t, states)
 
-    def observe(self, n: Integers, t: Array, m: Array, q: Array) -> None:
-        """Find the events between states, after the numbers of steps n; t, m and q there."""
+    def go_on(self, t: float | Array, states: Sequence[Array]) -> None:
+        """Raise ValueError if the events are not those of the run so far, which is here."""
+        for k, old in enumerate(self._values):
+            new = self._value(k, t, states)
+            with np.errstate(invalid="ignore"):
+                unlike = np.abs(new - old) > 1e-9 * np.fmax.reduce(np.abs([new, old]), axis=None)
+            for j in np.flatnonzero(unlike)[:1].tolist():
+                at = np.broadcast_to(t, (len(new),))[j]
+                raise ValueError(
+                    f"events[{k}] returns {new[j]} at t = {at}, but before it returned {old[j]}: "
+                    "it is not the same event"
+                )
+
+    def observe(self, n: Integers | None, t: Array, states: Sequence[Array]) -> None:
+        """Find the events between states of the batch.
+
+        t and `states` have one row for each state and body; n are the numbers of the steps before
+        them, if all bodies have the same.
+        """
         bodies = self._ways.bodies
-        rows = len(t)
-        states = m.reshape(rows, bodies, 3), q.reshape(rows, bodies, *q.shape[m.ndim - 1 :])
-        found: list[tuple[Any, ...]] = []
+        if not self.functions:
+            return
+        flat = [
+            a.reshape(len(t), bodies, *core)
+            for a, core in zip(states, self._ways.cores, strict=True)
+        ]
+        found: list[Array] = []
+        ends = []
         for k, sign in enumerate(self._directions):
-            later = [self._value(k, *state) for state in zip(t[1:], m[1:], q[1:], strict=True)]
+            later = [self._value(k, t[i], [a[i] for a in flat]) for i in range(1, len(t))]
             values = np.stack([self._values[k], *later])
-            self._values[k] = values[-1]
+            ends.append(values[-1])
             before, now = values[:-1], values[1:]
             up, down = (before < 0.0) & (now >= 0.0), (before > 0.0) & (now <= 0.0)
             crosses = (up & (sign >= 0.0)) | (down & (sign <= 0.0))
             step, at = np.nonzero(crosses & np.isnan(self.ended))
             for these in _first_of_each(at):
-                where = k, step[these], at[these]
+                where = step[these], at[these]
                 found.append(
-                    (np.full(len(these), k), where[2], *self._locate(*where, n, t, states, values))
+                    np.column_stack(
+                        [
+                            np.full(len(these), k),
+                            where[1],
+                            *(
+                                a.reshape(len(these), -1)
+                                for a in self._locate(k, *where, n, t, flat, values)
+                            ),
+                        ]
+                    )
                 )
+        self._values[...] = ends
         if found:
-            self._enter(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+            self._enter(np.concatenate(found))
 
     @property
     def end(self) -> float | None:
         """The time when the last body ended, if all have."""
-        if not self._limits.any() or np.isnan(self.ended).any() or not self.ended.size:
+        if not self.ended.size or np.isnan(self.ended).any():
             return None
         sign = self._settings.direction
         return sign * float(np.max(sign * self.ended))
 
-    def _value(self, k: int, t: float | Array, m: Array, q: Array) -> Array:
+    def _value(self, k: int, t: float | Array, states: Sequence[Array]) -> Array:
         """Event number k at a state of the batch, (bodies,)."""
         times: Any = np.broadcast_to(t, (self._ways.bodies,)).reshape(self._batch)
         value = self.functions[k](
             times if self._batch else float(times),
-            closed(m.reshape(self._settings.m0.shape)),
-            closed(q.reshape(self._settings.q0.shape)),
+            *(
+                closed(a.reshape(start.shape))
+                for a, start in zip(states, self._settings.starts, strict=True)
+            ),
         )
         if getattr(value, "dtype", type(value)) in (bool, np.dtype(bool)):
             raise TypeError(f"events[{k}] returned true or false: return a number with a sign")
@@ -85,30 +126,31 @@ class Events:
         k: int,
         step: Integers,
         at: Integers,
-        n: Integers,
+        n: Integers | None,
         t: Array,
-        states: tuple[Array, Array],
+        states: Sequence[Array],
         values: Array,
     ) -> tuple[Array, ...]:
         """Times and states at which event k of the bodies `at`, each once, is zero.
 
         Each is between the states number `step` and `step` + 1 of t, `states` and `values`.
         """
-        trial, times = [a[0].copy() for a in states], np.full(self._ways.bodies, t[0])
+        trial, times = [a[0].copy() for a in states], t[0].copy()
         starts = [a[step, at] for a in states]
+        begin, end = t[step, at], t[step + 1, at]
         before, now = values[step, at], values[step + 1, at]
         nearer = np.where(np.abs(before) < np.abs(now), step, step + 1)
-        found = [t[nearer], *(a[nearer, at] for a in states)]
+        found = [t[nearer, at], *(a[nearer, at] for a in states)]
         least = np.minimum(np.abs(before), np.abs(now))
 
         def evaluate(which: Integers, x: Array) -> Array:
             bodies = at[which]
             for to, start in zip(trial, starts, strict=True):
                 to[bodies] = start[which]
-            begin = step[which]
-            self._ways.move_bodies(bodies, t[begin], x, trial[0], trial[1], n[begin])
+            number = None if n is None else n[step[which]]
+            self._ways.move_bodies(bodies, begin[which], x, trial, number)
             times[bodies] = x
-            value = self._value(k, times, *trial)[bodies]
+            value = self._value(k, times, trial)[bodies]
             closer = np.abs(value) <= least[which]  # also of a jump: the last point
             best = which[closer]
             least[best] = np.abs(value[closer])
@@ -116,58 +158,50 @@ class Events:
                 to[best] = of[bodies[closer]]
             return value
 
-        bracket(evaluate, t[step], t[step + 1], before, now)
+        bracket(evaluate, begin, end, before, now)
         return tuple(found)
 
-    def _enter(self, event: Integers, body: Integers, t: Array, m: Array, q: Array) -> None:
-        """Add the events of a step in their order; a terminal one ends its body."""
-        order = np.argsort(self._settings.direction * t, kind="stable")
+    def _enter(self, rows: Array) -> None:
+        """Add the events of some steps in their order; a terminal one ends its body."""
+        rows = rows[np.argsort(self._settings.direction * rows[:, 2], kind="stable")]
+        event, body = rows[:, :2].astype(np.int64).T
         if self._limits[event].any():
             kept = []
-            for i in order.tolist():
-                k, j = event[i], body[i]
-                if np.isnan(self.ended[j]) or t[i] == self.ended[j]:
+            for i, (k, j) in enumerate(zip(event.tolist(), body.tolist(), strict=True)):
+                if np.isnan(self.ended[j]) or rows[i, 2] == self.ended[j]:
                     kept.append(i)
                     self._counts[k, j] += 1
                     if self._counts[k, j] == self._limits[k]:
-                        self.ended[j] = t[i]
-            order = np.array(kept, np.int64)
-        self._found.append((event[order], body[order], t[order], m[order], q[order]))
+                        self.ended[j] = rows[i, 2]
+            rows = rows[kept]
+        self._found.append(rows)
 
-    def last_state(self) -> tuple[float, Array, Array]:
+    def record(self) -> None:
+        """Put what was found up to the state into it."""
+        state, sign = self._state, self._settings.direction
+        if state.found is None:
+            return
+        rows = np.concatenate(self._found)
+        if self.end is None:  # after an exception the state may be that of an earlier step
+            at = self._settings.time(state.step) if state.t is None else state.t
+            last = np.broadcast_to(at, self.ended.shape)[rows[:, 1].astype(np.int64)]
+            rows = rows[sign * rows[:, 2] <= sign * last]
+        state.found, self._found = rows, [rows]
+
+    def last_state(self) -> tuple[float, list[Array]]:
         """Time and state when the last body ended; the others are NaN."""
         t = self.end or 0.0
-        _, body, times, m, q = self._found[-1]
-        last = times == t
+        rows = np.concatenate(self._found)
+        rows = rows[rows[:, 2] == t]
+        body = rows[:, 1].astype(np.int64)
         result = []
-        for start, values in ((self._settings.m0, m), (self._settings.q0, q)):
+        for start, values in zip(
+            self._settings.starts, self._settings.split(rows[:, 3:]), strict=True
+        ):
             state = np.full(start.shape, np.nan)
-            state.reshape(-1, *values.shape[1:])[body[last]] = values[last]
+            state.reshape(-1, *values.shape[1:])[body] = values
             result.append(state)
-        return t, result[0], result[1]
-
-    def results(self) -> tuple[list[Any], list[Any], list[Any]]:
-        """Times, momenta and attitudes: for each event an array, or a list of one for each body."""
-        q0 = self._settings.q0
-        empty = np.empty(0, np.int64), np.empty(0), np.empty((0, 3))
-        nothing = (empty[0], *empty, np.empty((0, *q0.shape[len(self._batch) :])))
-        event, body, *values = (
-            np.concatenate(parts) for parts in zip(nothing, *self._found, strict=True)
-        )
-        key = event * self._ways.bodies + body
-        order = np.argsort(key, kind="stable")
-        count = len(self.functions) * self._ways.bodies
-        cuts = np.searchsorted(key[order], np.arange(1, count))
-        lists: list[list[Any]] = []
-        for value in values:
-            parts = np.split(value[order], cuts) if count else []
-            n = self._ways.bodies
-            lists.append(
-                [parts[k * n : (k + 1) * n] for k in range(len(self.functions))]
-                if self._batch
-                else parts
-            )
-        return lists[0], lists[1], lists[2]
+        return t, result
 
 
 def _first_of_each(numbers: Integers) -> list[Integers]:
@@ -223,6 +257,12 @@ def as_functions(events: Event | Sequence[Event] | None) -> list[Event]:
     functions = [events] if callable(events) else list(events)
     check_functions({f"events[{k}]": f for k, f in enumerate(functions)})
     return functions
+
+
+def facts_of(functions: Sequence[Event]) -> Array | None:
+    """Directions and terminal counts, (events, 2); None if there are none."""
+    facts = [(_sign(k, f), _limit(k, f)) for k, f in enumerate(functions)]
+    return np.array(facts, np.float64) if facts else None
 
 
 def _sign(k: int, f: Event) -> float:

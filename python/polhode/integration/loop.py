@@ -26,7 +26,7 @@ SLICE = 0.1
 
 
 #: A `run_directory.resume.StoredRun`, which is above this module: it has the methods `count(rows)`,
-#: `due()`, `commit(state)` and `trajectory()`.
+#: `due()`, `commit(state)` and `trajectory(state)`.
 Files = Any
 
 
@@ -48,6 +48,8 @@ class Saved:
         if self.files is not None:
             self.files.count(rows)
             if commit or state.step == self.settings.n_steps or self.files.due():
+                if observed is not None:
+                    observed.record()
                 self.files.commit(state)
 
     def rescue(self, begun: bool) -> Trajectory:
@@ -60,13 +62,13 @@ class Saved:
 
     def trajectory(self) -> Trajectory:
         """The filled rows; read-only if they are in files."""
+        if self.observed is not None:
+            self.observed.record()
         if self.files is not None:
-            trajectory: Trajectory = self.files.trajectory()
+            trajectory: Trajectory = self.files.trajectory(self.state)
             return trajectory
-        rows = self.state.rows
-        events = {} if self.observed is None else self.observed.results()
-        filled = (each[:rows] for each in (self.t, *self.rows))
-        return self.settings.trajectory(*filled, **events)
+        filled = (each[: self.state.rows] for each in (self.t, *self.rows))
+        return self.settings.trajectory(*filled, **self.settings.findings(self.state))
 
 
 def run(
@@ -92,12 +94,15 @@ def run(
     # A stored run continues from the state before the call after an exception: with torques in
     # Python a call is one step.
     most = 1 if files is not None and not settings.in_core else settings.n_steps
-    begun, stopped = state.rows > 0, False
+    begun = state.begun
+    stopped = observe is not None and integration.stopped
     # Bodies that are not finite here are not counted at the end.
     finite = are_finite(settings, *((state.m, state.q) if begun else (settings.m0, settings.q0)))
     try:
         with _bar(progress, settings.n_steps, state.step) as bar:
             if not begun:
+                if files is not None:
+                    state.keep()
                 integration.run(0, 0)
                 begun = True
                 saved.enter()
@@ -134,6 +139,8 @@ def run(
     others = [getattr(state, name) for name in settings.companions if name != "chains"]
     without = finite & ~lost & ~are_finite(settings, *others)  # a force or rate was not finite
     warn(settings, lost | without, nonfinite_torque | without)
+    if observe is not None:
+        integration.warn()
     return trajectory
 
 

@@ -1,30 +1,34 @@
-"""Integrations of which each step is observed, for events or for states at given times."""
+"""Integrations whose rows Python fills: with events, `t_eval`, adaptive steps."""
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from polhode._arrays import Array
-from polhode.integration.arguments import times_of
+from polhode.integration.adaptive import ways_of
 from polhode.integration.dense import Ways
-from polhode.integration.events import Event, Events, as_functions
-from polhode.integration.loop import Observe, in_core
+from polhode.integration.events import Event, Events
+from polhode.integration.loop import SLICE, Observe, in_core
 from polhode.integration.state import Settings, State
+from polhode.integrators.table import warn_user
 
 #: Steps, and states of a body, that are in memory at a time.
 MOST_STEPS, MOST_STATES = 64, 2**18
+#: Steps of a stored run in a call of the core: of all bodies together, or if a function is called.
+STEPS_IN_CORE, STEPS_IN_PYTHON = 2**18, 2**8
 
 
 class Observed:
     """An integration in the core that looks at each step and fills the rows.
 
     Rows are the saves, or the states at the times `t_eval`. A body that a terminal event has ended
-    is NaN in later rows; when all have ended, the last row is the state then.
+    is NaN in later rows; when all have ended, the last row is the state then, if there is room.
     """
 
     def __init__(
@@ -35,94 +39,225 @@ class Observed:
         by_torque: NDArray[np.bool_],
         *,
         events: Sequence[Event],
-        t_eval: Array | None,
+        in_files: bool,
     ) -> None:
-        self.settings = settings
+        self.settings, self._state = settings, state
+        self._t, *self._rows = rows
+        self._by_torque, self._in_files = by_torque, in_files
         self._ways = Ways(settings)
-        self.events = Events(events, self._ways)
-        self._t, self._m, self._q = rows
-        self._t_eval = t_eval
+        self.events = Events(events, self._ways, state)
         count = int(np.clip(MOST_STATES // max(1, self._ways.bodies), 1, MOST_STEPS))
-        self._steps = (
-            np.empty((count + 1, *state.m.shape)),
-            np.empty((count + 1, *state.q.shape)),
-        )
-        self._core = in_core(settings, state, self._steps, by_torque, window=True)
-        self.rows, self.done, self.stopped = 0, 0, False
+        #: States before and after each of some steps.
+        self._steps = [np.empty((count + 1, *start.shape)) for start in settings.starts]
+        self.rows, self.done, self.stopped = state.rows, state.step, self.events.end is not None
+        self._begin()
+        if state.begun and state.now is not None:
+            for a, now in zip(self._steps, settings.split(state.now), strict=True):
+                a[0] = now.reshape(a[0].shape)
+            at = settings.time(state.step) if state.t is None else state.t
+            self.events.go_on(at, [a[0] for a in self._steps])
+
+    def _begin(self) -> None:
+        rows = self._steps
+        self._core = in_core(self.settings, self._state, rows, self._by_torque, window=True)
 
     def run(self, first: int, n_steps: int, seconds: float = 0.0) -> None:
         """At most `n_steps` steps, 0: the start. `done` is then the number of the last."""
-        m, q = self._steps
-        self._core.run(first, min(n_steps, len(m) - 1), seconds)
+        self._core.run(first, min(n_steps, len(self._steps[0]) - 1), seconds)
         n = np.arange(first, self._core.done + 1)
         t = self.settings.times_at(n)
         if n_steps == 0:
-            self.events.begin(t[0], m[0], q[0])
+            self.events.begin(t[0], [a[0] for a in self._steps])
         else:
-            self.events.observe(n, t, m[: len(n)], q[: len(n)])
+            times = np.broadcast_to(t[:, None], (len(t), self._ways.bodies))
+            self.events.observe(n, times, [a[: len(n)] for a in self._steps])
         end = self.events.end
         if end is not None:
             self.stopped = True
-            n = n[: 1 + np.searchsorted(self.settings.direction * t, self.settings.direction * end)]
+            sign = self.settings.direction
+            n = n[: np.searchsorted(sign * t, sign * end, side="right")]
             t = t[: len(n)]
-        last = len(n) - 1
-        self._fill(n, t)
+        self._save(n, t, t[-1] if end is None else end)
         self.done = int(n[-1])
-        m[0], q[0] = m[last], q[last]
+        self._keep(len(n) - 1)
 
-    def results(self) -> dict[str, Any]:
-        """What a trajectory has of the events."""
-        if not self.events.functions:
-            return {}
-        t, m, q = self.events.results()
-        ended = self.events.ended
-        return {
-            "t_events": t,
-            "m_events": m,
-            "q_events": q,
-            "_ended": None if np.isnan(ended).all() else ended,
-        }
+    def record(self) -> None:
+        """Put what was found into the state."""
+        self.events.record()
+
+    def warn(self) -> None:
+        """Nothing but what all runs warn of."""
 
     def next_save(self, step: int) -> int:
         """The first step after this one that may fill a row."""
-        return self.settings.next_save(step) if self._t_eval is None else step + 1
+        return self.settings.next_save(step) if self.settings.t_eval is None else step + 1
 
-    def _fill(self, n: NDArray[np.int64], t: Array) -> None:
-        """The rows up to state n[-1]; those up to state n[0] are filled unless it is the start."""
-        sign, ended = self.settings.direction, self.events.ended
-        end, m_end, q_end = self.events.last_state() if self.stopped else (t[-1], None, None)
-        if self._t_eval is None:
+    def _save(self, n: NDArray[np.int64], t: Array, end: float) -> None:
+        """The rows up to the time `end`; those to state n[0] are filled unless it is the start."""
+        sign, t_eval = self.settings.direction, self.settings.t_eval
+        if t_eval is None:
             saved = (n % self.settings.save_every == 0) | (n == self.settings.n_steps)
             k = np.flatnonzero(saved & ((n > n[0]) | (len(n) == 1)))
             times = t[k]
         else:
-            times = self._t_eval[self.rows :]
+            times = t_eval[self.rows :]
+            times = times[sign * times <= sign * end]
             k = np.searchsorted(sign * t, sign * times, side="right") - 1
-        reached = sign * times <= sign * end
-        k, times = k[reached], times[reached]
-        m, q = (steps[k] for steps in self._steps)
-        if self._t_eval is not None:
-            self._ways.move(t[k], times, m, q)
+        states = [steps[k] for steps in self._steps]
+        if t_eval is not None:
+            self._ways.move(t[k], times, states)
+        self._fill(times, states)
+
+    def _fill(self, times: Array, states: Sequence[Array]) -> None:
+        """The next rows; after a terminal event of all bodies also the state then."""
+        sign, ended = self.settings.direction, self.events.ended
         over = sign * times[:, None] > sign * ended
-        for values in (m, q):
-            core = values.shape[m.ndim - 1 :]
-            values.reshape(len(k), len(ended), *core)[over] = np.nan
-        to = slice(self.rows, self.rows + len(k))
-        self._t[to], self._m[to], self._q[to] = times, m, q
+        to = slice(self.rows, self.rows + len(times))
+        if not self._in_files:
+            self._t[to] = times
+        for rows, values, core in zip(self._rows, states, self._ways.cores, strict=True):
+            values.reshape(*over.shape, *core)[over] = np.nan
+            rows[to] = values
         self.rows = to.stop
-        if m_end is not None and (not self.rows or self._t[self.rows - 1] != end):
-            self._t[self.rows], self._m[self.rows], self._q[self.rows] = end, m_end, q_end
-            self.rows += 1
+        if self.stopped and not self._in_files:
+            end, last = self.events.last_state()
+            if not self.rows or self._t[self.rows - 1] != end:
+                self._t[self.rows] = end
+                for rows, value in zip(self._rows, last, strict=True):
+                    rows[self.rows] = value
+                self.rows += 1
+
+    def _keep(self, last: int) -> None:
+        """State number `last` is the one before the next steps."""
+        for a in self._steps:
+            a[0] = a[last]
+        if self._state.now is not None:
+            cuts = np.cumsum([math.prod(core) for core in self._ways.cores])[:-1]
+            for part, a in zip(np.split(self._state.now, cuts, axis=1), self._steps, strict=True):
+                part[...] = a[0].reshape(part.shape)
 
 
-def observer(
-    settings: Settings, events: Event | Sequence[Event] | None, t_eval: ArrayLike | None
-) -> tuple[Observe, Array]:
-    """The function that makes an `Observed` of these events and times, and room for all times."""
-    times = None if t_eval is None else times_of(settings, t_eval)
-    functions = as_functions(events)
-    if functions and settings.direction == 0:
-        raise ValueError("events need steps of one sign")
-    rows = settings.saved_times() if times is None else times
-    t = np.append(rows, np.nan)  # and the state when all bodies have ended
-    return partial(Observed, events=functions, t_eval=times), t
+class AdaptiveRun(Observed):
+    """The same in adaptive steps: a "step" of the run is the way from one stop to the next.
+
+    With events the states after all steps are looked at, which each body has at its own times.
+    A stored run may end a call of the core anywhere on the way, `State.t`.
+    """
+
+    def _begin(self) -> None:
+        settings, state = self.settings, self._state
+        assert settings.tolerance is not None
+        assert settings.stops is not None
+        assert state.t is not None
+        assert state.costs is not None
+        self._tolerance, self._stops = tuple(settings.tolerance.tolist()), settings.stops
+        self._at, self._costs = state.t, state.costs
+        self._one_step = not settings.per_body
+        self._ways_of_steps = ways_of(self._stops, settings.breaks)
+        self._core = in_core(settings, state, (), self._by_torque)
+        self._times = np.empty((len(self._steps[0]), self._ways.bodies))
+        self._count = 1 if self._in_files else max(1, MOST_STATES // max(1, state.m.size))
+        in_call = STEPS_IN_CORE // max(1, self._at.size) if settings.in_core else STEPS_IN_PYTHON
+        self._most = max(1, in_call) if self._in_files else 2**62
+        self._lost = np.zeros(self._ways.bodies, np.bool_)
+
+    def run(self, first: int, n_steps: int, seconds: float = 0.0) -> None:
+        """At most `n_steps` ways, 0: the start. `done` is then the number of whole ones."""
+        begins = n_steps == 0
+        if not begins:
+            self._cross_break(first)
+            if self.events.functions:
+                return self._look(first)
+        ways = self._ways_of_steps[first : first + min(n_steps, self._count)]
+        jumps = np.flatnonzero(ways[1:, 0] != ways[:-1, 1])
+        ends = self._stops[:1] if begins else ways[: 1 + jumps[0] if len(jumps) else None, 1]
+        states = [np.empty((len(ends), *start.shape)) for start in self.settings.starts]
+        before = time.perf_counter()
+        self._adapt(ends, states, self._most if len(ends) == 1 else 2**62, begins)
+        if self._in_files:
+            self._count = 2 * len(ends) if time.perf_counter() - before < SLICE / 5 else 1
+        if (self._at == ends[-1]).all():
+            self.done = first if begins else first + len(ends)
+            self._arrive(self._stops[self.done - len(ends) + 1 : self.done + 1], states)
+            for steps, a in zip(self._steps, states, strict=True):
+                steps[0] = a[-1]
+            self._keep(0)
+        if begins:
+            self.events.begin(self._at, [a[0] for a in self._steps])
+        return None
+
+    def _cross_break(self, first: int) -> None:
+        """Bodies at the end of the way before this one go on behind the break, if there is one."""
+        end = self._ways_of_steps[first - 1, 1] if first else self._stops[0]
+        self._at[self._at == end] = self._ways_of_steps[first, 0]
+
+    def _adapt(
+        self,
+        ends: Array,
+        states: Sequence[Array],
+        most_steps: int,
+        begins: bool = False,
+        step_times: Array | None = None,
+    ) -> NDArray[np.int64]:
+        """Steps of each body, at most so many, to `ends`; how many they were."""
+        accepted: NDArray[np.int64]
+        accepted, rejected, lost = self._core.adapt(
+            self._at, ends, states[0], states[1], self._tolerance,
+            one_step=self._one_step, begins=begins, most_steps=most_steps, step_times=step_times,
+        )  # fmt: skip
+        self._costs += np.stack([accepted, rejected])
+        self._lost |= lost
+        return accepted
+
+    def _look(self, first: int) -> None:
+        """Look at some steps of each body on this way."""
+        end, t, bodies = self._ways_of_steps[first, 1], self._times, np.arange(self._ways.bodies)
+        if not self._one_step:
+            self._at[~np.isnan(self.events.ended)] = end
+        t[0] = self._at
+        rows = [a[1:] for a in self._steps]
+        count = self._adapt(np.array([end]), rows, len(t) - 1, step_times=t[1:])
+        last = int(count.max(initial=0))
+        waits = np.arange(last + 1)[:, None] > count  # after its last step a body stays
+        lost = np.isnan(self._state.m).any(axis=-1).ravel()
+        cores = zip([t, *self._steps], [(), *self._ways.cores], strict=True)
+        flat = [a.reshape(len(t), len(bodies), *core)[: last + 1] for a, core in cores]
+        for a in flat:
+            a[waits] = np.broadcast_to(a[count, bodies], a.shape)[waits]
+        self.events.observe(None, flat[0], [a[: last + 1] for a in self._steps])
+        sign, ended = self.settings.direction, self.events.ended
+        after = (sign * flat[0][:-1] >= sign * ended) & ~waits[1:]  # steps that are of no use
+        self._costs[0] -= after.sum(axis=0)
+        for a in flat[1:]:
+            a[last, lost] = np.nan
+        self._keep(last)
+        over = self.events.end
+        self.stopped = over is not None
+        arrived = bool((self._at == end).all())
+        self.done = first + arrived
+        if arrived or self.stopped:
+            self._arrive(self._stops[first + 1 : first + 2], [a[:1] for a in self._steps])
+
+    def _arrive(self, stops: Array, states: Sequence[Array]) -> None:
+        """The rows at these stops."""
+        sign, t_eval, end = self.settings.direction, self.settings.t_eval, self.events.end
+        assert t_eval is not None
+        times = t_eval[self.rows :]
+        times = times[sign * times <= sign * stops[-1]]
+        if end is not None:
+            times = times[sign * times <= sign * end]
+        at = np.searchsorted(sign * stops, sign * times)
+        self._fill(times, [a[at] for a in states])
+
+    def warn(self) -> None:
+        """Warn of bodies whose steps became too short."""
+        if short := int(np.count_nonzero(self._lost & ~self._by_torque.ravel())):
+            of = "1 body" if short == 1 else f"{short} bodies"
+            rtol = self._tolerance[0]
+            warn_user(f"the steps of {of} became too short for rtol = {rtol}: NaN from there")
+
+
+def observer(settings: Settings, events: Sequence[Event], in_files: bool) -> Observe:
+    """The function that makes an `Observed` of this run."""
+    kind = AdaptiveRun if settings.adaptive else Observed
+    return partial(kind, events=events, in_files=in_files)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
+from itertools import pairwise
+from math import prod
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -22,6 +24,8 @@ from polhode.integrators.splittings import Splitting
 from polhode.integrators.table import direct_facts
 from polhode.torques import Torque
 
+#: What a trajectory calls the companions.
+NAMES = {"x": "x", "p": "p", "s": "state", "chains": "chains"}
 #: A row of the list of methods; in files the name of the method.
 Row: TypeAlias = int
 #: Values of the options of a method, in the form of the core.
@@ -36,9 +40,6 @@ def _field(core: str = "", *, compared: bool = True, **options: Any) -> Any:
 @dataclass(frozen=True, eq=False)
 class Settings:
     """What does not change during an integration."""
-
-    #: Whether steps follow from tolerances.
-    adaptive: ClassVar[bool] = False
 
     method: Row = _field()
     options: Options = _field()
@@ -73,6 +74,14 @@ class Settings:
     thermostat: Array | None = _field("thermostat", default=None)
     #: `NoseHoover.numbers`.
     nose_hoover: Array | None = _field("nose_hoover", default=None)
+    #: Times at which states are saved, in place of every `save_every`-th step.
+    t_eval: Array | None = _field(default=None)
+    #: Of adaptive steps: rtol and atol of m and of q; and the start and all times that end a step,
+    #: (n_steps + 1,): the "steps" of the record go from one to the next.
+    tolerance: Array | None = _field(default=None)
+    stops: Array | None = _field(default=None)
+    #: Direction and terminal count of each event, (events, 2).
+    events: Array | None = _field(default=None)
 
     #: Whether the method integrates the torque directly, without a splitting.
     direct: ClassVar[bool]
@@ -92,8 +101,8 @@ class Settings:
     def __post_init__(self) -> None:
         self._derive("direct", not self.splitting.stages and not self.splitting.name)
         times = self.t0 + np.concatenate([[0.0], np.cumsum(self.h)]) if self.h.ndim else None
-        self._derive("times", times)
-        holds = self.breaks is not None and self.direction
+        self._derive("times", self.stops if self.adaptive else times)
+        holds = self.breaks is not None and self.direction and not self.adaptive
         self._derive("parts", self._parts(self.breaks) if holds else None)
         if self.axes is None:
             terms = [term.with_inertia(self.inertia) for term in self.torque]
@@ -106,6 +115,21 @@ class Settings:
         self._derive("per_body", self.in_core and alone)
 
     @property
+    def adaptive(self) -> bool:
+        """Whether steps follow from tolerances."""
+        return self.tolerance is not None
+
+    @property
+    def observed(self) -> bool:
+        """Whether the rows are not the saves of the core: `integration/observed.py`."""
+        return self.t_eval is not None or self.events is not None
+
+    @property
+    def starts(self) -> list[Array]:
+        """The start of all that moves: m, q and the companions."""
+        return [self.m0, self.q0, *self.companions.values()]
+
+    @property
     def companions(self) -> dict[str, Array]:
         """What moves with the bodies besides m and q, at the start."""
         bath = self.nose_hoover
@@ -115,8 +139,7 @@ class Settings:
 
     def empty_rows(self) -> tuple[Array, ...]:
         """Unwritten rows of all saves: m, q and the companions."""
-        starts = (self.m0, self.q0, *self.companions.values())
-        return tuple(np.empty((self.saves(self.n_steps), *start.shape)) for start in starts)
+        return tuple(np.empty((len(self.saved_times()), *each.shape)) for each in self.starts)
 
     def _derive(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -141,6 +164,8 @@ class Settings:
 
     def saved_times(self) -> Array:
         """Times of all saves."""
+        if self.t_eval is not None:
+            return self.t_eval
         steps = np.arange(self.saves(self.n_steps)) * self.save_every
         steps[-1] = self.n_steps
         return self.times_at(steps)
@@ -154,6 +179,9 @@ class Settings:
 
     def saves(self, step: int) -> int:
         """The number of saves after this number of steps."""
+        if self.t_eval is not None:
+            sign, t = self.direction, self.time(step)
+            return int(np.searchsorted(sign * self.t_eval, sign * t, side="right"))
         if step < self.n_steps:
             return step // self.save_every + 1
         return 1 + -(-self.n_steps // self.save_every)
@@ -213,14 +241,43 @@ class Settings:
     def trajectory(self, t: Array, m: Array, q: Array, *others: Array, **more: Any) -> Trajectory:
         """The trajectory of these states; `others` are those of the companions."""
         terms = tuple(self.terms)
-        public = {"x": "x", "p": "p", "s": "state", "chains": "chains"}
-        more |= {public[k]: rows for k, rows in zip(self.companions, others, strict=True)}
+        more |= {NAMES[k]: rows for k, rows in zip(self.companions, others, strict=True)}
         more |= {"mass": self.mass, "_settings": self}
         return Trajectory(t, m, q, self.inertia_at(t), terms, self.axes, **more)
 
     def inertia_at(self, t: Array) -> Array:
         """The moments of a trajectory with these times."""
         return self.inertia
+
+    def split(self, columns: Array) -> list[Array]:
+        """The states m, q and so on, whose components follow each other in columns (R, columns)."""
+        cores = [each.shape[self.m0.ndim - 1 :] for each in self.starts]
+        cuts = np.cumsum([prod(core) for core in cores])[:-1]
+        split = np.split(columns, cuts, axis=1)
+        return [a.reshape(len(a), *core) for a, core in zip(split, cores, strict=True)]
+
+    def findings(self, state: State) -> dict[str, Any]:
+        """What a trajectory has of events and of adaptive steps, from the last record of it."""
+        result: dict[str, Any] = {}
+        batch, bodies = self.m0.shape[:-1], self.m0.size // 3
+        if self.events is not None:
+            assert state.found is not None
+            assert state.ended is not None
+            result["_ended"] = None if np.isnan(state.ended).all() else state.ended
+            key = (state.found[:, 0] * bodies + state.found[:, 1]).astype(np.int64)
+            order = np.argsort(key, kind="stable")
+            numbers = np.arange(len(self.events) * bodies + 1)
+            cuts = np.searchsorted(key[order], numbers).tolist()
+            values = state.found[order, 2], *self.split(state.found[order, 3:])
+            names = ("t", "m", "q", *(NAMES[k] for k in self.companions))
+            for name, value in zip(names, values, strict=True):
+                each = [value[a:b] for a, b in pairwise(cuts)]
+                lists = [each[k * bodies : (k + 1) * bodies] for k in range(len(self.events))]
+                result[f"{name}_events"] = lists if batch else each
+        if state.costs is not None:
+            costs = state.costs.astype(np.int64).reshape(2, *batch)
+            result["n_steps"], result["n_rejected"] = costs
+        return result
 
     def in_body_axes(self, state: State) -> tuple[Array, Array]:
         """m and q of a state, which are along the principal axes from the first step on."""
@@ -252,6 +309,16 @@ class State:
     s: Array | None = _field("s", default=None)
     #: Position and velocity of each link of the chains of a `NoseHoover`, (2, chain, 2).
     chains: Array | None = _field("chains", default=None)
+    #: Of an observed run: m, q and the companions after the last step, (bodies, columns); values of
+    #: the events there; the events found, (found, 3 + columns): event, body, time, state; and when
+    #: a terminal event ended each body, else NaN.
+    now: Array | None = _field(default=None)
+    values: Array | None = _field(default=None)
+    found: Array | None = _field(default=None)
+    ended: Array | None = _field(default=None)
+    #: Of adaptive steps: the time of each body, and its steps that were accepted and rejected.
+    t: Array | None = _field(default=None)
+    costs: Array | None = _field(default=None)
     step: int = _field(default=0)
     rows: int = _field(default=0)
 
@@ -280,7 +347,23 @@ class State:
             state.compensation = np.zeros_like(m0)
         for name, start in settings.companions.items():
             setattr(state, name, start.copy())
+        bodies = m0.size // 3
+        if settings.observed:
+            columns = sum(prod(each.shape[m0.ndim - 1 :]) for each in settings.starts)
+            state.now = np.zeros((bodies, columns))
+        if settings.events is not None:
+            state.values = np.zeros((len(settings.events), bodies))
+            state.found = np.empty((0, 3 + columns))
+            state.ended = np.full(bodies, np.nan)
+        if settings.adaptive:
+            state.t = np.full(bodies, settings.t0)
+            state.costs = np.zeros((2, bodies))
         return state
+
+    @property
+    def begun(self) -> bool:
+        """Whether the start has been normalised."""
+        return self.rows > 0 or self.step > 0 or (self.now is not None and bool(self.now.any()))
 
     def arrays(self) -> dict[str, Array]:
         """The arrays of the state that are used."""
@@ -289,14 +372,14 @@ class State:
 
     def keep(self) -> None:
         """Copy the state before steps that an exception may interrupt; `restore` returns to it."""
-        kept = {name: array.copy() for name, array in self.arrays().items()}
+        kept = {k: array.copy() for k, array in self.arrays().items() if k != "found"}
         self._kept = self.step, kept
 
     def restore(self) -> None:
         """Return to the state after `step` steps, if it was kept."""
         step, kept = self._kept
-        for name, array in self.arrays().items() if step == self.step else ():
-            array[...] = kept[name]
+        for name, array in kept.items() if step == self.step else ():
+            getattr(self, name)[...] = array
 
 
 #: The fields that the core takes, and their names there.

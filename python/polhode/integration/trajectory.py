@@ -58,9 +58,10 @@ class Trajectory:
     t_events, m_events, q_events : list or None
         Times, momenta and attitudes of the events of `integrate`, with one entry for each event:
         an array, (K,), (K, 3) and (K, 4) or (K, 3, 3); for a batch a list of such arrays, one for
-        each body, in C order.
+        each body, in C order. ``x_events``, ``p_events``, ``state_events``: x, p and state.
     n_steps, n_rejected : ndarray of int, shape (...), or None
-        Adaptive steps of each body, and those that were repeated with a shorter one.
+        Adaptive steps of each body, and those that were repeated with a shorter one, of a body that
+        a terminal event ended also some after it.
 
     Notes
     -----
@@ -81,6 +82,9 @@ class Trajectory:
     t_events: list[Any] | None = field(default=None, repr=False)
     m_events: list[Any] | None = field(default=None, repr=False)
     q_events: list[Any] | None = field(default=None, repr=False)
+    x_events: list[Any] | None = field(default=None, repr=False)
+    p_events: list[Any] | None = field(default=None, repr=False)
+    state_events: list[Any] | None = field(default=None, repr=False)
     n_steps: NDArray[np.int64] | None = field(default=None, repr=False)
     n_rejected: NDArray[np.int64] | None = field(default=None, repr=False)
     #: The `Settings` of the integration, or the function of the trajectory that returns them; and
@@ -92,7 +96,7 @@ class Trajectory:
     _read: ClassVar[Callable[..., Trajectory]]
 
     #: The states at any times, put here by the module that knows the steps.
-    _at: ClassVar[Callable[..., tuple[Array, Array]]]
+    _at: ClassVar[Callable[..., tuple[Array, ...]]]
 
     #: Principal moments, in the order of `axes`.
     _moments: ClassVar[Array]
@@ -136,7 +140,7 @@ class Trajectory:
         """
         return Trajectory._read(path, torque)
 
-    def __call__(self, t: ArrayLike) -> tuple[Array, Array]:
+    def __call__(self, t: ArrayLike) -> tuple[Array, ...]:
         """Momentum and attitude at any times between the first and the last state.
 
         Parameters
@@ -149,13 +153,15 @@ class Trajectory:
         -------
         m, q : ndarray, shape (..., 3) and (..., 4) or (..., 3, 3)
             Angular momentum, body frame, and attitude.
+        x, p, state : ndarray
+            As far as the bodies have them.
 
         Raises
         ------
         ValueError
             If a time is outside of the trajectory (the message names the first), the steps have
-            both signs, or the trajectory was not made by `integrate`. A torque that was not stored
-            must have been given to `resume` or `load`.
+            both signs, there is a thermostat, or the trajectory was not made by `integrate`. A
+            torque that was not stored must have been given to `resume` or `load`.
 
         Notes
         -----

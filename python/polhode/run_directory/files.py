@@ -56,7 +56,7 @@ class RunFiles:
         self._lock: BinaryIO | None = None
         self._read_state()
         self.t = _open_rows(path / "t.npy", "r")
-        self.writing = write and (lengthens or self.rows < len(self.t))
+        self.writing = write and (lengthens or not self._finished())
         try:
             if self.writing:
                 locked = self._take_lock()
@@ -89,6 +89,13 @@ class RunFiles:
             self._coming = self.state.pop("coming", np.zeros(2, np.uint32)).tolist()
             self.rows = int(self.state["rows"])
         self._check_sum(0, zlib.crc32(text), coming=self._coming[0])
+
+    def _finished(self) -> bool:
+        """Whether nothing is to be done, also because events have ended all bodies."""
+        ended = self.state.get("ended", np.empty(0))
+        if ended.size and not np.isnan(ended).any():
+            return True
+        return self.rows == len(self.t) and int(self.state["step"]) == self.content["n_steps"]
 
     def _read_rest(self) -> None:
         path, mode = self.path, "r+" if self.writing else "r"

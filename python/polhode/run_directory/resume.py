@@ -14,7 +14,9 @@ from polhode import _arrays, _core
 from polhode._arrays import closed
 from polhode.integration import loop
 from polhode.integration.arguments import check
+from polhode.integration.events import Event, as_functions, facts_of
 from polhode.integration.loop import Callback
+from polhode.integration.observed import observer
 from polhode.integration.state import Settings, State
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.table import METHODS, warn_user
@@ -23,6 +25,8 @@ from polhode.run_directory.files import Arrays, RunFiles, as_path, naming_file, 
 from polhode.torques import Torque, TorqueLike, as_terms
 from polhode.torques._function import ARGUMENTS
 
+#: The argument `events`.
+Events = Event | Sequence[Event] | None
 #: Differences below this part of the largest component of a torque are rounding.
 ROUNDING = 1e-9
 #: Instruction-set levels that give the same bits.
@@ -36,6 +40,7 @@ class StoredRun:
         self.files, self.settings = files, settings
         self.rows = files.t, *files.saved
         self.count, self.due = files.count, files.due
+        self._where = f"the run in {str(files.path)!r}"
         self._user_defined = {
             i: settings.terms[i]
             for i, term in enumerate(settings.torque)
@@ -60,13 +65,15 @@ class StoredRun:
         Nothing for one that fails.
         """
         found = dict(start)
-        if not state.rows or not self._user_defined:
+        if not state.begun or not self._user_defined:
             return found
         names = [name for name in self.settings.companions if name in ARGUMENTS]
         now = *self.settings.in_body_axes(state), *(getattr(state, name) for name in names)
         points = [("state", state.step, now)]
         if not start:
-            points.insert(0, ("start", 0, tuple(each[0] for each in self.files.saved)))
+            saved = self.settings.t_eval is None  # else the first row is any state
+            rows = [each[0] for each in self.files.saved] if saved else self.settings.starts
+            points.insert(0, ("start", 0, tuple(rows)))
         for when, step, at in points:
             m, q, *rest = (closed(np.array(each)) for each in at)
             others = dict(zip(names, rest, strict=False))
@@ -79,7 +86,7 @@ class StoredRun:
 
     def compare_values(self, state: State) -> None:
         """Raise ValueError if a user-defined torque returns other values than before."""
-        where = f"the run in {str(self.files.path)!r}"
+        where = self._where
         for name, new in self._values(state, {}).items():
             term = f"torque[{name.split('.')[1]}]"
             t = self.settings.time(state.step if name.endswith(".state") else 0)
@@ -99,19 +106,30 @@ class StoredRun:
                     f"returned {old[at].tolist()}: it is not the same torque"
                 )
 
-    def trajectory(self) -> Trajectory:
+    def trajectory(self, state: State) -> Trajectory:
         """The saved states, read-only."""
         parts = [array[: self.files.rows] for array in self.rows]
         for part in parts:
             part.flags.writeable = False
-        return self.settings.trajectory(*parts)
+        return self.settings.trajectory(*parts, **self.settings.findings(state))
 
-    def run(self, state: State, progress: bool, callback: Callback | None) -> Trajectory:
+    def run(
+        self,
+        state: State,
+        progress: bool,
+        callback: Callback | None,
+        events: Events = None,
+    ) -> Trajectory:
         """Continue the run; a finished run is only read."""
         with self.files:
             if not self.files.writing:
-                return self.trajectory()
-            return loop.run(self.settings, state, self.rows, self, progress, callback)
+                return self.trajectory(state)
+            observe = None
+            if self.settings.observed:
+                functions = as_functions(events)
+                _compare("events", facts_of(functions), self.settings.events, self._where)
+                observe = observer(self.settings, functions, True)
+            return loop.run(self.settings, state, self.rows, self, progress, callback, observe)
 
 
 def new_run(settings: Settings, state: State, save_to: str | os.PathLike[str]) -> StoredRun:
@@ -146,6 +164,8 @@ def _compare(name: str, now: Any, before: Any, where: str) -> None:
     if name == "torque":  # the terms are compared when they are read
         count = f"{len(now)} terms, but {where} has {len(before)}"
         require(len(now) == len(before), f"torque has {count}")
+    elif name == "events" and now is None and before is not None:
+        raise ValueError(f"{where} has {len(before)} events, which must be given again: events=")
     elif (now is None) != (before is None):
         found = [value if value is None else value.tolist() for value in (now, before)]
         raise ValueError(f"{name} is {found[0]}, but {where} has {found[1]}")
@@ -174,6 +194,7 @@ def resume(
     torque: TorqueLike = None,
     *,
     n_steps: int | None = None,
+    events: Events = None,
     threads: int | None = None,
     progress: bool = False,
     callback: Callback | None = None,
@@ -192,6 +213,8 @@ def resume(
         The number of steps in all, at least as many as before: the run goes on beyond its end, and
         is then the run of that many steps, bit for bit. Its end before is no longer saved unless it
         is a `save_every`-th step. None: as many as before.
+    events : callable or sequence of callables, optional
+        The events of the run, as in `integrate`, which are not stored; what was found is.
     threads : int, optional
         Number of threads; None: the same as before.
     progress : bool, optional
@@ -217,7 +240,8 @@ def resume(
     ValueError
         If the files are damaged, belong to several runs or are not an integration of polhode (the
         message names the file), or if a required torque is missing or returns other values. Also
-        if `n_steps` is smaller than before, or the run has an `h` for each step.
+        if `n_steps` is smaller than before, or the run has an `h` for each step, adaptive steps or
+        `t_eval`; or if the events are missing or others.
 
     Warns
     -----
@@ -265,7 +289,7 @@ def resume(
                 term.check_present()
         if n_steps is not None and n_steps != settings.n_steps:
             run = _longer(run, state, n_steps)
-        return run.run(state, progress, callback)
+        return run.run(state, progress, callback, events)
 
 
 def _longer(run: StoredRun, state: State, n_steps: int) -> StoredRun:
@@ -274,6 +298,8 @@ def _longer(run: StoredRun, state: State, n_steps: int) -> StoredRun:
     where = f"the run in {str(run.files.path)!r}"
     if count < old.n_steps:
         raise ValueError(f"n_steps must be at least {old.n_steps}, the steps of {where}")
+    if old.t_eval is not None:
+        raise ValueError(f"n_steps: {where} saves states at given times")
     if old.h.ndim:
         raise ValueError(f"n_steps: {where} has an h for each of its {old.n_steps} steps")
     settings = dataclasses.replace(old, n_steps=count)
@@ -293,8 +319,7 @@ def load(path: str | os.PathLike[str], torque: TorqueLike = None) -> Trajectory:
     """The states that an integration has saved, see `Trajectory.load`."""
     files = RunFiles(as_path(path), False)
     run = StoredRun(files, _read_settings(files, torque))
-    _continued(run)
-    return run.trajectory()
+    return run.trajectory(_continued(run))
 
 
 Trajectory._read = staticmethod(load)
@@ -309,10 +334,13 @@ def _continued(run: StoredRun) -> State:
             {name: array.shape for name, array in each.arrays().items()}
             for each in (state, State.begin(settings))
         )
+        if state.found is not None and "found" in fitting:
+            fitting["found"] = (len(state.found), *fitting["found"][1:])
         require(found == fitting, f"arrays of the shapes {found}, not {fitting}")
         fits = 0 <= state.step <= settings.n_steps and state.rows == files.rows
         every = state.step // settings.save_every + 1  # of a run that is being made longer
-        fits = fits and state.rows in (settings.saves(state.step), every, 0)
+        saves = settings.saves(state.step), every, 0
+        fits = fits and (state.rows in saves or (settings.observed and state.rows <= len(files.t)))
         require(fits, f"{state.rows} rows after {state.step} steps")
     run.compare_values(state)
     if files.writing:
@@ -326,6 +354,9 @@ def _read_settings(files: RunFiles, torque: TorqueLike) -> Settings:
         stored = values["torque"]
         count, every, h = values["n_steps"], values["save_every"], values["h"]
         fits = h.shape in ((), (count,)) and every >= 1 and count >= 0
+        stops, tolerance = values["stops"], values["tolerance"]
+        fits = fits and (stops is None) == (tolerance is None)
+        fits = fits and (stops is None or (stops.shape, tolerance.shape) == ((count + 1,), (3,)))
         require(fits, "steps that do not fit each other")
         m, q, inertia = (values[name].shape for name in ("m0", "q0", "inertia"))
         others = (values[name] for name in ("x0", "p0", "state0"))

@@ -4,14 +4,16 @@
 /// The error of a step of Dormand and Prince, and the length of the next, as in the code DOP853 of
 /// [HNW93] Sec. II.5, with a controller that looks back one step.
 
+#include <limits>
+
 #include "polhode/runge_kutta/dormand_prince.hpp"
 #include "polhode/splitting/arguments.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 namespace runge_kutta {
 
-/// The error of a step in units of the tolerance: |error of m| / (atol_m + rtol |m|) and |error of
-/// q| / (atol_q + rtol) together.  The estimate of order 5 is damped by the one of order 3.
+/// The error of a step in units of the tolerance, of m (for the larger |m| of start and end) and of
+/// q together.  The estimate of order 5 is damped by the one of order 3.
 template <class T>
 struct StepError {
     static constexpr int used[] = {0, 5, 6, 7, 8, 9, 10, 11};
@@ -41,10 +43,10 @@ struct StepError {
         direct::State<T> three = axpy(change, -third_0 * h, slopes[0]);
         three = axpy(three, -third_8 * h, slopes[8]);
         three = axpy(three, -third_11 * h, slopes[11]);
-        const Vec3<T> m = y.momentum();
-        const T size = sqrt(dot(m, m));
-        const T scale_m =
-            1.0 / (tolerance.atol_m * power_of_two_reciprocal(unit) + tolerance.rtol * size);
+        const Vec3<T> m = y.momentum(), end = m + change.momentum();
+        const T size = sqrt(max(dot(m, m), dot(end, end)));
+        const T allowed = tolerance.atol_m * power_of_two_reciprocal(unit) + tolerance.rtol * size;
+        const T scale_m = 1.0 / max(allowed, T(std::numeric_limits<double>::min()));
         const T scale_q(1.0 / (tolerance.atol_q + tolerance.rtol));
         const auto square = [&](const direct::State<T>& e) {
             const Vec3<T> em = scale_m * e.momentum();

@@ -89,7 +89,7 @@ class AdaptiveSteps : Steps<T> {
 
     void run() {
         const AdaptiveProblem& a = adaptive_;
-        double t = a.t;
+        double t = a.t[block_.begin];
         begin(t);
         choose_first_step();
         const StopRequest* const stop = problem_.options.stop;
@@ -97,7 +97,7 @@ class AdaptiveSteps : Steps<T> {
         for (std::ptrdiff_t k = 0; k < a.count; ++k) {
             const double target = a.times[k];
             bool retries = false;
-            while (t != target) {
+            while (t != target && steps < a.most_steps) {
                 if ((steps + rejected) % 64 == 63 && stop != nullptr &&
                     stop->asked(stop->context)) {
                     return;
@@ -118,6 +118,7 @@ class AdaptiveSteps : Steps<T> {
                 if (accepted) {
                     all<AfterStep<true>>();
                     t = ends ? target : t + h;
+                    if (a.step_times != nullptr) save_step(steps, t);
                     ++steps;
                 } else {
                     if (shortest) lose_bodies(), h_ = std::abs(left);
@@ -126,7 +127,8 @@ class AdaptiveSteps : Steps<T> {
                 }
                 kick_.forget_torque();
             }
-            block_.save(k, block_.m);
+            if (t != target) break;
+            if (a.step_times == nullptr) block_.save(k, block_.m);
         }
         block_.fill(column(AdaptiveStage::length), 1, h_);
         block_.fill(column(AdaptiveStage::last), 1, last_);
@@ -135,13 +137,14 @@ class AdaptiveSteps : Steps<T> {
         for (std::ptrdiff_t i = 0; i < block_.count; ++i) {
             a.steps[block_.begin + i] += steps;
             a.rejected[block_.begin + i] += rejected;
+            a.t[block_.begin + i] = t;
         }
     }
 
     /// Each body in its own steps, by a loop for one model.
     template <class LaneRun>
     void run_lanes(const LaneRun& lanes) {
-        begin(adaptive_.t);
+        begin(adaptive_.t[block_.begin]);
         lanes.run(
             problem_, adaptive_, direct_, kick_.torque.parameters(), block_.begin, block_.count);
         block_.store_state();
@@ -158,6 +161,11 @@ class AdaptiveSteps : Steps<T> {
         block_.share([this](std::ptrdiff_t begin, std::ptrdiff_t end) {
             direct::system_stage<Stage, T>(direct_, begin, end);
         });
+    }
+    void save_step(std::ptrdiff_t row, double t) const {
+        block_.save(row, block_.m);
+        double* const times = adaptive_.step_times + row * (problem_.m_save_stride / 3);
+        std::fill_n(times + block_.begin, block_.count, t);
     }
     void evaluate(double t) { kick_.torque.momentum_derivatives(1, t, this->derivatives_); }
     /// The state before the first step.

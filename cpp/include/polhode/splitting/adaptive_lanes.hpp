@@ -22,14 +22,16 @@ class AdaptiveLanes {
                   const DirectArguments& arguments,
                   const View& parameters,
                   std::ptrdiff_t block,
-                  std::ptrdiff_t i)
+                  std::ptrdiff_t i,
+                  int count)
         : problem_(problem),
           adaptive_(adaptive),
           system_(arguments, i),
           slope_(system_, parameters, i),
           body_(block + i),
-          t_(adaptive.t),
-          goal_(adaptive.t) {
+          count_(count),
+          t_(batch::load_scalar<T>(View{adaptive.t, 1, 1, 1}, block + i, count)),
+          goal_(t_) {
         const auto& c = system_.columns;
         if (!adaptive.begins) {
             h_ = c.number(AdaptiveStage::length);
@@ -41,11 +43,10 @@ class AdaptiveLanes {
             h_ = runge_kutta::first_step(adaptive.tolerance, system_.equations, y, slope_(0.0, y));
         }
     }
-    /// @param count  lanes that are bodies
-    void run(int count) {
+    void run() {
         const AdaptiveProblem& a = adaptive_;
         direct::Sum<T>& sum = system_.sum;
-        count_ = count;
+        const T most_steps(static_cast<double>(a.most_steps));
         arrive(t_ == t_);
         finish(is_nan(sum.y.momentum().x));
         const StopRequest* const stop = problem_.options.stop;
@@ -53,7 +54,7 @@ class AdaptiveLanes {
         T accepted_steps(0.0), rejected_steps(0.0);
         for (int n = 1;; ++n) {
             const T left = goal_ - t_;
-            const mask_t<T> active = left != 0.0;
+            const mask_t<T> active = (left != 0.0) & (accepted_steps < most_steps);
             if (!any(active)) break;
             if (n % 64 == 0 && stop != nullptr && stop->asked(stop->context)) return;
             const T most = min(h_, T(a.max_step));
@@ -87,15 +88,18 @@ class AdaptiveLanes {
             t_ = select(accepted, select(ends, goal_, t_ + h), t_);
             accepted_steps = accepted_steps + select(accepted, T(1.0), T(0.0));
             rejected_steps = rejected_steps + select(retries, T(1.0), T(0.0));
+            if (a.step_times != nullptr && any(accepted)) save_steps(accepted, accepted_steps);
             if (any(accepted & ends)) arrive(accepted & ends);
             if (any(retries & shortest)) finish(retries & shortest);
         }
         system_.store();
         system_.columns.keep(AdaptiveStage::length, h_);
         system_.columns.keep(AdaptiveStage::last, last_);
-        double x[lanes], y[lanes];
+        double x[lanes], y[lanes], t[lanes];
         numbers(accepted_steps, x), numbers(rejected_steps, y);
+        numbers(select(is_nan(sum.y.momentum().x), T(a.times[a.count - 1]), t_), t);
         for (int lane = 0; lane < count_; ++lane) {
+            a.t[body_ + lane] = t[lane];
             a.steps[body_ + lane] += static_cast<std::int64_t>(x[lane]);
             a.rejected[body_ + lane] += static_cast<std::int64_t>(y[lane]);
         }
@@ -120,16 +124,28 @@ class AdaptiveLanes {
         for (int lane = 0; lane < lanes; ++lane) {
             if (at[lane] == 0.0) continue;
             for (; next_[lane] < a.count && a.times[next_[lane]] == t[lane]; ++next_[lane]) {
-                if (lane < count_) save(lane);
+                if (lane < count_ && a.step_times == nullptr) save(lane, next_[lane]);
             }
             goal[lane] = next_[lane] < a.count ? a.times[next_[lane]] : t[lane];
         }
         goal_ = batch::load_scalar<T>(View{goal, 1, lanes, lanes}, 0, lanes);
     }
-    /// The state that `ask_at` left, of a lane, in its next row.
-    void save(int lane) const {
+    /// Saves the states of lanes after so many steps, and their times.
+    [[gnu::noinline]] void save_steps(const mask_t<T>& where, const T& steps) {
+        double at[lanes], t[lanes], number[lanes];
+        numbers(select(where, T(1.0), T(0.0)), at), numbers(t_, t), numbers(steps, number);
+        system_.ask_at(system_.sum.y);
+        for (int lane = 0; lane < count_; ++lane) {
+            if (at[lane] == 0.0) continue;
+            const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(number[lane]) - 1;
+            save(lane, row);
+            adaptive_.step_times[row * (problem_.m_save_stride / 3) + body_ + lane] = t[lane];
+        }
+    }
+    /// The state that `ask_at` left, of a lane, in this row.
+    void save(int lane, std::ptrdiff_t row) const {
         const DirectArguments& b = system_.a;
-        const std::ptrdiff_t row = next_[lane], i = system_.columns.i + lane;
+        const std::ptrdiff_t i = system_.columns.i + lane;
         double* m = problem_.m_saved.data + row * problem_.m_save_stride + 3 * (body_ + lane);
         for (int k = 0; k < 3; ++k) m[k] = b.m.data[k * b.m.component + i];
         const int components = b.matrix ? 9 : 4;
@@ -152,7 +168,8 @@ class AdaptiveLanes {
         for (int lane = 0; lane < count_; ++lane) {
             if (at[lane] == 0.0) continue;
             if (was[lane] == 0.0) adaptive_.lost[body_ + lane] = true;
-            for (; next_[lane] < adaptive_.count; ++next_[lane]) save(lane);
+            if (adaptive_.step_times != nullptr) continue;
+            for (; next_[lane] < adaptive_.count; ++next_[lane]) save(lane, next_[lane]);
         }
     }
 
@@ -161,7 +178,7 @@ class AdaptiveLanes {
     direct::System<T> system_;
     typename direct::SlopeOf<Model, T>::type slope_;
     std::ptrdiff_t body_;
-    int count_ = 0;
+    int count_;  ///< lanes that are bodies
     T t_, goal_, h_{}, last_{runge_kutta::first_last};
     std::ptrdiff_t next_[lanes] = {};  ///< number of the time that a lane goes to
 };
@@ -176,9 +193,8 @@ void run_lanes(const SplittingProblem& problem,
                std::ptrdiff_t count) {
     using T = batch::one_register<batch_real>::type;
     for (std::ptrdiff_t i = 0; i < count; i += lanes_v<T>) {
-        const std::ptrdiff_t left = count - i;
-        AdaptiveLanes<Model, T>(problem, adaptive, arguments, parameters, block, i)
-            .run(static_cast<int>(std::min<std::ptrdiff_t>(left, lanes_v<T>)));
+        const int left = static_cast<int>(std::min<std::ptrdiff_t>(count - i, lanes_v<T>));
+        AdaptiveLanes<Model, T>(problem, adaptive, arguments, parameters, block, i, left).run();
     }
 }
 struct LaneRun {

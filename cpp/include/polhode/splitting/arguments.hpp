@@ -168,17 +168,19 @@ struct StepTolerance {
     double rtol, atol_m, atol_q;
 };
 
-/// Steps whose lengths follow from their errors: from the time `t` to the last of `times`, each of
-/// which ends a step, whose states are the rows of the saves.
+/// Steps whose lengths follow from their errors, to the last of `times`, each of which ends a step.
+/// The rows of the saves are the states at these times, or after each step.
 struct AdaptiveProblem {
-    double t;
+    double* t;  ///< of each body, at the end the time that it has reached
     const double* times;
     std::ptrdiff_t count;
     StepTolerance tolerance;
     double first_step;  ///< 0: chosen
     double max_step;
-    bool begins;    ///< the state is the start; else `work` is that of an earlier call
-    bool one_step;  ///< all bodies take the same steps
+    bool begins;                ///< the state is the start; else `work` is that of an earlier call
+    bool one_step;              ///< all bodies take the same steps
+    std::ptrdiff_t most_steps;  ///< after so many steps a body stays at its time
+    double* step_times;         ///< of each row and body, where rows are steps; else null
     // By body: steps that were accepted and rejected; whether a step became too short.
     std::int64_t *steps, *rejected;
     bool* lost;
