@@ -191,6 +191,36 @@ def test_a_momentum_that_vanishes_on_the_way() -> None:
     close(path.q[1], START[2], atol=1e-8)
 
 
+def test_given_lengths_that_follow_an_eccentric_orbit() -> None:
+    """Steps equal in the eccentric anomaly: much better than equal ones, and they go back."""
+    e = 0.7
+    orbit = ph.torques.Orbit(1.0, [1 - e, 0.0, 0.0], [0.0, np.sqrt((1 + e) / (1 - e)), 0.0])
+    run: dict[str, Any] = {"torque": ph.torques.GravityGradient(orbit=orbit)}
+    start: Any = [1.0, 1.02, 1.05], [0.2, 0.3, 3.0], [1.0, 0.0, 0.0, 0.0]
+
+    def times(n: int) -> Array:
+        anomaly = np.linspace(0.0, 20 * np.pi, 10 * n + 1)
+        return np.asarray(anomaly - e * np.sin(anomaly))
+
+    def end(t: Array, scheme: str = "rkn4_6") -> ph.Trajectory:
+        return ph.integrate(*start, np.diff(t), len(t) - 1, splitting=scheme, **run)
+
+    exact = end(times(200), "rkn6_14").q[-1]
+    adaptive = ph.integrate(*start, t_end=20 * np.pi, rtol=1e-13, **run)
+    close(adaptive.q[-1], exact, atol=1e-11)
+    equal, unequal = np.linspace(0.0, 20 * np.pi, 1001), times(100)
+    errors = [float(np.abs(end(t).q[-1] - exact).max()) for t in (equal, unequal)]
+    assert errors[0] > 1e-7
+    assert errors[1] < 1e-9
+    there = end(unequal)
+    back = ph.integrate(
+        start[0], there.m[-1], there.q[-1], -np.diff(unequal)[::-1], 1000,
+        t0=unequal[-1], splitting="rkn4_6", **run,
+    )  # fmt: skip
+    close(back.q[-1], there.q[0], atol=1e-12)
+    close(back.m[-1], there.m[0], atol=1e-12)
+
+
 # Events ------------------------------------------------------------------------------------------
 
 

@@ -16,6 +16,7 @@ GALLERY = Path(__file__).resolve().parents[2] / "examples" / "gallery"
 OPTIONAL = {"numba"}
 #: Constants of the scripts, with values for a short run.
 SMALL = {
+    "adaptive_steps": {"REPEATS": 1},
     "asteroid_light_curve": {"N_FACETS": 200, "N_DAYS": 200, "N_PEAKS": 5},
     "gyro_coning": {"DURATION": 10.0},
     "rigid_water": {"N": 27, "N_START": 500, "N_PIECES": 40, "SPAN": 0.1},
