@@ -275,20 +275,7 @@ class Integration {
     static constexpr double slice_seconds = 0.1;
 
     std::ptrdiff_t bodies() const { return m_.size() / 3; }
-    struct Busy {
-        bool& flag;
-        explicit Busy(bool& f) : flag(f) { flag = true; }
-        ~Busy() { flag = false; }
-        Busy(const Busy&) = delete;
-        Busy& operator=(const Busy&) = delete;
-    };
     std::ptrdiff_t components() const { return problem_.matrix ? 9 : 4; }
-    /// A new read-only array of this shape.
-    static Doubles unwritten(const Doubles& array) {
-        Doubles made(std::vector<py::ssize_t>(array.shape(), array.shape() + array.ndim()));
-        PyArray_CLEARFLAGS(reinterpret_cast<PyArrayObject*>(made.ptr()), NPY_ARRAY_WRITEABLE);
-        return made;
-    }
     /// The next steps of p, a problem like this one.
     void some_steps(SplittingProblem& p, std::ptrdiff_t n_steps) {
         p.first_step = done_;

@@ -23,6 +23,20 @@ inline double* data_of(const Doubles& array) {
     return static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr())));
 }
 
+/// A new read-only array of this shape.
+inline Doubles unwritten(const Doubles& array) {
+    Doubles made(std::vector<py::ssize_t>(array.shape(), array.shape() + array.ndim()));
+    PyArray_CLEARFLAGS(reinterpret_cast<PyArrayObject*>(made.ptr()), NPY_ARRAY_WRITEABLE);
+    return made;
+}
+/// True while it exists.
+struct Busy {
+    bool& flag;
+    explicit Busy(bool& f) : flag(f) { flag = true; }
+    ~Busy() { flag = false; }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+};
 /// What adaptive steps cost, by body.
 struct AdaptiveCosts {
     py::array_t<std::int64_t> steps, rejected;
