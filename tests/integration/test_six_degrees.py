@@ -217,7 +217,6 @@ def test_place_and_threads_do_not_matter(threads):
         ({"splitting": None, "method": "rk8"}, ValueError, "'rk8'"),
         ({"splitting": "takahashi_imada"}, ValueError, "takahashi_imada"),
         ({"compensated": True}, ValueError, "compensated"),
-        ({"t_eval": [1.0], "save_every": 1}, ValueError, "between saves"),
         ({"torque": lambda x: x}, TypeError, "must return"),
         ({"torque": lambda x: (x, x, x)}, TypeError, r"\(force, torque\)"),
         ({"torque": lambda x: (x[0], x)}, ValueError, "force"),

@@ -123,6 +123,14 @@ def test_refused(options, error, words):
         ph.integrate(INERTIA, M0, Q0, 0.1, 10, **arguments)
 
 
-def test_between_saves_is_refused():
-    with pytest.raises(ValueError, match="state0"):
-        run(8)(0.3)
+@pytest.mark.parametrize(("splitting", "order"), [("strang", 2), ("s6", 4)])
+def test_between_the_saves(splitting, order):
+    want = exact(2.3)
+    errors = []
+    for n in (100, 200):
+        got = run(n, splitting)(2.3)
+        errors.append(max(np.abs(a - b).max() for a, b in zip(got, want, strict=True)))
+    assert abs(np.log2(errors[0] / errors[1]) - order) < 0.7
+    path = run(8)
+    for got, saved in zip(path(path.t), (path.m, path.q, path.state), strict=True):
+        assert_array_equal(got, saved)
