@@ -75,7 +75,7 @@ POLHODE_INLINE T step_factor(const T& error, const mask_t<T>& accepted, T& last)
 inline constexpr double first_last = 0.75;
 
 /// A first step: the eighth root of the tolerance, in units of the time in which the body turns or
-/// its rate changes.
+/// its rate changes.  It is never zero.
 template <class T>
 POLHODE_INLINE T first_step(const StepTolerance& tolerance,
                             const direct::Equations<T>& equations,
@@ -83,7 +83,10 @@ POLHODE_INLINE T first_step(const StepTolerance& tolerance,
                             const direct::State<T>& slope) {
     const Vec3<T> w = times(equations.half_inverse, y.momentum());
     const Vec3<T> change = times(equations.half_inverse, slope.momentum());
-    const T rate = sqrt(dot(w, w) + sqrt(dot(change, change)));
+    // The largest components: squares may overflow.
+    const auto size = [](const Vec3<T>& v)
+                          POLHODE_INLINE_LAMBDA { return max(max(abs(v.x), abs(v.y)), abs(v.z)); };
+    const T rate = min(max(size(w), sqrt(size(change))), T(std::numeric_limits<double>::max()));
     const double small = tolerance.rtol + tolerance.atol_q;
     return T(__builtin_sqrt(__builtin_sqrt(__builtin_sqrt(small)))) / rate;
 }
