@@ -179,6 +179,32 @@ def test_a_body_at_rest_is_not_lost(torque: Any, atol: Any) -> None:
     close(path.q, fixed.q[[100, 400]], atol=1e-11)
 
 
+HARD: list[Any] = [
+    ([1.0, 1.5, 2.2], [0.0, 0.0, 1.0], 20.0),
+    ([1.0, 1.5, 2.2], [1e-10, 1.0, 1e-10], 60.0),
+    ([1.0, 1.0, 1.0], [0.3, 0.4, 0.5], 20.0),
+    ([0.0, 1.0, 1.0], [0.0, 0.3, 0.4], 20.0),
+    ([1.0, 1.5, 2.5], [0.3, 0.4, 0.5], 20.0),
+    ([1.0, 1.5, 2.2], [3e149, 5e149, 8e149], 2e-149),
+    ([1.0, 1.5, 2.2], [3e-151, 5e-151, 8e-151], 2e151),
+    ([1e-150, 1.5e-150, 2.2e-150], [0.3, 0.5, 0.8], 2e-149),
+]
+
+
+@pytest.mark.parametrize(("inertia", "m0", "t_end"), HARD)
+@pytest.mark.parametrize("stages", [False, True])
+def test_hard_states_are_those_of_the_exact_step(
+    inertia: Any, m0: Any, t_end: float, stages: bool
+) -> None:
+    """Also where the squares of the rates overflow, which once made steps of length 0."""
+    torque = sums(ph.torques.Constant([0.0, 0.0, 0.0])) if stages else None
+    run: dict[str, Any] = {"t_end": t_end, "torque": torque, "rtol": 1e-12, "atol": 0.0}
+    path = ph.integrate(inertia, m0, START[2], **run)
+    m, q = ph.step(inertia, m0, START[2], t_end)
+    close(path.m[-1] / np.linalg.norm(m0), m / np.linalg.norm(m0), atol=1e-11)
+    close(path.q[-1], q, atol=1e-11)
+
+
 def test_a_momentum_that_vanishes_on_the_way() -> None:
     """A body is stopped and turned round: m = (0, 0, 1 - t)."""
     brake = ph.torques.Constant([0.0, 0.0, -1.0])
