@@ -74,6 +74,33 @@ POLHODE_INLINE Vec3<T> linear(const T* p, double t, const Vec3<T>& m, const F& f
     if constexpr (!requires { M::linear(p, t, m, frame); }) return M::torque(p, t, m, frame);
 }
 
+/// Adds the matrix A of the torque A m + f.
+template <class M, class T, class F>
+POLHODE_INLINE void add_matrix(const T* p, double t, const F& frame, T (&A)[9]) {
+    const T o(0.0), one(1.0);
+    const Vec3<T> units[] = {{one, o, o}, {o, one, o}, {o, o, one}};
+    for (int k = 0; k < 3; ++k) {
+        const Vec3<T> column = linear<M>(p, t, units[k], frame);
+        A[k] = A[k] + column.x, A[k + 3] = A[k + 3] + column.y, A[k + 6] = A[k + 6] + column.z;
+    }
+}
+
+/// Whether a model has a kick that is simpler than LinearFlow.
+template <class M, class T>
+inline constexpr bool has_kick = requires { &M::template prepare<T>; };
+
+/// The exact flow of torque + f over the time s from m, for any linear torque.
+template <class M, class T, class F>
+POLHODE_INLINE Vec3<T> any_kick(
+    const T* p, double t, double s, const Vec3<T>& m, Vec3<T> f, const F& frame) {
+    T A[9] = {};
+    add_matrix<M>(p, t, frame, A);
+    if constexpr (requires { M::linear(p, t, m, frame); }) {
+        f = f + M::torque(p, t, Vec3<T>{T(0.0), T(0.0), T(0.0)}, frame);
+    }
+    return LinearFlow<T>::of(A, s)(m, f);
+}
+
 /// A loop over at least one body: whole packs of arrays stored component by component.  Parameters
 /// shared by all bodies are loaded before.
 template <class M, Part part, bool Matrix, class T>
@@ -83,8 +110,8 @@ void loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     T p[M::parameters];
     load_parameters<M>(a, a.parameters, a.extra.table.values, begin, 1, p);
     const auto prepare = [&]() POLHODE_INLINE_LAMBDA {
-        if constexpr (part == Part::kick) return M::prepare(p, a.duration);
-        if constexpr (part != Part::kick) return 0;
+        if constexpr (part == Part::kick && has_kick<M, T>) return M::prepare(p, a.duration);
+        if constexpr (part != Part::kick || !has_kick<M, T>) return 0;
     };
     [[maybe_unused]] auto prepared = prepare();
     for (std::ptrdiff_t i = begin; i < end; i += lanes) {
@@ -110,14 +137,7 @@ void loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
         if constexpr (part == Part::matrix) {
             T A[9] = {};
             if (a.add) batch::load(columns(View(a.out)), i, lanes, A);
-            for (int k = 0; k < 3; ++k) {
-                const Vec3<T> unit{
-                    T(k == 0 ? 1.0 : 0.0), T(k == 1 ? 1.0 : 0.0), T(k == 2 ? 1.0 : 0.0)};
-                const Vec3<T> column = linear<M>(p, a.t, unit, frame);
-                A[k] = A[k] + column.x;
-                A[k + 3] = A[k + 3] + column.y;
-                A[k + 6] = A[k + 6] + column.z;
-            }
+            add_matrix<M>(p, a.t, frame, A);
             batch::store(columns(a.out), i, lanes, A);
             continue;
         }
@@ -128,7 +148,9 @@ void loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
             f = M::derivative(p, a.t, vector(a.rotation), frame);
         if constexpr (part == Part::kick) {
             if (a.add) f = vector(a.rotation);
-            f = M::kick(p, a.t, prepared, vector(a.m), f, frame);
+            const Vec3<T> m = vector(a.m);
+            if constexpr (has_kick<M, T>) f = M::kick(p, a.t, prepared, m, f, frame);
+            if constexpr (!has_kick<M, T>) f = any_kick<M>(p, a.t, a.duration, m, f, frame);
         }
         if constexpr (part == Part::turn) f = M::turn(p, a.duration, vector(a.m));
         if (part <= Part::derivative && a.add) f = vector(a.out) + f;
@@ -168,9 +190,7 @@ constexpr TorqueModel row() {
         model.states = 3;  // the momentum in space
     } else if constexpr (M::info.depends_on_m) {
         model.matrix = evaluate<M, Part::matrix>;
-        if constexpr (requires { &M::template prepare<torque_real>; }) {
-            model.kick = evaluate<M, Part::kick>;
-        }
+        model.kick = evaluate<M, Part::kick>;
     }
     return model;
 }
