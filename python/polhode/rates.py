@@ -139,7 +139,8 @@ def attitude_from_rate(
     if count > 1 and step.ndim == 1:
         raise ValueError(
             f"h of shape {step.shape} with n_steps = {count} could mean bodies or steps in time: "
-            f"for a step length of each body write shape ({len(step)}, 1)"
+            f"for a step length of each body write shape ({len(step)}, 1); "
+            "steps of different lengths in time take one call each"
         )
     if callable(omega):
         if step.ndim != 0:

@@ -113,8 +113,9 @@ def test_functions_are_compensated_alike() -> None:
 def test_at_rest_and_tiny() -> None:
     changes: dict[str, Any] = {"inertia": [1, 2, 3], "q0": Q0, "torque": None}
     for m in (0.0, 1e-170, 1e-300, 1e150):
-        traj = run({**changes, "m0": [m, 2 * m, m]})
-        plain = run({**changes, "m0": [m, 2 * m, m]}, compensated=False)
+        bodies = {**changes, "m0": [m, 2 * m, m], "h": 0.1 / max(m, 1.0)}
+        traj, plain = run(bodies), run(bodies, compensated=False)
+        assert np.isfinite(traj.m).all()
         close(traj.m, plain.m, atol=1e-9 * m, rtol=1e-9)
     traj = run({"inertia": [0, 1, 1], "m0": [0, 1, 2], "q0": Q0, "torque": None})
     close(traj.m, np.tile([0, 1, 2], (201, 1)), atol=1e-12)

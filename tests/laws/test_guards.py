@@ -291,8 +291,10 @@ def test_points_far_from_their_origin() -> None:
 
 
 def test_points_at_the_origin_are_no_body() -> None:
+    """They are a part of sums, but cannot turn."""
+    point = ph.RigidBody.from_points([1.0, 2.0], np.zeros((2, 3)))
     with pytest.raises(ValueError, match="all moments of inertia are zero"):
-        ph.RigidBody.from_points([1.0, 2.0], np.zeros((2, 3)))
+        point.step([0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0], 0.1)
 
 
 def test_zero_moments_of_full_tensors() -> None:

@@ -92,6 +92,7 @@ def test_compressed_archives_are_not_unpacked(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")  # of JAX, where it is imported
 def test_a_forked_process_does_not_keep_the_lock(tmp_path: Path) -> None:
     path, children = tmp_path / "run", []
 
