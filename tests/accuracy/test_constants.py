@@ -36,8 +36,9 @@ def stored(name: str, key: str) -> tuple[Array, Array]:
 
 
 def test_all_methods_are_stored() -> None:
-    """Except those whose weights have double precision only (test_high_order), and the Taylor series
-    under torque, whose order test_laws checks in 34 digits."""
+    """Except those whose weights have double precision only (test_high_order), and Taylor series
+    under torque, whose order test_laws checks in 34 digits.
+    """
     others = {"rk8", *(f"taylor{order}" for order in range(9, 17))}
     assert sorted({*STORED} | others) == sorted(steps.methods())
 
