@@ -33,20 +33,20 @@ struct Row {
         return r;
     }
     POLHODE_INLINE friend Row operator+(const Row& a, const Row& b) {
-        return each([](const T& x, const T& y) POLHODE_INLINE_LAMBDA { return x + y; }, a, b);
+        return each([](const T& p, const T& q) POLHODE_INLINE_LAMBDA { return p + q; }, a, b);
     }
     POLHODE_INLINE friend Row operator-(const Row& a, const Row& b) {
-        return each([](const T& x, const T& y) POLHODE_INLINE_LAMBDA { return x - y; }, a, b);
+        return each([](const T& p, const T& q) POLHODE_INLINE_LAMBDA { return p - q; }, a, b);
     }
     POLHODE_INLINE friend Row operator*(const Row& a, const Row& b) {
-        return each([](const T& x, const T& y) POLHODE_INLINE_LAMBDA { return x * y; }, a, b);
+        return each([](const T& p, const T& q) POLHODE_INLINE_LAMBDA { return p * q; }, a, b);
     }
     POLHODE_INLINE friend Row operator*(const T& s, const Row& a) {
-        return each([&](const T& x) POLHODE_INLINE_LAMBDA { return s * x; }, a);
+        return each([&](const T& p) POLHODE_INLINE_LAMBDA { return s * p; }, a);
     }
     POLHODE_INLINE friend Row fused(const Row& a, const Row& b, const Row& c) {
-        return each([](const T& x, const T& y, const T& z)
-                        POLHODE_INLINE_LAMBDA { return fma(x, y, z); },
+        return each([](const T& p, const T& q, const T& r)
+                        POLHODE_INLINE_LAMBDA { return fma(p, q, r); },
                     a,
                     b,
                     c);
