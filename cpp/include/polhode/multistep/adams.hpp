@@ -191,10 +191,10 @@ struct AdamsPredict {
         direct::State<T> predicted, corrected;
         AdamsStep<double>(weights, b.a.h).sums(&newest, predicted, corrected);
         b.columns.keep(at.slope(n), newest);
-        b.columns.keep(at.corrected, corrected);
-        b.columns.keep(at.start, y.momentum());
+        b.columns.keep(AdamsColumns::corrected, corrected);
+        b.columns.keep(AdamsColumns::start, y.momentum());
         const direct::State<T> next = y + predicted;
-        b.columns.keep(at.first_steps, next.attitude());
+        b.columns.keep(AdamsColumns::first_steps, next.attitude());
         b.ask_at(next);
     }
 };
