@@ -249,6 +249,7 @@ class Integration {
         const std::int64_t* const rows = ways.data();
         const double* const t = times.data();
         std::vector<double*> arrays;
+        arrays.reserve(states.size());
         for (const Doubles& each : states) arrays.push_back(data_of(each));
         const auto run = dispatch::level_for(bodies()).splitting->run;
         const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
