@@ -18,8 +18,9 @@ namespace torque {
 template <class T>
 POLHODE_INLINE T eccentric_anomaly(const T& M, const T& e) {
     const T rest = add_turns(-rint(M * 0x1.45f306dc9c883p-3), M), size = abs(rest);
-    // E = 0 at M = 0, which Newton's steps would approach down to the last denormal.
-    T E = select(size > 0.0, fma(T(0.85), e, size), size);
+    // E (1 - e) <= M, which is E where M is small.
+    const T start = fma(T(0.85), e, size), bound = size / (1.0 - e);
+    T E = select(bound < start, bound, start);
     mask_t<T> improves = e > 0.0;
     for (int k = 0; k < 30 && any(improves); ++k) {
         const SinCos<T> a = sincos(E);
