@@ -17,6 +17,7 @@ SOURCES = sorted(
     for path in (*ROOT.glob("*.*"), *(x for f in FOLDERS for x in (ROOT / f).rglob("*")))
     if path.is_file()
     and "__pycache__" not in path.parts
+    and path.suffix not in (".npz", ".png")
     and path not in (Path(__file__).resolve(), REFERENCES)
 )
 
