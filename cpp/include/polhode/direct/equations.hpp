@@ -43,8 +43,13 @@ struct Kinds<double> {
 /// The lanes a, b, c, d of v.
 template <int a, int b, int c, int d>
 POLHODE_INLINE pack<4, 1> permuted(const pack<4, 1>& v) {
-    const auto& x = v.v[0];
-    return Kinds<double>::lanes(x[a], x[b], x[c], x[d]);
+    pack<4, 1> r;
+#if defined(__clang__)
+    r.v[0] = __builtin_shufflevector(v.v[0], v.v[0], a, b, c, d);
+#else
+    r.v[0] = __builtin_shuffle(v.v[0], detail::bits_vector<4>{a, b, c, d});
+#endif
+    return r;
 }
 POLHODE_INLINE pack<4, 1> yzx(const pack<4, 1>& v) { return permuted<1, 2, 0, 3>(v); }
 POLHODE_INLINE pack<4, 1> zxy(const pack<4, 1>& v) { return permuted<2, 0, 1, 3>(v); }

@@ -197,6 +197,8 @@ struct TopSlope : ModelSlope<Model, T> {
     using Base = ModelSlope<Model, T>;
     using Kind = Kinds<T>;
     typename Kind::Vector u0, inverse, moments, difference, axis_yzx, axis_zxy;
+    /// Of the rate of m: differences of 1/I, the axis without its component along a rod.
+    typename Kind::Vector of_momenta, torque_yzx, torque_zxy;
 
     POLHODE_INLINE TopSlope(const System<T>& s, const View& parameters, std::ptrdiff_t i)
         : Base(s, parameters, i),
@@ -210,6 +212,9 @@ struct TopSlope : ModelSlope<Model, T> {
         difference = Kind::of(times(times(w, yzx(I)), times(s.equations.difference, zxy(I))));
         axis_yzx = Kind::of(times(w, yzx(axis)));
         axis_zxy = Kind::of(times(w, zxy(axis)));
+        of_momenta = Kind::of(s.equations.difference);
+        torque_yzx = Kind::of(where_nonzero(w, yzx(axis)));
+        torque_zxy = Kind::of(where_nonzero(w, zxy(axis)));
     }
     POLHODE_INLINE StateOfTop<T> begin(const State<T>& y) const {
         return {{times(inverse, y.m), y.q}, in_body_frame(y.q, u0)};
@@ -217,7 +222,13 @@ struct TopSlope : ModelSlope<Model, T> {
     POLHODE_INLINE State<T> end(const StateOfTop<T>& change) const {
         return {times(moments, change.y.m), change.y.q};
     }
-    using Base::operator();
+    POLHODE_INLINE State<T> operator()(double, const State<T>& y) const {
+        const auto u = in_body_frame(y.q, u0);
+        return {fma(times(of_momenta, yzx(y.m)),
+                    zxy(y.m),
+                    fma(yzx(u), torque_zxy, -times(zxy(u), torque_yzx))),
+                half_product(y.q, times(inverse, y.m))};
+    }
     POLHODE_INLINE StateOfTop<T> operator()(double, const StateOfTop<T>& s) const {
         const auto &w = s.y.m, &u = s.u;
         const auto w_yzx = yzx(w), w_zxy = zxy(w), u_yzx = yzx(u), u_zxy = zxy(u);

@@ -71,20 +71,28 @@ struct AdamsStep {
         for (int i = 0; i < slopes; ++i) bashforth[i] = weights.bashforth[i] * h;
         for (int i = 0; i <= slopes; ++i) moulton[i] = weights.moulton[i] * h;
     }
-    /// The change predicted by the slopes newest[0], newest[-1] ..., and the part of the corrected
-    /// change that they contribute.  The newest comes last, since the sums of the others do not
-    /// wait for it.
+    /// The change predicted by a slope at the start of a step and those before it, newest[0],
+    /// newest[-1] ..., and the part of the corrected change that they contribute; first without
+    /// that slope, since the sums of the others do not wait for it.  Not inlined: alone they have
+    /// the registers that they need.
     template <class T>
-    POLHODE_INLINE void sums(const direct::State<T>* newest,
-                             direct::State<T>& predicted,
-                             direct::State<T>& corrected) const {
-        const direct::State<T>& oldest = newest[1 - slopes];
-        predicted = T(bashforth[slopes - 1]) * oldest;
-        corrected = T(moulton[slopes]) * oldest;
-        for (int i = slopes - 2; i >= 0; --i) {
-            predicted = axpy(predicted, T(bashforth[i]), newest[-i]);
-            corrected = axpy(corrected, T(moulton[i + 1]), newest[-i]);
+    [[gnu::noinline]] void begin_sums(const direct::State<T>* newest,
+                                      direct::State<T>& predicted,
+                                      direct::State<T>& corrected) const {
+        const direct::State<T>& oldest = newest[2 - slopes];
+        direct::State<T> p = T(bashforth[slopes - 1]) * oldest, c = T(moulton[slopes]) * oldest;
+        for (int i = slopes - 2; i > 0; --i) {
+            p = axpy(p, T(bashforth[i]), newest[1 - i]);
+            c = axpy(c, T(moulton[i + 1]), newest[1 - i]);
         }
+        predicted = p, corrected = c;
+    }
+    template <class T>
+    POLHODE_INLINE void end_sums(const direct::State<T>& slope,
+                                 direct::State<T>& predicted,
+                                 direct::State<T>& corrected) const {
+        predicted = axpy(predicted, T(bashforth[0]), slope);
+        corrected = axpy(corrected, T(moulton[1]), slope);
     }
     /// The change of the state, from the slope at the predicted state.
     template <class T>
@@ -110,6 +118,29 @@ struct AdamsColumns {
     }
 };
 
+/// One of the first steps, made as several of Dormand and Prince.  Compiled once for all models; by
+/// value, so that the state of the loop stays in registers.
+template <class T>
+using AnySlope = direct::State<T> (*)(const void* model, double t, const direct::State<T>& y);
+template <class T>
+[[gnu::noinline]] direct::Sum<T> first_step(direct::Sum<T> sum,
+                                            double t,
+                                            double h,
+                                            double end,
+                                            int substeps,
+                                            AnySlope<T> slope,
+                                            const void* model) {
+    const runge_kutta::DormandPrinceStep<double> weights(h / substeps);
+    for (int k = 0; k < substeps; ++k) {
+        const auto at_stage = [&](int s, const direct::State<T>& y) POLHODE_INLINE_LAMBDA {
+            const double c = (k + runge_kutta::DormandPrince::nodes[s]) / substeps;
+            return slope(model, c == 1.0 ? end : t + c * h, y);
+        };
+        sum.add(weights.change(sum.y, at_stage));
+    }
+    return sum;
+}
+
 /// Steps for one model.
 template <class T>
 struct AdamsRun {
@@ -118,7 +149,6 @@ struct AdamsRun {
     int history, newest;
     double h;
     AdamsStep<double> formulas;
-    runge_kutta::DormandPrinceStep<double> first_steps;
     direct::State<T> slope_at[room];
 
     POLHODE_INLINE AdamsRun(const direct::System<T>& b, const DirectSteps& steps)
@@ -126,8 +156,7 @@ struct AdamsRun {
           history(weights.history()),
           newest(history - 1),
           h(steps.length(steps.first)),
-          formulas(weights, h),
-          first_steps(h / weights.substeps()) {
+          formulas(weights, h) {
         for (int k = 1; k <= history; ++k) {
             slope_at[history - k] = b.columns.state(AdamsColumns{history}.slope(steps.first - k));
         }
@@ -142,10 +171,15 @@ struct AdamsRun {
             for (int k = 0; k < history; ++k) slope_at[k] = slope_at[room - history + k];
             newest = history - 1;
         }
-        slope_at[++newest] = slope(t, sum.y);
-        if (n < history) return start(sum, t, end, slope_of<Slope>, &slope);
         direct::State<T> predicted, corrected;
-        formulas.sums(slope_at + newest, predicted, corrected);
+        if (n >= history) formulas.begin_sums(slope_at + newest, predicted, corrected);
+        const direct::State<T> now = slope(t, sum.y);
+        slope_at[++newest] = now;
+        if (n < history) {
+            sum = first_step<T>(sum, t, h, end, weights.substeps(), slope_of<Slope>, &slope);
+            return;
+        }
+        formulas.end_sums(now, predicted, corrected);
         sum.add(formulas.correct(corrected, slope(end, sum.y + predicted)));
     }
     POLHODE_INLINE void store(const direct::System<T>& b, std::ptrdiff_t end) const {
@@ -155,22 +189,9 @@ struct AdamsRun {
     }
 
   private:
-    /// The slope of any model, so that the first steps are compiled once.
-    using AnySlope = direct::State<T> (*)(const void* slope, double t, const direct::State<T>& y);
     template <class Slope>
     static direct::State<T> slope_of(const void* slope, double t, const direct::State<T>& y) {
         return (*static_cast<const Slope*>(slope))(t, y);
-    }
-    [[gnu::noinline]] void start(
-        direct::Sum<T>& sum, double t, double end, AnySlope slope, const void* model) const {
-        const int substeps = weights.substeps();
-        for (int k = 0; k < substeps; ++k) {
-            const auto at_stage = [&](int s, const direct::State<T>& y) POLHODE_INLINE_LAMBDA {
-                const double c = (k + runge_kutta::DormandPrince::nodes[s]) / substeps;
-                return slope(model, c == 1.0 ? end : t + c * h, y);
-            };
-            sum.add(first_steps.change(sum.y, at_stage));
-        }
     }
 };
 
@@ -189,7 +210,9 @@ struct AdamsPredict {
         direct::State<T>& newest = slopes[at.history];
         newest = b.equations.slope(y.momentum(), y.attitude(), b.torque());
         direct::State<T> predicted, corrected;
-        AdamsStep<double>(weights, b.a.h).sums(&newest, predicted, corrected);
+        const AdamsStep<double> formulas(weights, b.a.h);
+        formulas.begin_sums(&newest - 1, predicted, corrected);
+        formulas.end_sums(newest, predicted, corrected);
         b.columns.keep(at.slope(n), newest);
         b.columns.keep(AdamsColumns::corrected, corrected);
         b.columns.keep(AdamsColumns::start, y.momentum());
@@ -281,7 +304,8 @@ struct Adams {
         slopes[starting] = slope(body, m, one<T>());
         direct::State<T> predicted, corrected;
         const AdamsStep<T> formulas(*weights, h);
-        formulas.sums(slopes + starting, predicted, corrected);
+        formulas.begin_sums(slopes + starting - 1, predicted, corrected);
+        formulas.end_sums(slopes[starting], predicted, corrected);
         const direct::State<T> p = y + predicted;
         const direct::State<T> end =
             y + formulas.correct(corrected, slope(body, p.momentum(), p.attitude()));
