@@ -28,6 +28,7 @@ using namespace polhode;
 using namespace polhode::dispatch;
 using interface::require;
 using interface::require_array;
+using interface::require_arrays;
 
 /// Calls work(), which returns nothing, and makes a status of what it throws.
 template <class Work>
@@ -354,9 +355,19 @@ int polhode_orbit_state(double mu,
                         double position_at_t[3],
                         double velocity_at_t[3]) {
     return status_of([&] {
+        require_arrays({{position, "position"},
+                        {velocity, "velocity"},
+                        {position_at_t, "position_at_t"},
+                        {velocity_at_t, "velocity_at_t"}});
+        const auto refuse = [](const char* name, const double* x, int numbers, const char* why) {
+            validate::refuse(validate::Argument::flat(name, {x, 0, 1, 1}, 1, 1, numbers), {}, why);
+        };
+        if (!(mu > 0)) refuse("mu", &mu, 1, "must be positive");
         Vec3<double> r{position[0], position[1], position[2]},
             v{velocity[0], velocity[1], velocity[2]};
-        require(torque::move_on_ellipse(mu, t, r, v), "the orbit is no ellipse");
+        if (!torque::move_on_ellipse(mu, t, r, v)) {
+            refuse("velocity", velocity, 3, "the orbit is no ellipse");
+        }
         position_at_t[0] = r.x, position_at_t[1] = r.y, position_at_t[2] = r.z;
         velocity_at_t[0] = v.x, velocity_at_t[1] = v.y, velocity_at_t[2] = v.z;
     });

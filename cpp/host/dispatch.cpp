@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <stdexcept>
 #include <string>
 
 #include "built_levels.hpp"
 #include "levels.hpp"
+#include "polhode/interface/overlap.hpp"
 
 #if defined(POLHODE_HAS_X86_LEVELS)
 #include "x86_levels.hpp"
@@ -126,6 +128,20 @@ void call(const ArrayFunction& f,
         if (matrix) *core_step++ = 3 * unit;
         if (!scalar) *core_step++ = unit;
     }
+    // An output may be an input, element by element.
+    const int operands = f.inputs + f.outputs;
+    interface::Array arrays[8];
+    for (int k = 0; k < operands; ++k) {
+        const auto* const data = reinterpret_cast<const double*>(args[k]);
+        const std::intptr_t elements = one_first && k == 0 ? 1 : n;
+        arrays[k] = {data, elements * (steps[k] / unit), k < f.inputs ? "an input" : "an output"};
+        for (int j = f.inputs; j < operands && k < f.inputs; ++j) {
+            if (args[j] == args[k] && steps[j] == steps[k]) arrays[k].data = nullptr;
+        }
+    }
+    const std::span<const interface::Array> all(arrays, static_cast<std::size_t>(operands));
+    const auto inputs_first = static_cast<std::size_t>(f.inputs);
+    interface::require_apart(all.subspan(inputs_first), all.first(inputs_first));
     if (one_first) steps[0] = 0;
     f.loop(args, &n, steps, nullptr);
 }

@@ -7,7 +7,8 @@
  * units; angles in radians; time steps of either sign.
  *
  * Every function that can fail returns a status.  After POLHODE_BAD_ARGUMENT nothing is written;
- * polhode_error() says what was wrong and names the first such body.  NaN or infinity in m, q or h
+ * polhode_error() says what was wrong and names the first such body.  Arrays that a function writes
+ * share no memory with its other arrays, except where it is said.  NaN or infinity in m, q or h
  * of one body makes that body NaN and no other; moments of inertia must be finite.  The functions
  * are as accurate as the Python functions of the same name.  All functions may be called from
  * several threads at the same time.
@@ -79,8 +80,8 @@ POLHODE_FUNCTION const char* polhode_splitting_name(int splitting);
  *
  * inertia_stride is 3, or 0 where all bodies share the three moments; h_stride is 1 or 0.
  * attitude is one of enum polhode_attitude.  threads: a number, -1 all cores, 0
- * POLHODE_NUM_THREADS (read when the library is loaded) or one.  m_out and q_out may be m and q;
- * they may not overlap them otherwise.  lost, if not NULL, gets the number of bodies whose step has
+ * POLHODE_NUM_THREADS (read when the library is loaded) or one.  m_out and q_out may be m and q.
+ * lost, if not NULL, gets the number of bodies whose step has
  * no result (a step of an implicit method that did not converge, or too long for a correct digit):
  * they are NaN.
  */
@@ -137,7 +138,7 @@ typedef int (*polhode_torque)(int64_t n,
                               void* user_data);
 
 enum polhode_torque_flags {
-    POLHODE_DEPENDS_ON_M = 1, /* the torque depends on m */
+    POLHODE_DEPENDS_ON_M = 1, /* the torque depends on m; without it the order would be 1 */
     POLHODE_INDEPENDENT = 2   /* the torque on a body depends only on this body; faster */
 };
 

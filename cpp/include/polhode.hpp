@@ -175,8 +175,10 @@ struct IntegrateOptions {
     Splitting splitting = {};
     Method method = {};  ///< of the torque-free motion between two kicks
     double t0 = 0.0;
-    bool depends_on_m = false;  ///< the torque does, or a force, on m or p
-    int threads = 1;            ///< -1: all cores
+    /// The torque depends on m, or a force on m or p.  If it does and this is false, the order
+    /// is 1.
+    bool depends_on_m = false;
+    int threads = 1;  ///< -1: all cores
 };
 
 namespace backend {

@@ -100,7 +100,8 @@ def test_orbits_and_fields_for_torques() -> None:
             call = double(mu), *pointers[:2], double(t), *pointers[2:]
             if not v0.any():
                 assert LIBRARY.polhode_orbit_state(*call) == 1
-                assert LIBRARY.polhode_error() == b"the orbit is no ellipse"
+                said = b"velocity = [0.0, 0.0, 0.0]: the orbit is no ellipse"
+                assert LIBRARY.polhode_error() == said
                 continue
             assert LIBRARY.polhode_orbit_state(*call) == 0
             position, velocity = ph.torques.Orbit(mu, r0, v0).state(t)
@@ -631,6 +632,86 @@ def test_without_memory_for_the_bodies_there_is_a_status() -> None:
     ) == 2  # fmt: skip
     assert LIBRARY.polhode_error().startswith(b"no memory")
     same(m, before)
+
+
+def test_arrays_that_overlap_are_refused() -> None:
+    """Without a result that depends on the order in which bodies are stepped."""
+    inertia, m, q = batch(3, QUATERNION)
+    room = np.concatenate([m.ravel(), q.ravel()])  # m, then q
+    start, h = room.copy(), np.ones(3)
+    at = {"m": 0, "q": 9, "next": 3}
+
+    def words(name: str) -> Any:
+        return pointer(room[at[name] :])
+
+    def step_to(m_out: Any, q_out: Any, inertia: Any = inertia) -> Any:
+        status = LIBRARY.polhode_step(
+            method("exact"), INT64(3), pointer(inertia), INT64(3), words("m"), words("q"), 0,
+            pointer(h), INT64(1), INT64(1), 1, m_out, q_out, None,
+        )  # fmt: skip
+        return status, LIBRARY.polhode_error()
+
+    m_out, q_out = np.empty((3, 3)), np.empty((3, 4))
+    for outputs, said in (
+        ((words("next"), pointer(q_out)), b"m_out overlaps m"),
+        ((words("q"), pointer(q_out)), b"m_out overlaps q"),
+        ((pointer(q_out), pointer(q_out)), b"q_out overlaps m_out"),
+        ((pointer(m_out), pointer(inertia)), b"q_out overlaps inertia"),
+        ((pointer(h[2:]), pointer(q_out)), b"m_out overlaps h"),
+    ):
+        assert step_to(*outputs) == (1, said)
+        same(room, start)
+    assert step_to(pointer(m_out), pointer(q_out))[0] == 0
+    assert step_to(words("m"), words("q"))[0] == 0
+    same(room, np.concatenate([m_out.ravel(), q_out.ravel()]))
+
+    room[:] = start
+    for q_of, m_saved, said in (
+        ("next", None, b"q overlaps m"),
+        ("q", pointer(inertia), b"m_saved overlaps inertia"),
+        ("q", words("q"), b"m_saved overlaps q"),
+    ):
+        saved = None if m_saved is None else pointer(np.empty(24))
+        assert LIBRARY.polhode_integrate(
+            0, method("exact"), INT64(3), pointer(inertia), INT64(3), ctypes.c_double(0.1),
+            INT64(1), ctypes.c_double(0.0), None, None, 0, 0, 1, words("m"), words(q_of),
+            INT64(1), m_saved, saved,
+        ) == 1  # fmt: skip
+        assert LIBRARY.polhode_error() == said
+        same(room, start)
+
+    motion = ctypes.c_void_p()
+    assert not LIBRARY.polhode_motion_new(
+        INT64(3), pointer(inertia), INT64(3), words("m"), words("q"), 0, ctypes.byref(motion)
+    )
+    assert LIBRARY.polhode_motion_at(motion, INT64(2), pointer(h), 1, pointer(h), words("q")) == 1
+    assert LIBRARY.polhode_error() == b"m overlaps t"
+    LIBRARY.polhode_motion_free(motion)
+
+    turned = np.empty((3, 3))
+    inputs, in_place = (DOUBLES * 2)(words("q"), words("m")), (DOUBLES * 1)(words("m"))
+    partly = (DOUBLES * 1)(words("next"))
+    assert LIBRARY.polhode_function(b"so3_rotate", INT64(3), inputs, partly) == 1
+    assert LIBRARY.polhode_error() == b"an output overlaps an input"
+    other = (DOUBLES * 1)(pointer(turned))
+    assert LIBRARY.polhode_function(b"so3_rotate", INT64(3), inputs, other) == 0
+    assert LIBRARY.polhode_function(b"so3_rotate", INT64(3), inputs, in_place) == 0
+    same(room[:9], turned.ravel())
+
+
+def test_orbits_that_are_none_are_named() -> None:
+    r, v, out = np.array([1.0, 0.0, 0.0]), np.array([0.0, 2.0, 0.0]), np.empty(3)
+    for mu, position, said in (
+        (1.0, pointer(r), b"velocity = [0.0, 2.0, 0.0]: the orbit is no ellipse"),
+        (-1.0, pointer(r), b"mu = -1.0: must be positive"),
+        (np.nan, pointer(r), b"mu = nan: must be positive"),
+        (1.0, None, b"position is NULL"),
+    ):
+        assert LIBRARY.polhode_orbit_state(
+            ctypes.c_double(mu), position, pointer(v), ctypes.c_double(1.0), pointer(out),
+            pointer(out),
+        ) == 1  # fmt: skip
+        assert LIBRARY.polhode_error() == said
 
 
 def test_what_is_null_or_no_row_is_refused() -> None:

@@ -14,6 +14,7 @@
 
 #include "polhode/interface/arguments.hpp"
 #include "polhode/interface/names.hpp"
+#include "polhode/interface/overlap.hpp"
 #include "polhode/splitting/arguments.hpp"
 #include "polhode/threads.hpp"
 
@@ -114,6 +115,7 @@ inline std::int64_t step(const validate::Kernels& checks,
                         {x.h, "h"},
                         {x.m_out, "m_out"},
                         {x.q_out, "q_out"}});
+        require_apart(x, attitudes.length);
     }
     validate::steps(x.n_steps, *method.info, method.history);
     StepArguments a{};
@@ -175,7 +177,13 @@ class Motion {
             double* q) const {
         require(times >= 0, "times must not be negative");
         threads = thread_count(threads);
-        if (times > 0 && bodies_ > 0) require_arrays({{t, "t"}, {m, "m"}, {q, "q"}});
+        if (times > 0 && bodies_ > 0) {
+            require_arrays({{t, "t"}, {m, "m"}, {q, "q"}});
+            const std::int64_t n = times * bodies_;
+            const Array written[] = {{m, 3 * n, "m"}, {q, attitudes_.length * n, "q"}};
+            const Array read[] = {{t, times, "t"}};
+            require_apart(written, read);
+        }
         // One body: its times are the batch.
         const bool one = bodies_ == 1;
         const std::ptrdiff_t count = one ? times : bodies_, rows = one ? 1 : times;
@@ -342,6 +350,7 @@ inline std::ptrdiff_t integrate(const validate::Kernels& checks,
         start.emplace_back(
             each, std::vector(each, each + (each == x.q ? attitudes.length : 3) * x.bodies));
     }
+    require_apart(x, attitudes.length, saves ? 1 + (x.n_steps + save_every - 1) / save_every : 0);
     static_assert(sizeof(bool) == 1);
 
     SplittingProblem p{};

@@ -20,7 +20,8 @@ inline void require_length(const char* name,
                            const std::string& hint = "") {
     if (numbers != wanted) {
         throw std::invalid_argument(std::string(name) + " must have " + std::to_string(wanted) +
-                                    " numbers" + hint + ", not " + std::to_string(numbers));
+                                    (wanted == 1 ? " number" : " numbers") + hint + ", not " +
+                                    std::to_string(numbers));
     }
 }
 /// Of an argument that may be shared by all bodies.
@@ -29,7 +30,8 @@ inline std::int64_t stride(const char* name,
                            std::size_t bodies,
                            std::size_t each) {
     if (numbers == each) return 0;
-    require_length(name, numbers, bodies * each, ", or " + std::to_string(each) + " for all");
+    const std::string shared = bodies == 1 ? "" : ", or " + std::to_string(each) + " for all";
+    require_length(name, numbers, bodies * each, shared);
     return static_cast<std::int64_t>(each);
 }
 inline std::size_t bodies(std::span<const double> m, std::span<const double> q) {
