@@ -74,9 +74,22 @@ def real_array(name: str, value: ArrayLike) -> NDArray[Any]:
         except OverflowError:
             raise ValueError(f"{name} has an integer above the largest double, 1.8e308") from None
     if array.dtype.kind not in "fiub":
-        how = f"; give {name}.to_numpy(float)" if hasattr(value, "to_numpy") else ""
+        how = _advice(name, value, array)
         raise TypeError(f"{name} must be real numbers, not {_kind(array)}{how}")
     return array
+
+
+def _advice(name: str, value: Any, array: NDArray[Any]) -> str:
+    """How to make numbers of an array that has none, if one expression does."""
+    tables = hasattr(value, "to_numpy")  # as those of pandas
+    dates = tables and all(hasattr(x, "toordinal") for x in array.flat[:1])
+    if dates or array.dtype.kind == "M":
+        return f"; give ({name} - {name}.min()) / numpy.timedelta64(1, 's')"
+    if array.dtype.kind == "m":
+        return f"; give {name} / numpy.timedelta64(1, 's')"
+    if hasattr(value, "tensor") and hasattr(value, "step"):
+        return ": its own methods are step, motion, integrate, energy, momentum and omega"
+    return f"; give {name}.to_numpy(float)" if tables else ""
 
 
 def _kind(array: NDArray[Any]) -> str:
@@ -99,6 +112,8 @@ def refuse_units(name: str, value: Any, of: str = "") -> None:
         raise TypeError(_has_unit(name, "time", ".total_seconds()", of))
     elif isinstance(value, np.timedelta64):
         raise TypeError(_has_unit(name, "time", " / numpy.timedelta64(1, 's')", of))
+    elif hasattr(value, "toordinal"):  # also a unit, in pandas
+        raise TypeError(f"{name} must be real numbers, not a date: give the time since a first one")
     elif hasattr(value, "unit") and (hasattr(value, "to_value") or hasattr(value, "value")):
         how = ".to_value(unit)" if hasattr(value, "to_value") else ".value"
         raise TypeError(_has_unit(name, value.unit, how, of))
@@ -191,7 +206,11 @@ def broadcast(shapes: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
         return np.broadcast_shapes(*shapes.values())
     except ValueError:
         listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
-        raise ValueError(f"batch shapes do not broadcast: {listed}") from None
+        t, axes = shapes.get("t", ()), max(len(shape) for shape in shapes.values())
+        every = f"; each of these times for all: t of shape {(*t, *(1,) * axes)}"
+        raise ValueError(
+            f"batch shapes do not broadcast: {listed}{every if len(t) == 1 else ''}"
+        ) from None
 
 
 def whole(name: str, value: Any) -> int:

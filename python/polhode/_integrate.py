@@ -161,8 +161,8 @@ def integrate(
     callback : callable, optional
         ``callback(step, t, m, attitude)``, called at each saved state, including the start; with
         `mass` it also gets x and p, with `state0` s, with a `NoseHoover` its chains, in this order.
-        The arrays are read-only. If it returns True, the run stops there: the result is the
-        trajectory so far. A stored run can be resumed.
+        The arrays are read-only. If it returns True, Python's or NumPy's, the run stops there: the
+        result is the trajectory so far. A stored run can be resumed.
     **options
         Options of the method, see `methods()`.
 
@@ -255,6 +255,7 @@ def integrate(
     plain = plain and t_eval is None and breaks is None and events is None and t_end is None
     plain = plain and mass is None and x0 is None and p0 is None
     plain = plain and state0 is None and thermostat is None and moments is None
+    plain = plain and rtol is None and atol is None
     if plain and not (options or compensated or resume or progress):
         short = at_once(torque, splitting, method, h, n_steps, t0, save_every, inertia, m0, q0)
         if short is not None:

@@ -207,6 +207,10 @@ def test_refused() -> None:
     motion = ph.TorqueFreeMotion(*GENERIC, START)
     with pytest.raises(ValueError, match=r"t1\[1\] = 0.0: less than t0"):
         motion.crossings(1.0, [2.0, 0.0], body=[1, 0, 0])
+    with pytest.raises(ValueError, match=r"t1\[1, 0\] = 0.5: less than t0"):
+        motion.crossings(1.0, [[2.0, 2.0], [0.5, 2.0]], body=[1, 0, 0])
+    with pytest.raises(ValueError, match=r"t1 = 0.5: less than t0"):
+        motion.crossings(1.0, 0.5, body=[1, 0, 0])
     with pytest.raises(ValueError, match=r"t1 = inf: not finite"):
         motion.crossings(1.0, np.inf, body=[1, 0, 0])
     with pytest.raises(ValueError, match=r"t1 - t0 is too long: .* 2\^50 radians"):

@@ -854,6 +854,7 @@ def test_a_callback_of_ctypes_is_a_compiled_torque() -> None:
         (lambda: torques.Orbit(-1.0, [1, 0, 0], [0, 1, 0]), "mu = -1.0: must be positive"),
         (lambda: torques.Orbit(1.0, [1, 0, 0], [0, 2, 0]), "no ellipse"),
         (lambda: torques.Orbit(1.0, [1, 0, 0], [0.5, 0, 0]), "no ellipse"),
+        (lambda: torques.Orbit(1.0, [0, 0, 0], [0, 1, 0]), r"position = \[0.0, .* not be zero"),
         (lambda: torques.Orbit(1.0, [[1, 0, 0]], [[0, 1, 0]], [0.0]), "fit together"),
         (lambda: torques.Dipole(np.ones((2, 3)), np.ones((3, 3))), "broadcast|shapes"),
         (lambda: torques.Constant([1, 2, 3], "inertial"), "frame must be"),
@@ -877,7 +878,7 @@ def test_bad_values(make: Callable[[], Any], message: str) -> None:
         (lambda: torques.SpatialMomentum([1, 2, 3]), "function of time"),
         (lambda: torques.Constant("abc"), "value"),
         (torques.GravityGradient, "mean_motion or orbit"),
-        (lambda: torques.GravityGradient(1.0, orbit=ORBIT), "in place of"),
+        (lambda: torques.GravityGradient(1.0, orbit=ORBIT), "give orbit or mean_motion"),
     ],
 )
 def test_bad_types(make: Callable[[], Any], message: str) -> None:

@@ -171,7 +171,7 @@ def test_starts_by_angular_velocity() -> None:
             integrate(q0=Q0, h=0.1)
 
 
-@pytest.mark.parametrize("answer", [True, np.True_])
+@pytest.mark.parametrize("answer", [True, np.True_, np.array(True)])
 def test_a_callback_that_returns_true_stops(answer: Any, tmp_path: Path) -> None:
     def callback(step: int, t: float, m: Array, q: Array) -> Any:
         return answer if step >= 6 else (m, None, 1)[step % 3]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import inspect
 import math
 import pickle
 import signal
@@ -151,6 +153,22 @@ def test_ordinary_calls_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
     for unusual in ({"n_steps": 10**5}, {"h": np.array(0.1)}, {"callback": print}, {"threads": 1}):
         with pytest.raises(AssertionError, match="the usual way"):
             ph.integrate(**{"inertia": INERTIA, "m0": m, "q0": q, "h": 0.1, "n_steps": 9} | unusual)
+
+
+def test_every_other_argument_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    short: list[Any] = []
+    monkeypatch.setattr(_integrate, "at_once", lambda *given: short.append(given))
+    call: list[Any] = [INERTIA, [0.3, 0.2, 0.1], [1, 0, 0, 0], 0.1, 10]
+    ph.integrate(*call)
+    assert len(short) == 1
+    taken = [*inspect.signature(prepared.at_once).parameters, "options"]
+    for name in set(inspect.signature(ph.integrate).parameters) - set(taken):
+        with contextlib.suppress(TypeError, ValueError):
+            ph.integrate(*call, **{name: True})
+        assert len(short) == 1, name
+    for name in ("rtol", "atol"):
+        with pytest.raises(TypeError, match="rtol and atol are for adaptive steps"):
+            ph.integrate(*call, **{name: 1e-3})
 
 
 WRONG: list[dict[str, Any]] = [

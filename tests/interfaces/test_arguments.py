@@ -121,3 +121,44 @@ def test_masked_values_are_refused() -> None:
     ):
         with pytest.raises(TypeError, match=r"^m0? .*masked values are not supported"):
             call()
+
+
+FIVE, TWO, THREE = np.ones(5), np.ones((2, 3)), np.ones((3, 3))
+UNLIKE: dict[str, Any] = {
+    "motion": lambda: ph.TorqueFreeMotion(THREE, BODY[1], BODY[2])(FIVE),
+    "dense": lambda: ph.integrate(THREE, BODY[1], BODY[2], 1.0, 1)(0.1 * FIVE),
+    "orbit": lambda: ph.torques.Orbit(1.0, np.eye(3)[:2], [0.0, 0.0, 1.0]).state(FIVE),
+    "table": lambda: ph.torques.Dipole(TWO, np.ones((5, 3, 3)), times=np.arange(5.0)),
+    "sum": lambda: ph.RigidBody.from_box([1, 2], BODY[0]) + ph.RigidBody.from_box(FIVE, BODY[0]),
+    "about": lambda: ph.RigidBody.from_box([1, 2], BODY[0]).about(THREE),
+    "shape": lambda: ph.RigidBody.from_box([1, 2], THREE),
+}
+
+
+@pytest.mark.parametrize("call", UNLIKE)
+def test_batches_that_do_not_fit_are_named(call: str) -> None:
+    message = r"^batch shapes do not broadcast: \w+( \w+)? \(\d?,?\), "
+    if call in ("motion", "dense"):
+        message += r"bodies \(3,\); each of these times for all: t of shape \(5, 1\)$"
+    with pytest.raises(ValueError, match=message):
+        UNLIKE[call]()
+
+
+def test_what_is_meant_is_told() -> None:
+    body = ph.RigidBody(np.diag(BODY[0]))
+    calls: list[tuple[Any, tuple[Any, ...]]]
+    calls = [(ph.step, (0.1,)), (ph.integrate, (0.1, 5)), (ph.TorqueFreeMotion, ())]
+    for call, steps in calls:
+        with pytest.raises(TypeError, match="not RigidBody: its own methods are step, motion, int"):
+            call(body, *BODY[1:], *steps)
+    for torque in ([0.0, 0.0, 1.0], np.ones(3)):
+        with pytest.raises(TypeError, match=r"numbers are torques\.Constant\(numbers\)"):
+            ph.integrate(*BODY, 0.1, 5, torque=torque)
+    for model in (ph.torques.Gyrostat, lambda h: ph.torques.BDot(1.0, h)):
+        with pytest.raises(TypeError, match=r"such as scipy.interpolate.CubicSpline, not function"):
+            model(lambda t: [0.0, 0.0, t])
+    orbit = ph.torques.Orbit(1.0, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0])
+    with pytest.raises(TypeError, match="give orbit or position, not both"):
+        ph.torques.GravityGradient(orbit=orbit, position=[1.0, 0.0, 0.0])
+    with pytest.raises(TypeError, match="orbit must be an Orbit, not float"):
+        ph.torques.GravityGradient(orbit=1.0)  # type: ignore[arg-type]

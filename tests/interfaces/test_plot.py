@@ -159,7 +159,7 @@ def test_panels_and_units_are_chosen(kind: str) -> None:
     # No legend on the curves.
     for axes in (omega, invariants):
         assert axes.get_legend().get_window_extent().y1 < axes.bbox.y0
-    assert len(one.plot(panels=["attitude"]).axes) == 1
+    assert len(one.plot(panels=["attitude"]).axes) == len(one.plot(panels="attitude").axes) == 1
     with pytest.raises(ValueError, match=r"panels: 'phase' is not one of momentum, axes"):
         one.plot(panels=["phase"])
 

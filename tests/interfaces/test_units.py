@@ -174,6 +174,42 @@ def test_the_advice_for_time_spans(kind: str) -> None:
     same(ph.step(INERTIA, M, Q, rows)[1], np.stack([want[1]] * 2))
 
 
+def dates(kind: str) -> Any:
+    """Stamps, two seconds apart, in some form that has no numbers."""
+    stamps = np.datetime64("2026-03-01T12:00:00", "ns") + 2 * np.arange(5) * np.timedelta64(1, "s")
+    pandas = None if kind.startswith("numpy") else pytest.importorskip("pandas")
+    forms: dict[str, Any] = {
+        "numpy dates": lambda: stamps,
+        "numpy spans": lambda: stamps - stamps[0],
+        "column": lambda: pandas.Series(stamps, index=range(3, 8)),
+        "column of spans": lambda: pandas.Series(stamps - stamps[0]),
+        "index": lambda: pandas.DatetimeIndex(stamps),
+        "index with a zone": lambda: pandas.DatetimeIndex(stamps).tz_localize("UTC"),
+        "column with a zone": lambda: pandas.Series(pandas.DatetimeIndex(stamps, tz="UTC")),
+        "index of spans": lambda: pandas.DatetimeIndex(stamps) - stamps[0],
+    }
+    return forms[kind]()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["numpy dates", "numpy spans", "column", "column of spans", "index", "index with a zone",
+     "column with a zone", "index of spans"],
+)  # fmt: skip
+def test_the_advice_for_dates_gives_seconds(kind: str) -> None:
+    t = dates(kind)
+    given = advice(lambda: ph.attitude_from_rate(np.ones((5, 3)), Q, t=t, order=2), t=t)
+    same(np.asarray(given, np.float64), 2.0 * np.arange(5))
+
+
+def test_a_date_is_no_number() -> None:
+    pandas = pytest.importorskip("pandas")
+    for h in (datetime.datetime(2026, 3, 1), datetime.date(2026, 3, 1), pandas.Timestamp("2026")):
+        for given in (h, [h, h]):
+            with pytest.raises(TypeError, match="h must be real numbers, not a date: give"):
+                ph.step(INERTIA, M, Q, given)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("kind", [k for k in QUANTITIES if k != "pint alike"])
 def test_the_advice_for_quantities(kind: str) -> None:
     m = QUANTITIES[kind](M)

@@ -72,6 +72,34 @@ def test_a_run_that_is_not_finished(tmp_path: Path) -> None:
     assert_same(ph.resume(none, n_steps=25), run(25))
 
 
+@pytest.mark.parametrize("first", [7, 60, 100])
+def test_a_run_that_an_event_ended_stays_as_it_is(first: int, tmp_path: Path) -> None:
+    def event(t: Any, m: Array, q: Array) -> Array:
+        return m[..., 0] - 0.05
+
+    event.terminal = 1  # type: ignore[attr-defined]
+    whole = run(200, save_every=1, events=event)
+    assert 7 < 10 * whole.t[-1] < 60
+    run(first, save_every=1, events=event, save_to=tmp_path / "run")
+    for n in (100, 200):
+        longer = ph.resume(tmp_path / "run", n_steps=n, events=event)
+        same(longer.m, whole.m[:-1])  # in memory the last row is the last event
+        same(longer.t_events[0][1], whole.t_events[0][1])
+    with pytest.raises(ValueError, match=r"not the same event"):
+        ph.resume(tmp_path / "run", n_steps=300, events=_other(event))
+    event.terminal = 2  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match=r"events\[0\].terminal is 2.0, but .* has 1.0"):
+        ph.resume(tmp_path / "run", n_steps=300, events=event)
+
+
+def _other(event: Any) -> Any:
+    def other(t: Any, m: Array, q: Array) -> Array:
+        return 2.0 * event(t, m, q)
+
+    other.terminal = 1  # type: ignore[attr-defined]
+    return other
+
+
 def test_refused(tmp_path: Path) -> None:
     path = tmp_path / "run"
     run(45, save_to=path)
@@ -79,7 +107,13 @@ def test_refused(tmp_path: Path) -> None:
         ph.resume(path, n_steps=44)
     with pytest.raises(TypeError, match="n_steps must be an integer"):
         ph.resume(path, n_steps=50.5)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"n_steps is 60, .* has 45: .*resume\(path, n_steps=60\)"):
+        run(60, save_to=path, resume=True)
     assert_same(ph.Trajectory.load(path), run(45))
+    run(45, save_every=1, t_eval=[1.0, 2.0], save_to=tmp_path / "times")
+    for n in (44, 46):
+        with pytest.raises(ValueError, match="saves states at given times"):
+            ph.resume(tmp_path / "times", n_steps=n)
     ph.integrate(INERTIA, M0, Q0, [0.1, 0.2], 2, save_to=tmp_path / "steps")
     with pytest.raises(ValueError, match="has an h for each of its 2 steps"):
         ph.resume(tmp_path / "steps", n_steps=3)

@@ -319,7 +319,9 @@ class MassProperties:
         """
         own = self if self._central is None else self._central
         known = self._known_mass() if mass is None else _arrays.components("mass", mass)
-        arm = _arrays.components("point", point, 3) - self._centre
+        place = _arrays.components("point", point, 3)
+        _arrays.broadcast({"bodies": self.shape, "point": place.shape[:-1], "mass": known.shape})
+        arm = place - self._centre
         body = type(self)(own._tensor + steiner(known, arm), mass=known, centre=self._centre)
         body._central = own
         return body
@@ -329,6 +331,7 @@ class MassProperties:
         if not isinstance(other, MassProperties):  # 0: the start of `sum`
             return self if other == 0 else NotImplemented
         masses = [body._known_mass() for body in (self, other)]
+        _arrays.broadcast({"first body": self.shape, "second body": other.shape})
         tensors = [(body._central or body)._tensor for body in (self, other)]
         whole = masses[0] + masses[1]
         arm = other._centre - self._centre
@@ -391,7 +394,10 @@ class MassProperties:
     ) -> Self:
         """A shape by its second moments (..., 3) over the mass, along its own axes."""
         moments = np.roll(second, 1, -1) + np.roll(second, -1, -1)
-        moments = shapes.masses(mass)[..., None] * moments
+        known = shapes.masses(mass)
         place = np.zeros(3) if centre is None else _arrays.components("centre", centre, 3)
+        batches = {"mass": known.shape, "sizes": second.shape[:-1], "centre": place.shape[:-1]}
+        _arrays.broadcast(batches)
+        moments = known[..., None] * moments
         moments = moments + np.zeros_like(place)  # for all centres
         return cls.from_moments(moments, axes, mass=mass, centre=place)

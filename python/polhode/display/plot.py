@@ -68,6 +68,7 @@ def _figure(
         "herpolhode": lambda axes: _herpolhode(axes, one, size, rate),
         "invariants": lambda axes: _invariants(axes, one, *energy()),
     }
+    names = [names] if isinstance(names, str) else names
     for name in names:
         if name not in panels:
             raise ValueError(f"panels: {name!r} is not one of {', '.join(panels)}")

@@ -23,7 +23,7 @@ from polhode.integrators.table import (
     option_values,
 )
 from polhode.integrators.tableaus import MuntheKaas
-from polhode.torques import TorqueLike, as_terms
+from polhode.torques import Function, TorqueLike, as_terms
 
 
 def settings_of(
@@ -335,8 +335,12 @@ def _check_terms(settings: Settings) -> None:
         if term.depends_on_m and (compensated or scheme.attitude_only or modified):
             who = "compensated" if compensated else f"splitting {scheme.name!r}"
             raise ValueError(
-                f"{who} needs a torque that does not depend on m, and {term!r} does: a function "
-                "that does not need m is written as torque(t, q)"
+                f"{who} needs a torque that does not depend on m, and {term!r} does"
+                + (
+                    ": a function that does not need m is written as torque(t, q)"
+                    if isinstance(term, Function)
+                    else ""
+                )
             )
         if term.splits_only and settings.direct:
             raise ValueError(

@@ -160,7 +160,8 @@ def warn(settings: Settings, lost: Any, nonfinite_torque: Any) -> None:
         # Adaptive steps have a warning of their own.
         others = 0 if settings.adaptive else int(np.count_nonzero(lost)) - by_torque
         implicit = may_lack_root(settings.method, settings.options)
-        warn_of_lost(settings.method, others, by_torque, implicit=implicit)
+        kicked = not settings.direct and any(term.depends_on_m for term in settings.terms)
+        warn_of_lost(settings.method, others, by_torque, implicit=implicit, kicked=kicked)
 
 
 def in_core(
@@ -209,10 +210,12 @@ def _call(callback: Callback | None, saved: Saved, first: int) -> bool:
         t = float(saved.t[k])
         try:
             result = callback(step, t, *(closed(each[k]) for each in saved.rows))
+            is_bool = getattr(result, "dtype", type(result)) in (bool, np.dtype(bool))
+            stops = is_bool and bool(result)
         except Exception as error:
             note(error, f"in the callback after step {step} of the integration, at t = {t}")
             raise
-        if isinstance(result, (bool, np.bool_)) and result:
+        if stops:
             saved.state.rows = k + 1
             return True
     return False

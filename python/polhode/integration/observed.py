@@ -77,6 +77,7 @@ class Observed:
             sign = self.settings.direction
             n = n[: np.searchsorted(sign * t, sign * end, side="right")]
             t = t[: len(n)]
+            self.events.begin(t[-1], [a[len(n) - 1] for a in self._steps])
         self._save(n, t, t[-1] if end is None else end)
         self.done = int(n[-1])
         self._keep(len(n) - 1)

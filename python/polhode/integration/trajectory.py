@@ -267,7 +267,7 @@ class Trajectory:
         ----------
         body : int or tuple of int, optional
             Which body of a batch.
-        panels : sequence of str, optional
+        panels : str or sequence of str, optional
             Panels in their order; by default the first three and the last of these:
 
             - "momentum": m on the sphere |m| = const, with the curves of constant energy

@@ -134,10 +134,13 @@ def warn_user(text: str) -> None:
     warnings.warn(text, RuntimeWarning, stacklevel=level)
 
 
-def warn_of_lost(row: int, lost: int, by_torque: int = 0, *, implicit: bool = True) -> None:
+def warn_of_lost(
+    row: int, lost: int, by_torque: int = 0, *, implicit: bool = True, kicked: bool = False
+) -> None:
     """One warning per call for the bodies that became NaN in a step, or because of a torque.
 
-    `implicit`: a step of the method may have no solution; else the steps were too long.
+    `implicit`: a step of the method may have no solution; else the steps were too long, with
+    `kicked` perhaps for a kick.
     """
     reasons = []
     if by_torque:
@@ -147,9 +150,8 @@ def warn_of_lost(row: int, lost: int, by_torque: int = 0, *, implicit: bool = Tr
         no_root = (
             f"method {name!r} found no root in a step: {_bodies(lost)} NaN; shorter steps have one"
         )
-        too_long = (
-            f"a step of method {name!r} was too long to have a correct digit: {_bodies(lost)} NaN"
-        )
+        what = " or a kick that depends on m was too long" if kicked else " was too long"
+        too_long = f"a step of method {name!r}{what} to have a correct digit: {_bodies(lost)} NaN"
         reasons.append(no_root if implicit else too_long)
     if reasons:
         warn_user("; ".join(reasons))

@@ -38,6 +38,8 @@ def times(
     for each in given[:2]:
         _arrays.refuse(each.name, each.array, ~np.isfinite(each.array), 0, "not finite")
     shape = _arrays.broadcast({**{each.name: each.batch for each in given}, "bodies": batch})
+    begin, end = np.broadcast_arrays(given[0].doubles, given[1].doubles)
+    _arrays.refuse("t1", end, end < begin, 0, "less than t0")
 
     def rows(x: Array, core: int) -> Array:
         own = x.shape[x.ndim - core :]
@@ -45,7 +47,6 @@ def times(
 
     numbers = {each.name: rows(each.doubles, len(each.core)) for each in given}
     b, s = numbers["body"], numbers.get("space")
-    _arrays.refuse("t1", numbers["t1"], numbers["t1"] < numbers["t0"], 0, "less than t0")
     attitude_axes = 1 if bodies[2].shape[-1] == 4 else 2
     inertia, m0, q0, constants = (
         rows(x, n) for x, n in zip(bodies[:4], (1, 1, attitude_axes, 2), strict=True)

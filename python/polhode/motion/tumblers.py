@@ -60,7 +60,7 @@ def from_periods(
     low, high = np.full(shape, CLOSE_TO_SEPARATRIX), np.full(shape, CLOSE_TO_AXIS)
     least = turns(high)
     for limit in least[ratio <= least][:1]:
-        why = f"with these moments it is above {limit:.6g}"
+        why = f"in this mode and with these moments it is above {limit:.6g}"
         _arrays.refuse("rotation / precession", ratio, ratio <= least, 0, why)
     _arrays.refuse("rotation / precession", ratio, ratio > turns(low), 0, "on the separatrix")
     for _ in range(64):  # the ratio falls from the separatrix to the axis: down to one double

@@ -175,18 +175,23 @@ def _compare(name: str, now: Any, before: Any, where: str) -> None:
         same = (now == before) | (np.isnan(now) & np.isnan(before))
         for index in np.argwhere(~same)[:1].tolist():
             at, label = tuple(index), f"[{', '.join(map(str, index))}]" if index else ""
+            if name == "events":
+                label = f"[{at[0]}].{('direction', 'terminal')[at[1]]}"
             raise ValueError(f"{name}{label} is {now[at]}, but {where} has {before[at]}")
     elif isinstance(now, (tuple, list)):
         require(len(now) == len(before), f"{name} are {now}, but {where} has {before}")
         for one, other in zip(now, before, strict=True):
             _compare(name, one, other, where)
     elif now != before:
+        more = ""
         if name == "splitting":
             now, before = now.name or None, before.name or None
             now = f"{now} of other coefficients" if now == before else now
+        if name == "n_steps" and now > before:
+            more = f": polhode.resume(path, n_steps={now}) makes it longer"
         if name == "method":
             now, before = METHODS[now].name, METHODS[before].name
-        raise ValueError(f"{name} is {now}, but {where} has {before}")
+        raise ValueError(f"{name} is {now}, but {where} has {before}{more}")
 
 
 def resume(
@@ -296,10 +301,10 @@ def _longer(run: StoredRun, state: State, n_steps: int) -> StoredRun:
     """The same run with more steps in all."""
     old, count = run.settings, _arrays.step_count(n_steps)
     where = f"the run in {str(run.files.path)!r}"
-    if count < old.n_steps:
-        raise ValueError(f"n_steps must be at least {old.n_steps}, the steps of {where}")
     if old.t_eval is not None:
         raise ValueError(f"n_steps: {where} saves states at given times")
+    if count < old.n_steps:
+        raise ValueError(f"n_steps must be at least {old.n_steps}, the steps of {where}")
     if old.h.ndim:
         raise ValueError(f"n_steps: {where} has an h for each of its {old.n_steps} steps")
     settings = dataclasses.replace(old, n_steps=count)

@@ -57,7 +57,9 @@ def as_terms(torque: TorqueLike) -> list[Torque]:
         )
     if callable(torque):
         return [Function(torque)]
+    number = isinstance(torque, (int, float)) or hasattr(torque, "dtype")
     raise TypeError(
         "torque must be None, a model of polhode.torques, a function such as f(t, q), a compiled "
         f"function or a list of these, not {type(torque).__name__}"
+        + (": numbers are torques.Constant(numbers)" if number else "")
     )

@@ -25,7 +25,7 @@ class BDot(Tabulated, ModelOfInertia):
         piecewise polynomial of time, as in `Prescribed`, such as a spline through the field along
         an `Orbit`.
     times : array_like, shape (T,), optional
-        Times of the samples, ascending.
+        Times of the samples, ascending. B' jumps there, see `Gyrostat`.
     inertia, tensor : array_like, shape (..., 3) or (..., 3, 3), optional
         Principal moments, or the tensor of inertia in the body axes; by default the inertia of the
         integration.

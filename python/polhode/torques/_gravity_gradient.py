@@ -23,6 +23,7 @@ class GravityGradient(Tabulated, ModelOfInertia):
         Rate n of a circular orbit, radians per unit of time: sqrt(mu / R^3) at the radius R.
     position : array_like, shape (..., 3), optional
         Direction from the planet's centre to the satellite at t = 0, space frame, of any length.
+        Default: (1, 0, 0).
     normal : array_like, shape (..., 3), optional
         Normal of the orbit, space frame, of any length; the satellite moves around it by the
         right-hand rule. Default: (0, 0, 1), or the normal of `position` and `velocity`.
@@ -66,12 +67,12 @@ class GravityGradient(Tabulated, ModelOfInertia):
         self._set_inertia(inertia, tensor)
         self.orbit = orbit
         if orbit is not None:
-            circular = (mean_motion, position, normal, velocity)
-            if any(x is not None for x in circular) or not isinstance(orbit, Orbit):
-                raise TypeError(
-                    "orbit must be an Orbit, in place of the arguments of a circular one"
-                )
-            for name in ("mean_motion", "position", "normal", "velocity"):
+            if not isinstance(orbit, Orbit):
+                raise TypeError(f"orbit must be an Orbit, not {type(orbit).__name__}")
+            circular = {"mean_motion": mean_motion, "position": position, "normal": normal}
+            for name, value in (circular | {"velocity": velocity}).items():
+                if value is not None:
+                    raise TypeError(f"give orbit or {name}, not both")
                 setattr(self, name, None)
             self._set_orbit(orbit)
             return

@@ -19,8 +19,8 @@ class Gyrostat(Tabulated, ModelOfInertia):
         The angular momentum of the rotors relative to the body, summed, body frame: constant;
         samples (T, ..., 3) at `times`, linear between them and constant outside; or a piecewise
         polynomial of time, as in `Prescribed`. The torque -h' jumps where h has a kink, as at
-        samples: a step that ends there errs by up to half a step times the jump. A spline has no
-        kinks.
+        samples: a step that ends there errs by up to half a step times the jump, unless the time is
+        one of the `breaks` of `integrate`. A spline has no kinks.
     times : array_like, shape (T,), optional
         Times of the samples, ascending.
     inertia, tensor : array_like, shape (..., 3) or (..., 3, 3), optional

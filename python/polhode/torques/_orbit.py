@@ -61,6 +61,7 @@ class Orbit:
     def _set_ellipse(self) -> None:
         r, v = self.position, self.velocity
         size = np.linalg.norm(r, axis=-1)
+        _arrays.refuse("position", r, ~(size > 0), 1, "must not be zero")
         inverse = 2 / size - np.sum(v * v, axis=-1) / self.mu  # 1/a
         normal = np.linalg.norm(np.cross(r, v), axis=-1)
         bad = ~((inverse > 0) & (normal > 1e-8 * size * np.linalg.norm(v, axis=-1)))
@@ -113,6 +114,7 @@ class Orbit:
         if self.table is not None:
             return self.table.value(time), self.table.value(time, 1)
         n, e = self.mean_motion, self.eccentricity
+        _arrays.broadcast({"t": time.shape, "orbits": n.shape})
         E = _core.eccentric_anomaly(n * time + self.anomaly, e)
         x, y, P, W = np.cos(E) - e, np.sin(E), *self.axes
         rate = n * self._a / (1 - e * np.cos(E))

@@ -40,6 +40,11 @@ class TimeTable:
             bounds, origins, table = _of_polynomial(polynomial)
             if not polynomial.extrapolate:
                 span = float(polynomial.x[0]), float(polynomial.x[-1])
+        elif callable(values):
+            raise TypeError(
+                f"{name} must be constant, samples at `times` or a piecewise polynomial, such as "
+                f"scipy.interpolate.CubicSpline, not {type(values).__name__}"
+            )
         elif times is None:
             (values,) = finite((name, values, (3,)))
             bounds, origins, table = np.zeros(0), np.zeros(1), np.zeros((1, 4, *values.shape))
@@ -57,7 +62,7 @@ class TimeTable:
     def value(self, t: Array, order: int = 0) -> Array:
         """The vector (..., 3) at times t (...), or its derivative of this order."""
         at = np.searchsorted(self.bounds, t, side="right")
-        every = np.broadcast_shapes(t.shape, self.coefficients.shape[1:-1])
+        every = _arrays.broadcast({"t": t.shape, "table": self.coefficients.shape[1:-1]})
         lanes: Any = np.indices(self.coefficients.shape[1:-1], sparse=True)
         c = np.broadcast_to(self.coefficients[(at, *lanes)], (*every, 12))
         c = c.reshape(*every, 4, 3)
@@ -80,7 +85,8 @@ class Tabulated(Model):
         self._set(name, *(parts or (np.zeros(0),)))
         self._table = table
         self.span, self.held = table.span, table.held
-        self.batch = np.broadcast_shapes(self.batch, table.coefficients.shape[1:-1])
+        batches = {"parameters": self.batch, "table": table.coefficients.shape[1:-1]}
+        self.batch = _arrays.broadcast(batches)
 
     def of_body(self, at: tuple[int, ...], shape: tuple[int, ...]) -> Torque | None:
         """The torque on body `at` of a batch of this shape."""
