@@ -229,6 +229,21 @@ def one_number(name: str, value: Any) -> float:
     return float(array)
 
 
+def times_between(
+    name: str, given: NDArray[Any], first: float, last: float, roundings: int
+) -> Array:
+    """Times from `first` to `last`; those outside by some ulps of the end are the end.
+
+    The end of a run is t0 + n h, rounded, and with n h = T a user writes t0 + T.  NaN may pass.
+    """
+    low, high = min(first, last), max(first, last)
+    times = given.astype(np.float64)
+    slack = (8 + roundings) * float(np.spacing(max(abs(low), abs(high))))
+    outside = (times < low - slack) | (times > high + slack)
+    refuse(name, given, outside, 0, f"must be between {first} and {last}")
+    return np.clip(times, low, high)
+
+
 def thread_count(threads: int | None) -> int:
     """The `threads` argument as the core takes it: 0 for the default."""
     if threads is None:

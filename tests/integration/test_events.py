@@ -296,6 +296,25 @@ def test_t_eval_replaces_the_saves(options: Any) -> None:
     same(seen, part.t)
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_times_beyond_the_end_by_rounding_are_the_end(sign: float) -> None:
+    n = 49
+    assert n * (1 / n) < 1.0
+    steps = sign * np.diff(np.sort(np.random.default_rng(3).uniform(0.0, 1.0, 1000)))
+    for h, last in ((sign / n, sign), (steps, sign * np.abs(steps).sum())):
+        full = run(h=h, n=np.size(h) if np.ndim(h) else n, torque=TOP)
+        for t in (last, np.nextafter(last, 2 * last), full.t[-1]):
+            at = run(h=h, n=len(full) - 1, torque=TOP, t_eval=[0.0, 0.5 * last, t])
+            same(at.t[-1], full.t[-1])
+            same(at.m[-1], full.m[-1])
+            same(full(t)[0], full.m[-1])
+        for t in (last * (1 + 1e-12), -1e-12 * sign):
+            with pytest.raises(ValueError, match=r"t_eval\[0\] = .*: must be between"):
+                run(h=h, n=len(full) - 1, t_eval=[t])
+            with pytest.raises(ValueError, match=r"t = .*: must be between"):
+                full(t)
+
+
 def test_t_eval_with_terminal_events_and_bad_times() -> None:
     traj = run(t_eval=np.arange(100.0), events=with_facts(first, terminal=True))
     end = traj.t_events[0][0]  # type: ignore[index]

@@ -127,13 +127,12 @@ def times_of(settings: Settings, t_eval: ArrayLike, last: float | None = None) -
     given = _arrays.real_array("t_eval", t_eval)
     if given.ndim != 1:
         raise ValueError(f"t_eval must have one axis, not shape {given.shape}")
-    t = given.astype(np.float64)
     first, sign = settings.t0, settings.direction
     last = settings.time(settings.n_steps) if last is None else last
     if sign == 0:
         raise ValueError("t_eval needs steps of one sign")
-    outside = ~((sign * t >= sign * first) & (sign * t <= sign * last))
-    _arrays.refuse("t_eval", given, outside, 0, f"must be between {first} and {last}")
+    _arrays.refuse("t_eval", given, np.isnan(given), 0, f"must be between {first} and {last}")
+    t = _arrays.times_between("t_eval", given, first, last, settings.h.size)
     back = np.diff(sign * t, prepend=-np.inf) < 0.0
     _arrays.refuse("t_eval", given, back, 0, "is before the time that precedes it")
     return t

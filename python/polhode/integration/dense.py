@@ -118,9 +118,7 @@ def states_at(
     batch = trajectory.m.shape[1:-1]
     shape = _arrays.broadcast({"t": given.shape, "bodies": batch})
     saved = np.asarray(trajectory.t)
-    times = given.astype(np.float64)
-    outside = (sign * times < sign * saved[0]) | (sign * times > sign * saved[-1])
-    _arrays.refuse("t", given, outside, 0, f"must be between {saved[0]} and {saved[-1]}")
+    times = _arrays.times_between("t", given, saved[0], saved[-1], settings.h.size)
 
     # R states of the flattened batch.
     bodies = prod(batch)
