@@ -60,7 +60,7 @@ def test_near_axis_2(side: tuple[float, float], distance: float) -> None:
     The amplitude itself, as the report has it, would hold it to 1e-16 / distance.
     """
     m = (side[0] * distance, 1.0, side[1] * distance)
-    for h in (0.3, -12.0, 60.0):
+    for h in (0.3, -24.0):
         tol.within("frb.near_axis_2", errors(GENERIC, m, h))
 
 

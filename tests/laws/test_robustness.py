@@ -254,30 +254,29 @@ def test_a_thread_with_a_small_stack(call: str) -> None:
 
 @pytest.mark.skipif(SANITIZED, reason="the end of a thread is the sanitizer's there")
 @pytest.mark.parametrize(
-    ("call", "times"),
+    "call",
     [
-        ("ph.step(I, I, q, 0.1, n_steps=20)", 3),
-        ("ph.step(I, I, q, 0.1, n_steps=20, threads=2)", 3),
-        ("ph.integrate(I, I, q, 0.1, 20, torque=ph.torques.HeavyTop([0.1, 0.2, 0.3]))", 3),
-        ("ph.integrate(I, I, q, 0.1, 9, torque=lambda t, m, q: m)", 3),
-        ("ph.TorqueFreeMotion(I[0], I[0], q[0])(np.linspace(0, 1, 100_000))", 3),
-        ("ph.energy(I, I)", 3),
+        "ph.step(I, I, q, 0.1, n_steps=20)",
+        "ph.step(I, I, q, 0.1, n_steps=20, threads=2)",
+        "ph.integrate(I, I, q, 0.1, 20, torque=ph.torques.HeavyTop([0.1, 0.2, 0.3]))",
+        "ph.integrate(I, I, q, 0.1, 9, torque=lambda t, m, q: m)",
+        "ph.TorqueFreeMotion(I[0], I[0], q[0])(np.linspace(0, 1, 100_000))",
+        "ph.energy(I, I)",
     ],
 )
-def test_the_interpreter_ends_while_a_daemon_thread_works(call: str, times: int) -> None:
+def test_the_interpreter_ends_while_a_daemon_thread_works(call: str) -> None:
     """It aborted ten times of ten."""
-    for _ in range(times):
-        ends_well(
-            f"""
-            import threading, time, numpy as np, polhode as ph
-            I = np.tile([1.0, 2, 3], (50_000, 1)); q = np.tile([1.0, 0, 0, 0], (50_000, 1))
-            def work():
-                while True:
-                    {call}
-            threading.Thread(target=work, daemon=True).start()
-            time.sleep(0.3)
-            """
-        )
+    ends_well(
+        f"""
+        import threading, time, numpy as np, polhode as ph
+        I = np.tile([1.0, 2, 3], (50_000, 1)); q = np.tile([1.0, 0, 0, 0], (50_000, 1))
+        def work():
+            while True:
+                {call}
+        threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.3)
+        """
+    )
 
 
 def test_a_second_interpreter_gets_an_import_error() -> None:
