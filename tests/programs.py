@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -101,13 +102,13 @@ def lines_of(program: Path) -> list[list[str]]:
     return [line.split() for line in run.stdout.splitlines()]
 
 
-def built_by_cmake(source: Path, build: Path, *options: str) -> None:
+def built_by_cmake(source: Path, build: Path, targets: Sequence[str] = ("all",)) -> None:
     """Configure and build a project that finds the installed package."""
     if not shutil.which("cmake"):
         pytest.skip("no cmake on the path: pip brings its own for the build alone")
     for step in (
-        ["-S", source, "-B", build, f"-Dpolhode_ROOT={ph.get_cmake_dir()}", *options],
-        ["--build", build],
+        ["-S", source, "-B", build, f"-Dpolhode_ROOT={ph.get_cmake_dir()}"],
+        ["--build", build, "--target", *targets],
     ):
         run = subprocess.run(["cmake", *step], capture_output=True, text=True, check=False)
         assert run.returncode == 0, run.stdout + run.stderr

@@ -187,19 +187,6 @@ def test_a_program_compiles_with_the_include_path_alone(tmp_path):
     check_program(tmp_path / "consume")
 
 
-def test_a_cmake_project_finds_the_package(tmp_path):
-    if not shutil.which("cmake"):
-        pytest.skip("no cmake on the path: pip brings its own for the build alone")
-    directory = python("-m", "polhode", "--cmakedir").stdout.strip()
-    for step in (
-        ["-S", CONSUME, "-B", tmp_path, f"-Dpolhode_ROOT={directory}"],
-        ["--build", tmp_path],
-    ):
-        run = subprocess.run(["cmake", *step], capture_output=True, text=True, check=False)
-        assert run.returncode == 0, run.stdout + run.stderr
-    check_program(tmp_path / "consume")
-
-
 PARENT = """\
 cmake_minimum_required(VERSION 3.25)
 project(parent LANGUAGES C CXX)
