@@ -504,9 +504,9 @@ class Reach:
         core = ctypes.CDLL(polhode._core.__file__)
         self.cells = []
         for part in PARTS:
-            reached = getattr(core, f"polhode_reached_{part}")
-            reached.restype = ctypes.POINTER(ctypes.c_ubyte * 65536)
-            self.cells.append(reached().contents)
+            if reached := getattr(core, f"polhode_reached_{part}", None):  # not with --python
+                reached.restype = ctypes.POINTER(ctypes.c_ubyte * 65536)
+                self.cells.append(reached().contents)
 
         def reported(number: int) -> bool:
             self.python.add(number & 65535)

@@ -81,6 +81,17 @@ def test_links_in_place_of_temporary_files_are_not_followed(tmp_path: Path) -> N
     ]
 
 
+def test_a_link_that_appears_after_the_look_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, precious = begun(tmp_path / "run"), tmp_path / "precious"
+    (path / "m.npy").rename(precious)
+    (path / "m.npy").symlink_to(precious)
+    monkeypatch.setattr(Path, "is_symlink", lambda path: False)
+    with pytest.raises(ValueError, match=r"m\.npy.*symbolic link"):
+        ph.resume(path)
+
+
 def test_compressed_archives_are_not_unpacked(tmp_path: Path) -> None:
     path = begun(tmp_path / "run")
     np.savez_compressed(path / "setup.npz", x=np.zeros(2**20))
@@ -126,9 +137,12 @@ import os, signal, sys
 import polhode as ph
 def callback(step, *state):
     if step == 5:
+        begun, begins = os.pipe()
         if os.fork() == 0:
+            os.write(begins, b"1")
             os.read(0, 1)
             os._exit(0)
+        os.read(begun, 1)
         os.kill(os.getpid(), signal.SIGKILL)
 ph.integrate([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0], 0.1, 20,
              torque=ph.torques.HeavyTop([0.2, -0.1, 0.4]), save_to=sys.argv[1], callback=callback)
