@@ -398,22 +398,26 @@ class Loop:
 
     def run(self, items: list[Any], first: bool) -> None:
         """The tests, up to the first failure where that is enough, or as many as there is time."""
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)
         for item, following in itertools.zip_longest(items, items[1:]):
             if time.monotonic() > self.until:
                 self.failed.append("")
                 return
+            if first:  # without end: a loop, or what waits
+                usual = self.known["seconds"].get(item.nodeid, 10.0)
+                limit = int(time.process_time() + 20 + 5 * usual)
+                resource.setrlimit(resource.RLIMIT_CPU, (limit, most))
+                signal.alarm(int(120 + 10 * usual))
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             if first and self.failed:
                 return
 
-    def copy(self, name: str, items: list[Any], limit: int) -> tuple[int, dict[str, Any]]:
+    def copy(self, name: str, items: list[Any]) -> tuple[int, dict[str, Any]]:
         """The exit status of a child that runs the tests, and its output."""
         read, write = os.pipe()
         child = os.fork()
         if child == 0:
             os.close(read)
-            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
-            signal.alarm(8 * limit)  # a child that waits
             if name != "0" and not self.at_load:
                 select(name)
             self.run(items, first=name != "0")
@@ -429,7 +433,7 @@ class Loop:
     def fails_always(self, item: Any) -> bool:
         """Whether a test fails in the build of all changes while none is chosen."""
         if item.nodeid not in self.known["always"]:
-            ended, said = self.copy("0", [item], 600)
+            ended, said = self.copy("0", [item])
             self.known["always"][item.nodeid] = bool(ended or said["failed"])
         return self.known["always"][item.nodeid]
 
@@ -443,8 +447,7 @@ class Loop:
         self.until = time.monotonic() + self.allowed
         items.sort(key=lambda i: (-kills.get(i.nodeid, 0), seconds.get(i.nodeid, 0.0)))
         while True:
-            limit = min(10 * sum(seconds.values()), 2 * self.allowed)
-            ended, said = self.copy(name, items, int(60 + limit))
+            ended, said = self.copy(name, items)
             for test, now in said["seconds"].items():
                 seconds.setdefault(test, now)
             if ended < 0:
@@ -465,7 +468,7 @@ class Loop:
     def pytest_runtestloop(self, session: Any) -> bool:
         """All changes, in place of the one run of the tests."""
         if self.at_load and "0" in self.names:  # no copy can be without the change later
-            _, said = self.copy("0", session.items, 3600)
+            _, said = self.copy("0", session.items)
             self.known["always"] |= {test: test in said["failed"] for test in said["seconds"]}
             self.known["seconds"] |= said["seconds"]
         for name in self.names:

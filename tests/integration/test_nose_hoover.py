@@ -200,12 +200,24 @@ def test_rods_have_two_degrees_of_freedom_and_other_axes_the_same_motion() -> No
         ((1.0, -1.0), ValueError, "tau"),
         ((1.0, "1"), TypeError, "tau"),
         ((1.0, 1.0, 0), ValueError, "chain"),
+        ((1.0, 1.0, 1001), ValueError, "chain"),
         ((1.0, 1.0, 2.5), TypeError, "chain"),
     ],
 )
 def test_bad_chains(arguments: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         ph.NoseHoover(*arguments)
+
+
+def test_longest_chains_in_files(tmp_path: Any) -> None:
+    bath = ph.NoseHoover(1.0, 1.0, 1000)
+    for n in (1000, 1001):
+        object.__setattr__(bath, "chain", n)
+        path = tmp_path / str(n)
+        ph.integrate(INERTIA, [0, 0, 1], [1, 0, 0, 0], 0.1, 1, thermostat=bath, save_to=path)
+    assert ph.Trajectory.load(tmp_path / "1000").chains.shape == (2, 1000, 2)
+    with pytest.raises(ValueError, match="chains of .*1001"):
+        ph.Trajectory.load(path)
 
 
 @pytest.mark.parametrize(
