@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from compare import close, same
 from numpy.typing import NDArray
+from scipy.integrate import DOP853
 
 import polhode as ph
 
@@ -364,3 +365,52 @@ def test_a_body_whose_steps_become_too_short_is_lost_with_a_warning() -> None:
 def test_what_is_refused(given: dict[str, Any], error: type[Exception], match: str) -> None:
     with pytest.raises(error, match=match):
         ph.integrate(*START, **{"t_end": 1.0, "torque": TOP, **given})
+
+
+def counted(start: Any, u0: Array, rtol: float, carried: bool) -> list[int]:
+    """The accepted and the rejected steps to t = 2 by the tableau of SciPy, as documented.
+
+    `u0` in the body frame is from q, or `carried` with the state.
+    """
+    inertia, m, q = start
+
+    def slope(y: Array) -> Array:
+        omega = y[:3] / inertia
+        turn = 0.5 * ph.so3.multiply(y[3:7], [0.0, *omega])
+        u = y[7:] if carried else ph.so3.rotate(ph.so3.conjugate(y[3:7]), u0)
+        rate = np.cross(y[:3], omega) + np.cross(u, [0.0, 0.0, 1.0])
+        return np.concatenate([rate, turn, np.cross(y[7:], omega)])
+
+    up = ph.so3.rotate(ph.so3.conjugate(q), u0)
+    y, t, last, retries = np.concatenate([m, q / np.linalg.norm(q), up]), 0.0, 0.75, False
+    half = 0.5 / inertia * [m, slope(y)[:3]]  # of omega and of its rate
+    h = (1e-12 + rtol) ** 0.125 / max(np.abs(half[0]).max(), np.sqrt(np.abs(half[1]).max()))
+    steps = [0, 0]
+    while t < 2.0:
+        step, ends = min(h, 2.0 - t), h >= 2.0 - t
+        k = np.zeros((12, 10))
+        for i in range(12):
+            k[i] = slope(y + step * DOP853.A[i, :i] @ k[:i])
+        end = y + step * DOP853.B @ k
+        size = max(np.linalg.norm(y[:3]), np.linalg.norm(end[:3]))
+        scale = np.repeat([1e-12 + rtol * size, 1e-12 + rtol], [3, 4])
+        a, b = (np.sum((step * e[:12] @ k[:, :7] / scale) ** 2) for e in (DOP853.E5, DOP853.E3))
+        error = a / np.sqrt(a + 0.01 * b)
+        factor = 0.9 * last * error ** (-3 / 32)
+        changed = step * np.clip(factor, 1 / 3, 1.0 if retries else 6.0)
+        retries = error > 1.0
+        steps[int(retries)] += 1
+        h = max(changed, h) if ends and not retries else changed
+        if not retries:
+            t, y, last = 2.0 if ends else t + step, end, max(error ** (1 / 32), 0.75)
+    return steps
+
+
+@pytest.mark.parametrize("way", [lambda model: model, sums, in_python])
+@pytest.mark.parametrize("rtol", [1e-5, 1e-8])
+def test_steps_are_accepted_as_documented(way: Any, rtol: float) -> None:
+    for k in range(43):
+        start, torque = tops(k)
+        run = ph.integrate(*start, t_end=2.0, rtol=rtol, torque=way(torque))
+        carried = isinstance(way(torque), ph.torques.HeavyTop)
+        assert [run.n_steps, run.n_rejected] == counted(start, torque.u0, rtol, carried), k

@@ -215,8 +215,8 @@ def test_longest_chains_in_files(tmp_path: Any) -> None:
         object.__setattr__(bath, "chain", n)
         path = tmp_path / str(n)
         ph.integrate(INERTIA, [0, 0, 1], [1, 0, 0, 0], 0.1, 1, thermostat=bath, save_to=path)
-    assert ph.Trajectory.load(tmp_path / "1000").chains.shape == (2, 1000, 2)
-    with pytest.raises(ValueError, match="chains of .*1001"):
+    assert ph.Trajectory.load(tmp_path / "1000").chains.shape == (2, 2, 1000, 2)
+    with pytest.raises(ValueError, match=r"chains of .*1001"):
         ph.Trajectory.load(path)
 
 

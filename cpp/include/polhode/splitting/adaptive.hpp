@@ -171,6 +171,7 @@ class AdaptiveSteps : Steps<T> {
     /// The state before the first step.
     void begin(double t) {
         if (!adaptive_.begins) return;
+        block_.normalise();
         kick_.torque.set_given_momentum(t, true);
         evaluate(t);
         direct_.h = adaptive_.times[adaptive_.count - 1] - t;
