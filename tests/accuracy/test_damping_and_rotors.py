@@ -213,6 +213,21 @@ def test_energy_with_rotors_does_not_drift() -> None:
     assert np.ptp(traj.energy()) < 1e-13
 
 
+@pytest.mark.parametrize("n", [60, 59])
+def test_samples_of_rotors_are_breaks(n: int) -> None:
+    # -h' jumps at 10 and 30, at the end of a step or within one.
+    h = np.array([[0, 0, 0], [0, 0, 0], [0, 0.4, 0.1], [0, 0.4, 0.1]])
+    wheels = Gyrostat(h, [0.0, 10.0, 30.0, 60.0])
+    start: Any = [12.0, 10.0, 8.0], [0.24, -0.1, 0.24], [1.0, 0.0, 0.0, 0.0], 60.0 / n, n
+    errors = []
+    for breaks in ([10.0, 30.0], None):
+        traj = ph.integrate(*start, torque=wheels, splitting="mclachlan6_9", breaks=breaks)
+        first, last = ph.so3.rotate(traj.q[[0, -1]], traj.m[[0, -1]] + h[[0, -1]])
+        errors.append(np.abs(last - first).max())
+    assert errors[0] < 1e-12
+    assert errors[1] > 1e-4
+
+
 def test_wheels_that_change_their_speed() -> None:
     # From rest to (0.4, -2, 3) in a second at a constant rate, also by samples that go on.
     h = np.array([0.4, -2.0, 3.0])

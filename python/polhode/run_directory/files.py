@@ -184,8 +184,9 @@ class RunFiles:
             if isinstance(error, OSError) and error.errno in meanwhile:
                 raise _exists(path) from None
             raise
+        files = cls(path, True)  # at once: another process that sees the run may take the lock
         _sync_directory(path.parent)
-        return cls(path, True)
+        return files
 
     def __enter__(self) -> Self:
         return self
