@@ -84,7 +84,8 @@ def _advice(name: str, value: Any, array: NDArray[Any]) -> str:
     tables = hasattr(value, "to_numpy")  # as those of pandas
     dates = tables and all(hasattr(x, "toordinal") for x in array.flat[:1])
     if dates or array.dtype.kind == "M":
-        return f"; give ({name} - {name}.min()) / numpy.timedelta64(1, 's')"
+        seconds = f"({name} - start) / numpy.timedelta64(1, 's')"
+        return f"; with start, the date of time 0, give {seconds}"
     if array.dtype.kind == "m":
         return f"; give {name} / numpy.timedelta64(1, 's')"
     if hasattr(value, "tensor") and hasattr(value, "step"):

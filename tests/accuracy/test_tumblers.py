@@ -268,7 +268,7 @@ def test_refused_tumblers() -> None:
         make([1, 2, 2.5], 9.0, 1.0, mode="LAM")
     with pytest.raises(ValueError, match=r"rotation / precession = 1.0.*it is above 2\.3363"):
         make([1.0, 1.5, 2.2], 1.0, 1.0, mode="short-axis")
-    with pytest.raises(ValueError, match=r"inertia\[1\].*mode long-axis: m cannot circle"):
+    with pytest.raises(ValueError, match=r"inertia\[1\].*axis of this mode .* m cannot circle"):
         make([[1, 2, 2.5], [1, 1, 2]], 9.0, 1.0, mode="long-axis")
     with pytest.raises(ValueError, match=r"pole.*not a direction"):
         make([1, 2, 2.5], 9.0, 1.0, mode="long-axis", pole=[0, 0, 0])

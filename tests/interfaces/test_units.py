@@ -146,7 +146,7 @@ def test_other_arrays_with_attributes_pass() -> None:
     same(ph.energy(INERTIA, plain), ph.energy(INERTIA, M))
 
 
-def advice(call: Any, unit: str | None = None, **values: Any) -> Any:
+def advice(call: Any, unit: str | None = None, start: Any = None, **values: Any) -> Any:
     """The value that the message of a refused call recommends."""
     with pytest.raises(TypeError) as refused:
         call()
@@ -155,7 +155,7 @@ def advice(call: Any, unit: str | None = None, **values: Any) -> Any:
     if found:
         (value,) = values.values()
         return [eval(element, {"numpy": np, "x": x, "unit": unit}) for x in value]
-    return eval(text, {"numpy": np, "unit": unit, **values})
+    return eval(text, {"numpy": np, "unit": unit, "start": start, **values})
 
 
 def time_spans() -> dict[str, Any]:
@@ -198,8 +198,10 @@ def dates(kind: str) -> Any:
 )  # fmt: skip
 def test_the_advice_for_dates_gives_seconds(kind: str) -> None:
     t = dates(kind)
-    given = advice(lambda: ph.attitude_from_rate(np.ones((5, 3)), Q, t=t, order=2), t=t)
-    same(np.asarray(given, np.float64), 2.0 * np.arange(5))
+    start = (t.iloc if "column" in kind else t)[0] - np.timedelta64(3, "s")
+    call = functools.partial(ph.attitude_from_rate, np.ones((5, 3)), Q, t=t, order=2)
+    given = advice(call, start=start, t=t)
+    same(np.asarray(given, np.float64), 2.0 * np.arange(5) + 3.0 * ("spans" not in kind))
 
 
 def test_a_date_is_no_number() -> None:

@@ -42,8 +42,8 @@ def from_periods(
     ratio = np.broadcast_to(periods["rotation"] / periods["precession"], shape)
     axis = _circled(moments, np.broadcast_to(modes == LONG, shape))
     stiffness = _stiffness(moments, axis)
-    none = "mode {}: m cannot circle an axis whose moment is equal to another or zero"
-    _arrays.refuse("inertia", moments, ~(stiffness > 0.0).all(axis=-1), 1, none.format(modes))
+    none = "the axis of this mode has a moment equal to another or zero: m cannot circle it"
+    _arrays.refuse("inertia", moments, ~(stiffness > 0.0).all(axis=-1), 1, none)
     # m at its greatest angle from axis a lies between that axis and the axis of the middle moment.
     middle = np.argsort(moments, axis=-1, kind="stable")[..., 1]
 
