@@ -226,4 +226,7 @@ int main() {
     refused([&] { step(inertia, std::span(b.m).first(8), b.q, 0.1); });
     refused([&] { step(inertia, b.m, b.q, std::span(b.m).first(4)); });
     refused([&] { step(std::span(b.m).first(6), b.m, b.q, 0.1); });
+    refused([&] { step(std::span(b.m).first(6), one.m, one.q, 0.1); });
+    refused([&] { step(inertia, one.m, one.q, std::span(b.m).first(2)); });
+    refused([&] { step(inertia, std::span(b.q).first(9), b.q, 0.1); });
 }

@@ -207,6 +207,11 @@ def test_both_ways_have_the_same_bits_and_errors(tmp_path: Path) -> None:
     m, q = ph.step([1.0, 1.5, 2.2], [0.3, 0.5, 0.8], [1.0, 0.0, 0.0, 0.0], 2.0)
     assert [float.fromhex(x) for x in linked[13][1:]] == [*m, *q]
     assert ["accepted"] not in linked
+    assert [" ".join(line) for line in linked[-3:]] == [
+        "inertia must have 3 numbers, not 6",
+        "h must have 1 number, not 2",
+        "q_out overlaps m_out",
+    ]
     of_body, of_batch = (line for line in linked if line[0] == "rkn")
     assert of_body == of_batch
     (named,) = (line for line in linked if line[0] == "named")

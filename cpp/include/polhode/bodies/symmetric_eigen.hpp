@@ -96,12 +96,12 @@ POLHODE_INLINE void nearest_columns(Vec3<T>& moments, Mat3<T>& v) {
 ///
 /// @param m  symmetric, finite, of any size; only the upper triangle is read.  NaN in gives NaN out
 /// @return   moments with an error of at most 4 eps times the largest.  For a positive definite
-/// tensor
-///           D B D, with D diagonal and B of unit diagonal and well conditioned, each moment has a
-///           relative error of at most 8 eps.  Axes are orthonormal within 4 eps, A V = V diag
-///           within 8 eps times the largest moment, also for equal and nearly equal moments.  For a
-///           diagonal tensor the moments are its entries, in their order, and the axes are those of
-///           the tensor, exactly (tests/integration/test_bodies.py)
+///           tensor D B D, with D diagonal and B of unit diagonal and well conditioned, each moment
+///           has a relative error of at most 8 eps.  Axes are orthonormal within 4 eps,
+///           A V = V diag within 8 eps times the largest moment, also for equal and nearly equal
+///           moments.  For a diagonal tensor the moments are its entries, in their order, and the
+///           axes are those of the tensor, exactly
+///           (tests/integration/test_bodies.py)
 ///
 /// Method: cyclic Jacobi, on the tensor divided by a power of two; at the end one Newton-Schulz
 /// step removes the rounding error of the product of rotations from the axes.  Cost: three to five

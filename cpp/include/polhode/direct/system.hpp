@@ -190,8 +190,11 @@ struct ModelSlope {
 };
 
 /// The same for a torque u x axis, u = Q^T u0.  Within a step the state is omega in place of m, q,
-/// and u: u' = u x omega.  These are no more operations than u from q at each stage, but a slope
-/// waits for fewer of them.
+/// and u:
+///
+///     omega1' = (I2 - I3)/I1 omega2 omega3 + (u x axis)_1/I1 ...,   u' = u x omega
+///
+/// These are no more operations than u from q at each stage, but a slope waits for fewer of them.
 template <class Model, class T>
 struct TopSlope : ModelSlope<Model, T> {
     using Base = ModelSlope<Model, T>;
@@ -203,18 +206,19 @@ struct TopSlope : ModelSlope<Model, T> {
     POLHODE_INLINE TopSlope(const System<T>& s, const View& parameters, std::ptrdiff_t i)
         : Base(s, parameters, i),
           u0(Kind::of(this->per_unit * Model::weight(static_cast<const T*>(this->p)))) {
-        const Vec3<T> w = T(2.0) * s.equations.half_inverse, one{T(1.0), T(1.0), T(1.0)};
-        // 0 about the axis of a rod, as the inverse is.
-        const Vec3<T> I = where_nonzero(w, {one.x / w.x, one.y / w.y, one.z / w.z});
+        const Vec3<T> J = T(2.0) * s.equations.half_inverse;  // 1/I
+        const T one(1.0);
+        // 0 about the axis of a rod, as J is.
+        const Vec3<T> I = where_nonzero(J, {one / J.x, one / J.y, one / J.z});
         const Vec3<T> axis = Model::axis(static_cast<const T*>(this->p));
-        inverse = Kind::of(w);
+        inverse = Kind::of(J);
         moments = Kind::of(I);
-        difference = Kind::of(times(times(w, yzx(I)), times(s.equations.difference, zxy(I))));
-        axis_yzx = Kind::of(times(w, yzx(axis)));
-        axis_zxy = Kind::of(times(w, zxy(axis)));
+        difference = Kind::of(times(times(J, yzx(I)), times(s.equations.difference, zxy(I))));
+        axis_yzx = Kind::of(times(J, yzx(axis)));
+        axis_zxy = Kind::of(times(J, zxy(axis)));
         of_momenta = Kind::of(s.equations.difference);
-        torque_yzx = Kind::of(where_nonzero(w, yzx(axis)));
-        torque_zxy = Kind::of(where_nonzero(w, zxy(axis)));
+        torque_yzx = Kind::of(where_nonzero(J, yzx(axis)));
+        torque_zxy = Kind::of(where_nonzero(J, zxy(axis)));
     }
     POLHODE_INLINE StateOfTop<T> begin(const State<T>& y) const {
         return {{times(inverse, y.m), y.q}, in_body_frame(y.q, u0)};

@@ -21,9 +21,9 @@ struct AdamsWeights {
     double order;
     double bashforth[most_order - 1] = {}, moulton[most_order] = {};
 
-    /// [HNW93] eqs (III.1.7) and (III.1.11): sums of backward differences, gamma_j = 1 -
-    /// gamma_0/(j+1)
-    /// - ... - gamma_{j-1}/2; gamma*_j = gamma_j - gamma_{j-1}.
+    /// [HNW93] eqs (III.1.7) and (III.1.11): sums of backward differences,
+    /// gamma_j = 1 - gamma_0/(j+1) - ... - gamma_{j-1}/2,
+    /// gamma*_j = gamma_j - gamma_{j-1}.
     static constexpr AdamsWeights of(int order) {
         long double gamma[most_order] = {}, sum = 0;
         AdamsWeights w{static_cast<double>(order)};

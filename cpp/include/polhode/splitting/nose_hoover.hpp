@@ -11,8 +11,8 @@
 POLHODE_NAMESPACE_BEGIN
 namespace splitting {
 
-/// The links of a chain, x and v each, over the time h [MTTK96] Sec. 4, which scales momenta of
-/// twice the kinetic energy `twice` and returns the factor.  With Q_1 = N kT tau^2, Q_k = kT tau^2:
+/// The links of a chain, x and v each, over the time h [MTTK96], which scales momenta of twice the
+/// kinetic energy `twice` and returns the factor.  With Q_1 = N kT tau^2, Q_k = kT tau^2:
 ///
 ///     v_1' = (twice / (N kT) - 1) / tau^2 - v_1 v_2,     x_k' = v_k,
 ///     v_k' = (Q_{k-1} v_{k-1}^2 / kT - 1) / tau^2 - v_k v_{k+1},     m' = -v_1 m.
@@ -20,7 +20,7 @@ namespace splitting {
 /// @param freedom  N, degrees of freedom
 inline double chain_step(
     const NoseHoover& bath, double freedom, double* links, double twice, double h) {
-    constexpr double w = 1.3512071919596578;  // 1 / (2 - 2^(1/3)), three symmetric parts: order 4
+    constexpr double w = 1.3512071919596578;  // 1 / (2 - 2^(1/3)) [Yos90]: three parts, order 4
     const double rate = 1 / (bath.time * bath.time);
     const int last = bath.links - 1;
     const auto v = [links](int k) -> double& { return links[2 * k + 1]; };

@@ -40,16 +40,16 @@ POLHODE_INLINE direct::State<T> change(const direct::Equations<T>& equations,
     const auto d = Vector<T>::of(equations.difference);
     const auto across_rod = Vector<T>::of(where_nonzero(equations.half_inverse, {one, one, one}));
     const auto sign = Row<T, 4>::of(Quaternion<T>{T(-1.0), one, one, one});
-    Vectors<T> m, w;
-    Quaternions<T> q;
+    VectorSeries<T> m, w;
+    QuaternionSeries<T> q;
     auto m_k = Vector<T>::of(y.momentum());
     auto q_k = Row<T, 4>::of(y.attitude());
     m.set(0, m_k);
     q.set(0, q_k);
     for (int k = 0; k < order; ++k) {
         w.set(k, inverse * m_k);
-        // In q (0, w): (w w1, w w2, w w3, x w1) + (y w3, z w1, x w2, y w2) - (z w2, x w3, y w1,
-        // -z w3), where the last is the real part and is -(x w1 + y w2) - z w3.
+        // q (0, w) has the vector part (w w1, w w2, w w3) + (y w3, z w1, x w2) - (z w2, x w3, y w1)
+        // and the real part -(x w1 + y w2) - z w3, the fourth numbers of `first` to `third`.
         auto products = zero<T, 3>();
         auto first = zero<T, 4>(), second = first, third = first;
         const auto of_both = [&](int i, int j) POLHODE_INLINE_LAMBDA {

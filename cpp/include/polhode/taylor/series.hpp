@@ -58,7 +58,7 @@ using Vector = Row<T, 3>;
 /// The coefficients of a vector; in the orders x y z, z x y and y z x, the fourth number for a
 /// product with a quaternion.
 template <class T>
-struct Vectors {
+struct VectorSeries {
     Vec3<T> v[most_order + 1];
 
     POLHODE_INLINE void set(int k, const Vector<T>& a) { v[k] = a.vector(); }
@@ -77,7 +77,7 @@ struct Vectors {
     }
 };
 template <class T>
-struct Quaternions {
+struct QuaternionSeries {
     Row<T, 4> v[most_order + 1];
 
     POLHODE_INLINE void set(int k, const Row<T, 4>& a) { v[k] = a; }
@@ -119,7 +119,7 @@ struct Row<double, n> {
     }
 };
 template <>
-struct Vectors<double> {
+struct VectorSeries<double> {
     pack<4, 1> xyz[most_order + 1], zxy[most_order + 1], yzx[most_order + 1];
 
     POLHODE_INLINE void set(int k, const Vector<double>& a) {
@@ -142,7 +142,7 @@ struct Vectors<double> {
     }
 };
 template <>
-struct Quaternions<double> {
+struct QuaternionSeries<double> {
     using Four = Row<double, 4>;
     Four xyzw[most_order + 1], www[most_order + 1], yzx[most_order + 1], zxy[most_order + 1];
 
@@ -193,13 +193,13 @@ template <class T>
 struct Order {
     int k;
     T step;
-    const Vectors<T>&m, &w;
+    const VectorSeries<T>&m, &w;
 };
 
 /// a x b.
 template <class T>
 struct Cross {
-    const Vectors<T>&a, &b;
+    const VectorSeries<T>&a, &b;
     Vector<T> plus = zero<T, 3>(), minus = zero<T, 3>();
 
     POLHODE_INLINE void operator()(int i, int j) {
@@ -210,7 +210,7 @@ struct Cross {
 };
 /// a_k x b.
 template <class T>
-POLHODE_INLINE Vector<T> cross(const Vectors<T>& a, int k, const Vector<T>& b) {
+POLHODE_INLINE Vector<T> cross(const VectorSeries<T>& a, int k, const Vector<T>& b) {
     return a.template yzxz<3>(k) * b.zxy() - a.template zxyy<3>(k) * b.yzx();
 }
 

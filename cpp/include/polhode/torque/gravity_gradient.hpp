@@ -51,9 +51,8 @@ struct TabulatedOrbit {
 /// The part of the potential that does not depend on the attitude, -mu trace(I)/(2 R^3), is left
 /// out.
 ///
-/// @tparam Orbit  its `at_time` makes 3 mu/R^3 I (xx, yy, zz, yz, xz, xy) and r (space frame) of
-/// the
-///                parameters
+/// @tparam Orbit  its `at_time` makes of the parameters 3 mu/R^3 I (xx, yy, zz, yz, xz, xy) and r
+///                (space frame)
 /// Error: a few eps of the torque, and the error of r.
 template <class Orbit>
 struct GravityGradient : Orbit {
@@ -79,7 +78,7 @@ struct GravityGradient : Orbit {
     /// r' = 2 r x w + n a, a' = 2 a x w - n r.
     template <class T>
     struct Series {
-        taylor::Vectors<T> r, a, Sr;
+        taylor::VectorSeries<T> r, a, Sr;
         QuadraticForm<T> S;
         T n;
 

@@ -43,7 +43,7 @@ struct HeavyTop {
     /// u' = 2 u x w, see taylor/high_order.hpp.
     template <class T>
     struct Series {
-        taylor::Vectors<T> u;
+        taylor::VectorSeries<T> u;
         taylor::Vector<T> axis;
 
         template <class F>

@@ -94,9 +94,9 @@ POLHODE_INLINE T ellint_pi(const Modulus<T>& modulus, const Jacobi<T>& x, T scal
 /// two of eq. (16) are one.  Of the two n that differ by the label of the frame's axes, -c2/c1 and
 /// -d1^2/d3^2 = k^2/n, the smaller is taken; then nothing large cancels for a thin rod.
 ///
-/// @param third_kind  (Pi - F)(am w, n, k) times `scale`, of (modulus, functions at w, scale, ny),
-/// where
-///                    scale = 1/(sqrt(c1) d3) and n = -ny scale^2; scale is 0 where lambda h is
+/// @param third_kind  (Pi - F)(am w, n, k) times `scale`, of (modulus, functions at w, scale, ny)
+///                    with scale = 1/(sqrt(c1) d3) and n = -ny scale^2; scale is 0 where
+///                    lambda h is
 template <class T, class ThirdKind>
 POLHODE_INLINE FreeStep<T> step_by_third_kind(const PrintedInertia<T>& body,
                                               const Vec3<T>& m,
