@@ -15,8 +15,11 @@
 #include "arrays.hpp"
 #include "polhode/so3.hpp"
 #include "polhode/splitting/arguments.hpp"
+#include "torque_term.hpp"
 
 namespace polhode::bindings {
+
+namespace py = pybind11;
 
 /// Also of an array that Python may not write.
 inline double* data_of(const Doubles& array) {

@@ -162,7 +162,7 @@ class PythonTorque {
             return returned;
         } catch (py::error_already_set& error) {
             if (error.matches(PyExc_Exception)) {
-                py::module_::import("polhode.integration.python_torque")
+                py::module_::import("polhode.integration.torque_callback")
                     .attr("note_of_step")(error.value(), step_, a.t);
             }
             throw;

@@ -317,15 +317,10 @@ bool validate_bodies(const py::object& inertia, const py::object& m, const py::o
     return rod;
 }
 
-std::string contradiction(const std::string& method, const py::tuple& options) {
-    const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
-    for (int i = 0; i < table.methods; ++i) {
-        const MethodInfo& info = *table.rows[i].info;
-        if (method != info.name || info.contradiction == nullptr) continue;
-        const char* what = info.contradiction(read_options(options));
-        if (what != nullptr) return what;
-    }
-    return {};
+std::string contradiction(int row, const py::tuple& options) {
+    const auto judge = dispatch::level().torque_free->rows[row].info->contradiction;
+    const char* what = judge == nullptr ? nullptr : judge(read_options(options));
+    return what == nullptr ? "" : what;
 }
 
 bool overlaps_itself(const py::array& array) {
@@ -345,7 +340,7 @@ py::tuple models_of_series(const DirectMethod& direct, const MethodInfo& info) {
     return known;
 }
 py::list methods() {
-    py::list rows;
+    py::list all;
     const dispatch::TorqueFreeTable& table = *dispatch::level().torque_free;
     for (int i = 0; i < table.methods; ++i) {
         const MethodInfo& info = *table.rows[i].info;
@@ -372,9 +367,9 @@ py::list methods() {
         row["given"] = direct.given;
         row["compensated"] = direct.begin != nullptr;
         row["series"] = models_of_series(direct, info);
-        rows.append(row);
+        all.append(row);
     }
-    return rows;
+    return all;
 }
 
 py::dict flops(const std::string& method,
@@ -400,15 +395,15 @@ void register_steps(py::module_& module) {
     PyObject* step = PyCFunction_New(&polhode::bindings::step_function, nullptr);
     if (step == nullptr) throw py::error_already_set();
     module.add_object("step", py::reinterpret_steal<py::object>(step));
-    py::dict rows;
+    py::dict row_of_name;
     const polhode::dispatch::TorqueFreeTable& table = *polhode::dispatch::level().torque_free;
     for (int i = 0; i < table.methods; ++i) {
         // Methods made from a tableau have no public name.
         const std::string name = table.rows[i].info->name;
-        if (name != "rkmk") rows[name.c_str()] = i;
+        if (name != "rkmk") row_of_name[name.c_str()] = i;
     }
-    polhode::bindings::method_rows = rows.ptr();
-    module.attr("rows") = rows;
+    polhode::bindings::method_rows = row_of_name.ptr();
+    module.attr("rows") = row_of_name;
     module.def("methods", &polhode::bindings::methods);
     module.def("flops", &polhode::bindings::flops);
     module.def("validate",
@@ -420,7 +415,7 @@ void register_steps(py::module_& module) {
                "to show).");
     module.def("contradiction",
                &polhode::bindings::contradiction,
-               py::arg("method"),
+               py::arg("row"),
                py::arg("options"),
                "What is wrong with values of all options that do not go together; or empty.");
     module.def("overlaps_itself",

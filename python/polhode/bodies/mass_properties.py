@@ -189,8 +189,8 @@ class MassProperties:
         axes : array_like, shape (..., 3, 3) or (..., 4), or Rotation, optional
             Axes of the shape in the body, as in `from_moments`.
         """
-        lengths = shapes.sizes("sides", sides, 3)
-        return cls._of_shape(mass, shapes.of_box(lengths, shapes.part(hollow)), centre, axes)
+        second = shapes.squares("sides", sides, 3) / 12 * shapes.similar(hollow)
+        return cls._of_shape(mass, second, centre, axes)
 
     @classmethod
     def from_ellipsoid(
@@ -212,8 +212,8 @@ class MassProperties:
         semi_axes : array_like, shape (..., 3)
             Half of the lengths along the axes of the shape, at most two of them zero.
         """
-        lengths = shapes.sizes("semi_axes", semi_axes, 3)
-        return cls._of_shape(mass, shapes.of_ellipsoid(lengths, shapes.part(hollow)), centre, axes)
+        second = shapes.squares("semi_axes", semi_axes, 3) / 5 * shapes.similar(hollow)
+        return cls._of_shape(mass, second, centre, axes)
 
     @classmethod
     def from_cylinder(
@@ -238,10 +238,9 @@ class MassProperties:
             Radius of a bore through the whole length, as a part of the radius: from 0 to 1, a thin
             tube or a ring.
         """
-        second = shapes.of_cylinder(
-            shapes.sizes("radius", radius), shapes.sizes("length", length), shapes.part(hollow)
-        )
-        return cls._of_shape(mass, second, centre, axes)
+        across, along = shapes.squares("radius", radius) / 4, shapes.squares("length", length) / 12
+        across, along = np.broadcast_arrays(across * (1 + shapes.part(hollow) ** 2), along)
+        return cls._of_shape(mass, np.stack([across, across, along], axis=-1), centre, axes)
 
     @classmethod
     def from_mesh(

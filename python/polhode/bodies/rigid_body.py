@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core, quantities
-from polhode._arrays import AttitudeLike, Operand
+from polhode._arrays import Array, AttitudeLike, Operand
 from polhode._axes import to_body, to_space
 from polhode._integrate import integrate
 from polhode._step import step
@@ -17,8 +17,6 @@ from polhode.bodies.mass_properties import MassProperties
 from polhode.motion.torque_free import TorqueFreeMotion
 
 __all__ = ["RigidBody"]
-
-Array = NDArray[np.float64]
 
 
 class RigidBody(MassProperties):
@@ -172,7 +170,8 @@ class RigidBody(MassProperties):
         0; ``motion(t)`` gives those at the times t. `TorqueFreeMotion` says the errors.
         """
         momentum = self._momentum("m0", m0)
-        return TorqueFreeMotion(self._moments, momentum, q0, axes=self._own_axes())
+        axes = None if self._aligned else self._axes
+        return TorqueFreeMotion(self._moments, momentum, q0, axes=axes)
 
     def integrate(
         self,
@@ -201,10 +200,6 @@ class RigidBody(MassProperties):
         if omega0 is not None:
             options["omega0"] = omega0
         return integrate(inertia, m0, q0, h, n_steps, **options)
-
-    def _own_axes(self) -> Array | None:
-        """The principal axes if they are not the body axes."""
-        return None if self._aligned else self._axes
 
     def _momentum(self, name: str, m: ArrayLike) -> ArrayLike:
         """m without momentum about the axis of a rod.

@@ -21,11 +21,11 @@ def masses(mass: ArrayLike, name: str = "mass") -> Array:
     return values
 
 
-def sizes(name: str, value: ArrayLike, *core: int) -> Array:
-    """Lengths, which may be zero."""
+def squares(name: str, value: ArrayLike, *core: int) -> Array:
+    """Squares of lengths, which may be zero."""
     values = _arrays.components(name, value, *core)
     _arrays.refuse(name, values, ~((values >= 0.0) & np.isfinite(values)), 0, "not a length")
-    return values
+    return np.asarray(values**2)
 
 
 def part(hollow: ArrayLike) -> Array:
@@ -35,24 +35,9 @@ def part(hollow: ArrayLike) -> Array:
     return values
 
 
-def of_box(sides: Array, hollow: Array) -> Array:
-    """J/M of a box."""
-    return np.asarray(sides**2 / 12 * _similar(hollow))
-
-
-def of_ellipsoid(semi_axes: Array, hollow: Array) -> Array:
-    """J/M of an ellipsoid."""
-    return np.asarray(semi_axes**2 / 5 * _similar(hollow))
-
-
-def of_cylinder(radius: Array, length: Array, hollow: Array) -> Array:
-    """J/M of a cylinder about axis 3 with a bore."""
-    across, along = np.broadcast_arrays(radius**2 / 4 * (1 + hollow**2), length**2 / 12)
-    return np.stack([across, across, along], axis=-1)
-
-
-def _similar(k: Array) -> Array:
-    """``(1 - k^5)/(1 - k^3)``, for a cavity of the same form."""
+def similar(hollow: ArrayLike) -> Array:
+    """``(1 - k^5)/(1 - k^3)``, for a cavity of the same form, k times as large."""
+    k = part(hollow)
     return np.asarray((1 + k + k**2 + k**3 + k**4) / (1 + k + k**2))[..., None]
 
 

@@ -21,16 +21,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import polhode as ph
 from polhode import _core
+from polhode._arrays import Array
 from polhode.cli import problem
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
-
-Array = NDArray[np.float64]
 
 DRIVERS = {
     "example0": "a free body by its rotation matrix (frb_step)",

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from polhode import _core
 from polhode._arrays import Array, closed
-from polhode.integration.python_torque import PythonTorque, note
 from polhode.integration.state import Settings, State, core_arguments, step_arguments
+from polhode.integration.torque_callback import TorqueCallback, note
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.table import may_lack_root, warn_of_lost
 
@@ -188,7 +188,7 @@ def in_core(
         **step_arguments(settings),
         **arguments,
         terms=[
-            term.core_term(batch, matrix) if term.in_core else PythonTorque(settings, state, term)
+            term.core_term(batch, matrix) if term.in_core else TorqueCallback(settings, state, term)
             for term in settings.terms
         ],
         times=settings.times,

@@ -90,7 +90,9 @@ def read(rows: list[tuple[str, str, float, str, str]]) -> tuple[Option, ...]:
     )
 
 
-def values(options: tuple[Option, ...], given: dict[str, Any], method: str) -> tuple[float, ...]:
+def values(
+    options: tuple[Option, ...], given: dict[str, Any], method: str, row: int
+) -> tuple[float, ...]:
     """All options in the form of the core; () means the defaults, if no option is given."""
     if not given:
         return ()
@@ -98,6 +100,6 @@ def values(options: tuple[Option, ...], given: dict[str, Any], method: str) -> t
         x.name: x.checked(given[x.name], method) if x.name in given else x.default for x in options
     }
     numbers = tuple(option.number(chosen[option.name]) for option in options)
-    if what := _core.contradiction(method, numbers):
+    if what := _core.contradiction(row, numbers):
         raise ValueError(f"{what}; options of method {method!r}: {chosen}")
     return numbers

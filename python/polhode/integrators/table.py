@@ -185,7 +185,7 @@ def option_values(row: int, given: dict[str, Any], method: str | MuntheKaas) -> 
     For a method made by `rkmk`, the coefficients come first.
     """
     made = (method._coefficients(),) if isinstance(method, MuntheKaas) else ()
-    return (*made, *options.values(_OPTIONS[row], given, METHODS[row].name))
+    return (*made, *options.values(_OPTIONS[row], given, METHODS[row].name, row))
 
 
 def chosen(method: str | MuntheKaas, given: dict[str, Any]) -> tuple[int, tuple[Any, ...]]:

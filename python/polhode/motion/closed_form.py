@@ -15,12 +15,13 @@ from polhode.integrators.table import warn_user
 
 
 def _warn_of_lost(count: int) -> None:
-    """The warning for results that are NaN although m0, q0 and t are finite."""
-    where = "1 result is" if count == 1 else f"{count} results are"
-    warn_user(
-        "no digit is correct: t is too long, or m0 too close to the axis of the middle moment; "
-        f"{where} NaN"
-    )
+    """The warning for results that are NaN although m0, q0 and t are finite, if there are any."""
+    if count:
+        where = "1 result is" if count == 1 else f"{count} results are"
+        warn_user(
+            "no digit is correct: t is too long, or m0 too close to the axis of the middle moment; "
+            f"{where} NaN"
+        )
 
 
 class ClosedForm:
@@ -93,8 +94,7 @@ class ClosedForm:
         if out is None and type(t) in (float, np.ndarray):
             done = _core.motion_at(*self._bodies(), t, None, None, cores)
             if done is not None:
-                if done[2]:
-                    _warn_of_lost(done[2])
+                _warn_of_lost(done[2])
                 return done[0], done[1]
         times = _arrays.real_array("t", t)
         shape = _arrays.broadcast({"t": times.shape, "bodies": self._shape})
@@ -106,8 +106,7 @@ class ClosedForm:
             done = _core.motion_at(*self._bodies(), times, None, None, cores)
             for target, values in zip(results, done[:2], strict=True):
                 target[...] = values
-        if done[2]:
-            _warn_of_lost(done[2])
+        _warn_of_lost(done[2])
         return results[0], results[1]
 
     def _bodies(

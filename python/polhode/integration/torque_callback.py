@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from polhode.integration.state import Settings, State
 
 
-class PythonTorque:
+class TorqueCallback:
     """A torque that is evaluated in Python, as a function that the core calls.
 
     ``called(order, t, m, attitude)`` is the torque in the body frame (order 1), the W of a modified
