@@ -187,7 +187,9 @@ class Integration:
         m after `advance`, read-only.
         """
 
-def contradiction(row: int, options: tuple[typing.Any, ...]) -> str:
+def contradiction(
+    row: typing.SupportsInt | typing.SupportsIndex, options: tuple[typing.Any, ...]
+) -> str:
     """
     What is wrong with values of all options that do not go together; or empty.
     """
