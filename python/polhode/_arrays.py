@@ -177,7 +177,10 @@ def without_rotation(value: Any, core: tuple[int, ...] = (4,)) -> Any:
 
 def attitude_array(name: str, value: AttitudeLike) -> NDArray[Any]:
     """Quaternions, rotation matrices or a SciPy rotation as an array of real numbers."""
-    return real_array(name, without_rotation(value))
+    numbers = without_rotation(value)
+    if isinstance(numbers, (list, tuple)) and type(next(iter(numbers), 0)).__name__ == "Rotation":
+        raise TypeError(f"{name} is a list of Rotation: give Rotation.concatenate({name})")
+    return real_array(name, numbers)
 
 
 def refuse_shape(name: str, array: NDArray[Any], attitude: bool) -> None:

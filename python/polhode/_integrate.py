@@ -208,9 +208,8 @@ def integrate(
     Notes
     -----
     A step alternates free flows and kicks m += b h torque. Time advances with the free flow, and a
-    kick uses the time reached. A torque about the axis of a rod has no effect: the next free flow
-    drops the momentum of the kick about that axis; a saved m may include it. Results do not depend
-    on the other bodies, on `save_every` or on `threads`, bit for bit. Any consistent units.
+    kick uses the time reached. A torque about the axis of a rod has no effect. Results do not
+    depend on the other bodies, on `save_every` or on `threads`, bit for bit. Any consistent units.
 
     With ``splitting=None`` the method has the order in `methods`, also under a torque. "taylor3"
     and "taylor3_false" need a model that does not depend on time, or SpatialMomentum with two

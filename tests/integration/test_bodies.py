@@ -391,7 +391,7 @@ def test_point_masses_at_the_edges() -> None:
         warnings.simplefilter("error")
         with pytest.raises(ValueError, match="finite"):
             ph.RigidBody.from_points(1.0, [[1e160, 0, 0], [0, 1e160, 0], [0, 0, 1e160]])
-    for mass, message in ([[1, -1], "no mass"], [[1, np.nan], "no mass"], [[0, 0], "some mass"]):
+    for mass, message in ([[1, -1], "not negative"], [[1, np.nan], "finite"], [[0, 0], "some"]):
         with pytest.raises(ValueError, match=message):
             ph.RigidBody.from_points(mass, [[0, 0, 1.0], [0, 0, -1.0]])
     with pytest.raises(ValueError, match="finite"):

@@ -335,6 +335,7 @@ def own_stages(*stages: Any) -> ph.Splitting:
     ("changes", "error", "words"),
     [
         ({"splitting": "strand"}, ValueError, "unknown splitting 'strand'; did you mean 'strang'"),
+        ({"splitting": "verlet"}, ValueError, "Verlet .leapfrog. is 'strang'"),
         ({"splitting": "rkn6_41"}, ValueError, "rkn6_14"),
         ({"splitting": 3}, TypeError, "splitting must be"),
         ({"splitting": ([0.5, 0.4], [1.0])}, ValueError, "a must add up to 1"),

@@ -234,3 +234,8 @@ def test_refused(options: dict[str, Any], words: str) -> None:
         ph.integrate(INERTIA, [0, 0, 1], [1, 0, 0, 0], 0.1, 4, thermostat=BATH, **options)
     with pytest.raises(ValueError, match="NoseHoover"):
         ph.integrate(INERTIA, [0, 0, 1], [1, 0, 0, 0], 0.1, 4).bath_energy()
+
+
+def test_no_states_between_saves() -> None:
+    with pytest.raises(ValueError, match="states between saves are not known"):
+        run(n_steps=4)(0.1)

@@ -218,7 +218,7 @@ def test_place_and_threads_do_not_matter(threads):
         ({"splitting": "takahashi_imada"}, ValueError, "takahashi_imada"),
         ({"compensated": True}, ValueError, "compensated"),
         ({"torque": lambda x: x}, TypeError, "must return"),
-        ({"torque": lambda x: (x, x, x)}, TypeError, r"\(force, torque\)"),
+        ({"torque": lambda x: (x, x, x)}, TypeError, r"\(force, torque\), not tuple of 3"),
         ({"torque": lambda x: (x[0], x)}, ValueError, "force"),
         ({"torque": lambda p: (p, p), "splitting": "rkn4_6"}, ValueError, "rkn4_6"),
     ],
@@ -226,3 +226,13 @@ def test_place_and_threads_do_not_matter(threads):
 def test_refused(options, error, words):
     with pytest.raises(error, match=words):
         run(10, **options)
+
+
+def test_an_energy_of_all_bodies_is_not_that_of_each():
+    whole = ph.torques.Function(pull, potential=lambda t, q, x: potential(t, q, x).sum())
+    with pytest.raises(ValueError, match=r"shared by numpy.full\(\(3,\), U / 3\)"):
+        run(4, torque=whole).energy()
+    shared = ph.torques.Function(
+        pull, potential=lambda t, q, x: np.full(N, potential(t, q, x).sum() / N)
+    )
+    close(run(4, torque=shared).energy().sum(-1), run(4).energy().sum(-1), rtol=1e-13)

@@ -168,7 +168,7 @@ def test_every_splitting_warns_where_a_step_is_beyond_doubles(splitting: ph.Spli
 @pytest.mark.parametrize("part", ["force", "rate of a state"])
 def test_forces_and_rates_that_are_not_finite(part: str) -> None:
     def force(t: float, x: Array) -> tuple[Array, Array]:
-        return np.where(t > 0.25, np.nan, 1.0) * x, 0.0 * x
+        return np.where(t > 0.25, np.nan, 1.0) * x, np.zeros(3)
 
     def rate(t: float, s: Array) -> tuple[Array, Array]:
         return np.zeros(3), np.where(t > 0.25, np.nan, 1.0) * s
@@ -178,8 +178,20 @@ def test_forces_and_rates_that_are_not_finite(part: str) -> None:
         if part == "force"
         else {"torque": rate, "state0": [1.0, 2.0]}
     )
-    with pytest.warns(RuntimeWarning, match="^the torque was not finite: 1 body is NaN$"):
+    what = "the force" if part == "force" else "the rate of s"
+    with pytest.warns(RuntimeWarning, match=f"^{what} was not finite: 1 body is NaN$"):
         ph.integrate(INERTIA, M0[0], Q0, 0.1, 10, **more)
+    run = ph.Run(INERTIA, M0[0], Q0, 0.1, **more)
+    run.advance(2)
+    with pytest.warns(RuntimeWarning, match=f"^{what} was not finite: 1 body is NaN$"):
+        run.advance(8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run.advance(1)  # only once
+        start = "x0" if part == "force" else "state0"
+        ph.integrate(
+            INERTIA, M0[0], Q0, 0.1, 10, **{**more, start: np.full_like(more[start], np.nan)}
+        )
 
 
 def test_no_root_and_no_torque_are_told_apart() -> None:

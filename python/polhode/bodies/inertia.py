@@ -153,7 +153,9 @@ def tensor_of_points(mass: ArrayLike, r: ArrayLike) -> tuple[Array, Array, Array
     )
     position = np.broadcast_to(position, (*mass.shape, 3))
     _arrays.refuse("r", position, ~np.isfinite(position).all(axis=-1), 1, "not finite")
-    _arrays.refuse("mass", mass, ~((mass >= 0.0) & np.isfinite(mass)), 0, "no mass")
+    _arrays.refuse(
+        "mass", mass, ~((mass >= 0.0) & np.isfinite(mass)), 0, "must be finite and not negative"
+    )
     # Powers of two out of the way of squares, put back in two factors.
     mass_scale = power_of_two(mass.max(axis=-1, initial=0.0))
     _arrays.refuse("largest mass of body", mass_scale, mass_scale == 0.0, 0, "a body has some mass")

@@ -28,8 +28,6 @@ class Ways:
     """
 
     def __init__(self, settings: Settings) -> None:
-        if settings.thermostat is not None or settings.nose_hoover is not None:
-            raise ValueError("states between saves are not known of bodies with a thermostat")
         self.settings = settings
         self.bodies = settings.m0.size // 3
         #: The shapes of m, q and the companions of a body.
@@ -111,6 +109,8 @@ def states_at(
     if settings is None or not len(trajectory):
         why = "is empty" if settings else "was not made by integrate, resume or load"
         raise ValueError(f"the trajectory {why}: it has no states between saves")
+    if settings.thermostat is not None or settings.nose_hoover is not None:
+        raise ValueError("states between saves are not known of bodies with a thermostat")
     sign = settings.direction
     if sign == 0:
         raise ValueError("steps of both signs: a time may have several states")

@@ -98,6 +98,7 @@ def run(
     stopped = observe is not None and integration.stopped
     # Bodies that are not finite here are not counted at the end.
     finite = are_finite(settings, *((state.m, state.q) if begun else (settings.m0, settings.q0)))
+    whole = finite & finite_companions(settings, state)
     try:
         with _bar(progress, settings.n_steps, state.step) as bar:
             if not begun:
@@ -136,9 +137,8 @@ def run(
         raise
     trajectory = saved.trajectory()
     lost = finite & ~are_finite(settings, state.m, state.q)
-    others = [getattr(state, name) for name in settings.companions if name != "chains"]
-    without = finite & ~lost & ~are_finite(settings, *others)  # a force or rate was not finite
-    warn(settings, lost | without, nonfinite_torque | without)
+    by_others = whole & ~lost & ~finite_companions(settings, state)
+    warn(settings, lost, nonfinite_torque, by_others)
     if observe is not None:
         integration.warn()
     return trajectory
@@ -153,15 +153,27 @@ def are_finite(settings: Settings, *arrays: Array) -> NDArray[np.bool_]:
     return finite
 
 
-def warn(settings: Settings, lost: Any, nonfinite_torque: Any) -> None:
-    """One warning for the bodies that are lost, if not by steps that are not finite."""
-    if lost.any() and np.isfinite(settings.h).all():
+def finite_companions(settings: Settings, state: State) -> NDArray[np.bool_]:
+    """The bodies whose x, p and s, as far as they have them, are finite."""
+    names = (name for name in settings.companions if name != "chains")
+    return are_finite(settings, *(getattr(state, name) for name in names))
+
+
+def warn(settings: Settings, lost: Any, nonfinite_torque: Any, by_others: Any) -> None:
+    """One warning for the bodies that are lost, if not by steps that are not finite.
+
+    `by_others`: those of which only x, p or s are not finite.
+    """
+    if (lost | by_others).any() and np.isfinite(settings.h).all():
         by_torque = int(np.count_nonzero(lost & nonfinite_torque))
         # Adaptive steps have a warning of their own.
         others = 0 if settings.adaptive else int(np.count_nonzero(lost)) - by_torque
         implicit = may_lack_root(settings.method, settings.options)
         kicked = not settings.direct and any(term.depends_on_m for term in settings.terms)
-        warn_of_lost(settings.method, others, by_torque, implicit=implicit, kicked=kicked)
+        rates = {"x": "the force", "s": "the rate of s"}
+        names = " or ".join(text for name, text in rates.items() if name in settings.companions)
+        without = names, int(np.count_nonzero(by_others))
+        warn_of_lost(settings.method, others, by_torque, without, implicit=implicit, kicked=kicked)
 
 
 def in_core(

@@ -98,6 +98,8 @@ threads, **options
         self._integration = loop.in_core(settings, state, (), self._nonfinite_torque)
         self._integration.advance(0)
         self._finite = loop.are_finite(settings, self.m, self.q)
+        self._whole = self._finite & loop.finite_companions(settings, state)
+        self._rates = [name for name in ("p", "s") if name in settings.companions]
 
     @property
     def t(self) -> float:
@@ -157,10 +159,13 @@ threads, **options
             If `n_steps` is negative or not an integer. After an exception of a torque or
             KeyboardInterrupt the state is the one before the call.
         """
-        if not self._integration.advance(n_steps):
+        fine = self._integration.advance(n_steps)
+        if not (fine and all(np.isfinite(getattr(self._state, k)).all() for k in self._rates)):
             finite = self._finite & loop.are_finite(self._settings, self.m, self.q)
-            lost, self._finite = self._finite & ~finite, finite
-            loop.warn(self._settings, lost, self._nonfinite_torque)
+            whole = finite & self._whole & loop.finite_companions(self._settings, self._state)
+            lost, by_others = self._finite & ~finite, finite & self._whole & ~whole
+            self._finite, self._whole = finite, whole
+            loop.warn(self._settings, lost, self._nonfinite_torque, by_others)
 
     def __repr__(self) -> str:
         return f"Run(t = {self.t:g} after {self.n_steps} steps, bodies {self.m.shape[:-1]})"

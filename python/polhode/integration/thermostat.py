@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from polhode import _arrays
+from polhode import _arrays, _core
 from polhode._arrays import Array
 
 
@@ -106,9 +107,9 @@ class NoseHoover:
 
     The sum of the energies of all bodies and of `Trajectory.bath_energy` is conserved to the order
     of the splitting and does not drift. The distribution of states is that of exp(-energy / kT) if
-    the motion is chaotic, as of bodies that collide; a few bodies without forces may keep to a part
-    of it: `Thermostat` does not. Bodies depend on each other by the bath, which does not count a
-    body that is NaN.
+    the motion is chaotic, as of bodies that collide; bodies that do not act on each other, however
+    many, may keep to a part of it: `Thermostat` does not. Bodies depend on each other by the bath,
+    which does not count a body that is NaN.
 
     Examples
     --------
@@ -140,9 +141,14 @@ class NoseHoover:
     def numbers(self, moments: Array, m: Array, mass: Array | None) -> Array:
         """kT, tau, chain and the degrees of freedom of rotation and translation of these bodies."""
         finite = np.isfinite(m).all(axis=-1)
-        rotation = np.broadcast_to(moments != 0.0, m.shape)[finite].sum()
+        rotation = np.broadcast_to(turning_axes(moments), m.shape)[finite].sum()
         translation = 0 if mass is None else 3 * finite.sum()
         return np.array([self.kT, self.tau, self.chain, rotation, translation], np.float64)
+
+
+def turning_axes(moments: Array) -> NDArray[np.bool_]:
+    """The principal axes whose moments do not count as zero, the degrees of freedom of rotation."""
+    return np.asarray(_core.omega(moments, np.ones(3)) != 0.0)
 
 
 def bath_energy(numbers: Array, chains: Array) -> Array:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from polhode import _core
 from polhode._arrays import Array
 from polhode._axes import to_body, to_space
-from polhode.integration.thermostat import bath_energy
+from polhode.integration.thermostat import bath_energy, turning_axes
 from polhode.integrators.table import warn_user
 from polhode.torques import Torque
 
@@ -216,13 +216,14 @@ class Trajectory:
         rotation = np.concatenate(
             [self._kinetic(np.asarray(self.m[at]), at) for at in self._pieces()]
         )
-        bodies = max(1, int(np.prod(self.m.shape[1:-1])))
-        moving = np.broadcast_to(self._moments_of(slice(0, 1)) != 0.0, self.m[:1].shape)
+        bodies = int(np.prod(self.m.shape[1:-1])) or np.nan
+        moments = self._moments_of(slice(0, 1))
+        axes = np.broadcast_to(turning_axes(moments), self.m[:1].shape).sum() or np.nan
         translation = None
         if self.p is not None:
             each = np.concatenate([self._translation(at) for at in self._pieces()])
-            translation = each.reshape(len(self), -1).sum(axis=1) / (1.5 * bodies)
-        return translation, rotation.reshape(len(self), -1).sum(axis=1) / (0.5 * moving.sum())
+            translation = each.sum(axis=tuple(range(1, each.ndim))) / (1.5 * bodies)
+        return translation, rotation.sum(axis=tuple(range(1, rotation.ndim))) / (0.5 * axes)
 
     def bath_energy(self) -> Array:
         """Energy of the chains of a `NoseHoover`, shape (T,), 0 at the start.

@@ -167,6 +167,11 @@ def as_splitting(splitting: str | Splitting | Sequence[Sequence[float]]) -> Spli
         try:
             return _SPLITTINGS[splitting]
         except KeyError:
+            if any(name in splitting.lower() for name in ("verlet", "leapfrog")):
+                raise ValueError(
+                    f"unknown splitting {splitting!r}: velocity Verlet (leapfrog) is 'strang', "
+                    "position Verlet is 'strang_free'"
+                ) from None
             raise unknown_name("splitting", splitting, list(_SPLITTINGS)) from None
     if not isinstance(splitting, (tuple, list)) or len(splitting) not in (2, 3):
         raise TypeError(

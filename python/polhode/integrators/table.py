@@ -135,16 +135,21 @@ def warn_user(text: str) -> None:
 
 
 def warn_of_lost(
-    row: int, lost: int, by_torque: int = 0, *, implicit: bool = True, kicked: bool = False
+    row: int,
+    lost: int,
+    by_torque: int = 0,
+    by_others: tuple[str, int] = ("", 0),
+    *,
+    implicit: bool = True,
+    kicked: bool = False,
 ) -> None:
     """One warning per call for the bodies that became NaN in a step, or because of a torque.
 
-    `implicit`: a step of the method may have no solution; else the steps were too long, with
-    `kicked` perhaps for a kick.
+    `by_others`: what else was not finite, and of how many bodies. `implicit`: a step of the method
+    may have no solution; else the steps were too long, with `kicked` perhaps for a kick.
     """
-    reasons = []
-    if by_torque:
-        reasons.append(f"the torque was not finite: {_bodies(by_torque)} NaN")
+    causes = (("the torque", by_torque), by_others)
+    reasons = [f"{what} was not finite: {_bodies(n)} NaN" for what, n in causes if n]
     name = METHODS[row].name
     if lost:
         no_root = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -32,11 +33,19 @@ def returned(name: str, value: ArrayLike | None) -> Array:
     return array.astype(np.float64, copy=False)
 
 
-def exactly(name: str, value: ArrayLike | None, shape: tuple[int, ...]) -> Array:
-    """The result of a function of the whole batch, with exactly this shape."""
+def exactly(
+    name: str, value: ArrayLike | None, shape: tuple[int, ...], of_all: bool = False
+) -> Array:
+    """The result of a function of the whole batch, with exactly this shape.
+
+    `of_all`: the bodies may share what is returned, an energy.
+    """
     array = returned(name, value)
     if array.shape != shape:
+        bodies = math.prod(shape)
         spread = f"; one for all bodies is numpy.broadcast_to(value, {shape})" if shape else ""
+        if of_all and shape:
+            spread = f"; an energy of all bodies is shared by numpy.full({shape}, U / {bodies})"
         raise ValueError(
             f"the {name} function must return shape {shape}, not {array.shape}{spread}"
         )
@@ -77,7 +86,7 @@ class UserDefined(Torque):
             raise ValueError("the torque has been given no potential")
         batch = attitude.shape[: -len(_arrays.attitude_core("attitude", attitude))]
         given = (t, attitude, x) if "x" in self.takes else (t, attitude)
-        return exactly("potential", self._potential(*given), batch)
+        return exactly("potential", self._potential(*given), batch, "x" in self.takes)
 
 
 #: The arguments that a torque function can ask for by the names of its parameters: their place in
@@ -106,7 +115,8 @@ class Function(UserDefined):
         others. Schemes that need a torque of attitude and time only raise an error.
     potential : callable, optional
         ``potential(t, attitude) -> (...)``: potential energy, for `Trajectory.energy`. If f asks
-        for x or p: ``potential(t, attitude, x)``; the sum over the bodies is the energy.
+        for x or p: ``potential(t, attitude, x)``; the sum over the bodies is the energy:
+        ``numpy.full(N, U / N)`` for an energy U of all N bodies.
     W : callable, optional
         ``W(t, attitude) -> (..., 3)`` for schemes with a modified potential,
         ``W = 2 (f x v - Df[Q hat(v)])``, ``v = f / inertia``.
@@ -180,9 +190,10 @@ class Function(UserDefined):
             wanted["rate of s"] = s.shape
         if not isinstance(value, (tuple, list)) or len(value) != len(wanted):
             names = ", ".join(wanted)
+            several = f" of {len(value)}" if isinstance(value, (tuple, list)) else ""
             raise TypeError(
                 f"a torque function that asks for {' and '.join(sorted(self.takes))} must return "
-                f"({names}), not {type(value).__name__}"
+                f"({names}), not {type(value).__name__}{several}"
             )
         parts = {
             name: exactly(name, each, size)

@@ -103,6 +103,7 @@ class Block {
     void set_bodies() {
         for (std::ptrdiff_t i = 0; i < (problem.inertia.body == 0 ? 1 : padded); i += lanes_v<T>) {
             bodies_[i / lanes_v<T>] = inertia(i);
+            any_rod_ = any_rod_ || bodies_[i / lanes_v<T>].any_rod;
         }
         bodies = bodies_;
     }
@@ -124,6 +125,17 @@ class Block {
     void restore() const {
         for_each_kept([this](const MutableView& to, const MutableView& from, int size) {
             batch::copy(from, to, size, padded);
+        });
+    }
+
+    /// Drops momentum that a rod cannot have, after a torque about its axis.  NaN stays NaN.
+    void drop_spin(const MutableView& momenta) const {
+        if (!any_rod_ || momenta.data == nullptr) return;
+        const auto kept = [](const T& inverse, const T& x)
+                              POLHODE_INLINE_LAMBDA { return select(inverse == 0.0, x - x, x); };
+        for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
+            const Vec3<T> inverse = inverse_inertia(i), x = vec3(momenta, i);
+            store(momenta, i, {kept(inverse.x, x.x), kept(inverse.y, x.y), kept(inverse.z, x.z)});
         });
     }
 
@@ -350,6 +362,7 @@ class Block {
     std::ptrdiff_t length_;
     double* next_;
     Inertia<T>* bodies_;
+    bool any_rod_ = false;
     MutableView kept_[3] = {};
     View axes_ = {};  ///< null: the body axes are the principal ones
 };

@@ -126,12 +126,16 @@ class Steps {
             if (processed_ && !passes_on) process(1, h, t_end);
             if (block_.compensated()) compensation_.end_step();
             if (p.has_bath()) bath(h / 2, n, 1);
+            block_.drop_spin(block_.m);
+            block_.drop_spin(block_.compensation);
             if (saves) {
                 if (passes_on) {
                     block_.keep();
                     complete(h, t_end);
                 }
-                block_.save((n + p.save_every) / p.save_every, joined ? kick_.between() : block_.m);
+                const MutableView& momenta = joined ? kick_.between() : block_.m;
+                block_.drop_spin(momenta);
+                block_.save((n + p.save_every) / p.save_every, momenta);
                 if (passes_on) {
                     block_.restore();
                     kick_.forget_torque();
