@@ -120,3 +120,16 @@ def test_any_axes_give_the_run_along_the_principal_axes(
     ):
         same(got[0], other[0])
         same(got[1], other[1])
+
+
+def test_each_body_in_its_own_axes() -> None:
+    """The bits of a body do not depend on the axes of others, also beyond a block of the core."""
+    m, q, _, _ = states(False)
+    axes = np.asarray(ph.so3.to_matrix(np.random.default_rng(8).normal(size=(BODIES, 4))))
+    torque = torques("heavy_top")[0]
+    whole = run(torque.core_term((BODIES,), False), m, q, axes)
+    for k in (0, 37, BODIES - 1):
+        one = slice(k, k + 1)
+        alone = run(torque.core_term((1,), False), m[one], q[one], axes[one])
+        same(whole[0][:, one], alone[0])
+        same(whole[1][:, one], alone[1])

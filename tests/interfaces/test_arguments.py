@@ -105,6 +105,21 @@ def test_outputs_that_overlap_themselves_are_refused(as_list: bool) -> None:
     ph.step(inertia, m[:0], q[:0], 0.1, out=(np.empty((0, 3)), np.empty((0, 4))))
 
 
+@pytest.mark.parametrize("step", [1, -1])
+def test_results_in_the_memory_of_other_arguments(step: int) -> None:
+    """As if the argument had been copied; two results in the same memory are refused."""
+    rng = np.random.default_rng(6)
+    buffer, q = rng.normal(size=(41, 3))[::step], rng.normal(size=(40, 4))
+    expected = ph.step(BODY[0], buffer[:-1].copy(), q, 0.1)
+    got = ph.step(BODY[0], buffer[:-1], q, 0.1, out=(buffer[1:], np.empty((40, 4))))
+    np.testing.assert_array_equal(got[0], expected[0])
+    np.testing.assert_array_equal(got[1], expected[1])
+    numbers = rng.normal(size=281)
+    shared = numbers[:120].reshape(40, 3), numbers[119:279].reshape(40, 4)
+    with pytest.raises(ValueError, match="overlap each other"):
+        ph.step(BODY[0], buffer[:-1], q, 0.1, out=shared)
+
+
 def test_masked_values_are_refused() -> None:
     m = np.ma.masked_array(np.tile(BODY[1], (4, 1)))
     expected = ph.step(BODY[0], m.data, BODY[2], 0.1)
