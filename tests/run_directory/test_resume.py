@@ -278,6 +278,8 @@ def test_functions_are_given_again(tmp_path: Path) -> None:
     path = broken_off(tmp_path / "run", torque=torque)
     so_far = ph.Trajectory.load(path)
     assert len(so_far) == 7
+    values = {f"torque.1.{when}" for when in ("start", "state")}  # other versions look for these
+    assert values == {name for name in np.load(path / "state.npz") if name.startswith("torque")}
     with pytest.raises(ValueError, match=r"function pull .*give it again"):
         ph.resume(path)
     with pytest.raises(ValueError, match=r"2 terms.* has 3, of which 1 are to be given"):
