@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <vector>
 
-#ifdef POLHODE_HAS_PACK
-
 namespace {
 
 using polhode::MutableView;
@@ -64,7 +62,3 @@ int wrong() {
 }  // namespace
 
 int main() { std::printf("%d %d %d\n", wrong<2, 2>(), wrong<4, 1>(), wrong<4, 2>()); }
-
-#else
-int main() { std::printf("0 0 0\n"); }
-#endif

@@ -20,7 +20,6 @@ struct Kinds {
     POLHODE_INLINE static Vec3<T> components(const Vector& v) { return v; }
     POLHODE_INLINE static Quaternion<T> quaternion(const Turn& q) { return q; }
 };
-#if defined(POLHODE_HAS_PACK)
 /// One body: the lanes of a register, with the same bits.
 template <>
 struct Kinds<double> {
@@ -75,7 +74,6 @@ POLHODE_INLINE pack<4, 1> in_body_frame(const pack<4, 1>& q, const pack<4, 1>& v
     const pack<4, 1> u = cross(v), u2 = u + u;
     return v + fma(permuted<0, 0, 0, 0>(q), u2, cross(u2));
 }
-#endif
 template <class T>
 POLHODE_INLINE Vec3<T> yzx(const Vec3<T>& v) {
     return {v.y, v.z, v.x};

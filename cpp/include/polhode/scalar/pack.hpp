@@ -15,8 +15,6 @@
 #include <immintrin.h>
 #endif
 
-#define POLHODE_HAS_PACK 1
-
 POLHODE_NAMESPACE_BEGIN
 
 namespace detail {
@@ -124,7 +122,6 @@ struct pack {
         static_assert(U <= 2);
     }
     POLHODE_INLINE double lane(int i) const { return v[i / W][i % W]; }
-    POLHODE_INLINE void set_lane(int i, double x) { v[i / W][i % W] = x; }
 };
 
 template <int W, int U>

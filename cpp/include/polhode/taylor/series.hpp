@@ -87,7 +87,6 @@ struct QuaternionSeries {
     POLHODE_INLINE Row<T, 4> zxyz(int k) const { return {v[k].z, v[k].x, v[k].y, v[k].z}; }
 };
 
-#if defined(POLHODE_HAS_PACK)
 template <int n>
 struct Row<double, n> {
     pack<4, 1> v;
@@ -157,7 +156,6 @@ struct QuaternionSeries<double> {
     POLHODE_INLINE Four yzxy(int k) const { return yzx[k]; }
     POLHODE_INLINE Four zxyz(int k) const { return zxy[k]; }
 };
-#endif
 template <class T, int n>
 POLHODE_INLINE Row<T, n> zero() {
     return Row<T, n>::of(Vec3<T>{T(0.0), T(0.0), T(0.0)});
