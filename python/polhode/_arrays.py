@@ -217,12 +217,15 @@ def broadcast(shapes: dict[str, tuple[int, ...]]) -> tuple[int, ...]:
         ) from None
 
 
-def whole(name: str, value: Any) -> int:
-    """An argument that is a whole number, of an integer type."""
+def whole(name: str, value: Any, least: int | None = None) -> int:
+    """An argument that is a whole number, of an integer type, and not below `least`."""
     try:
-        return operator.index(value)
+        number = operator.index(value)
     except TypeError:
         raise TypeError(f"{name} must be an integer, not {value!r}") from None
+    if least is not None and number < least:
+        raise ValueError(f"{name} must be at least {least}, not {number}")
+    return number
 
 
 def one_number(name: str, value: Any) -> float:

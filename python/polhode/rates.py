@@ -232,9 +232,7 @@ def _path(
     width = order - increments
     if count > 0 and rows < width:
         raise ValueError(f"order {order} combines {width} rows of omega, which has {rows}")
-    every = _arrays.whole("save_every", save_every)
-    if every < 1:
-        raise ValueError(f"save_every must be at least 1, got {every}")
+    every = _arrays.whole("save_every", save_every, 1)
     batch = _arrays.broadcast({"q0": q.shape[:-1], "omega": table.shape[1:-1]})
     q = _unit(q, batch)
     path = np.empty((1 - (-count // every), *batch, 4))

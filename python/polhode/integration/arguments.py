@@ -63,9 +63,7 @@ def settings_of(
     scheme = NO_SPLITTING if splitting is None else as_splitting(splitting)
     terms = as_terms(torque)
     count = 0 if n_steps is None else _arrays.step_count(n_steps)
-    every = _arrays.whole("save_every", save_every)
-    if every < 1:
-        raise ValueError(f"save_every must be at least 1, not {every}")
+    every = _arrays.whole("save_every", save_every, 1)
 
     operands = [Operand("inertia", inertia, 3)]
     operands += [Operand("m0", m0, 3), _arrays.attitude_operand("q0", q0)]

@@ -23,7 +23,7 @@ from polhode.integrators.table import METHODS, warn_user
 from polhode.run_directory import schema
 from polhode.run_directory.files import Arrays, RunFiles, as_path, naming_file, require
 from polhode.torques import Torque, TorqueLike, as_terms
-from polhode.torques._function import ARGUMENTS
+from polhode.torques._function import ARGUMENTS, check_functions
 
 #: The argument `events`.
 Events = Event | Sequence[Event] | None
@@ -281,8 +281,8 @@ def resume(
     >>> len(ph.resume(path))
     101
     """
-    if callback is not None and not callable(callback):
-        raise TypeError(f"callback must be a function, not {type(callback).__name__}")
+    if callback is not None:
+        check_functions({"callback": callback})
     with RunFiles(as_path(path), True, n_steps is not None) as files:
         settings = _read_settings(files, torque)
         if threads is not None:
