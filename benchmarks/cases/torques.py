@@ -52,6 +52,10 @@ def models() -> dict[str, Any]:
         "Constant": ph.torques.Constant(0.01 * U0),
         "Constant, space": ph.torques.Constant(0.01 * U0, frame="space"),
         "Prescribed": ph.torques.Prescribed(samples, t),
+        "Damping and Gyrostat": [
+            ph.torques.Damping([0.1, 0.1, 0.1]),
+            ph.torques.Gyrostat([0.0, 0.0, 1.0]),
+        ],
         "two of them": [ph.torques.HeavyTop(U0), ph.torques.Constant(0.01 * U0)],
     }
 

@@ -67,6 +67,15 @@ def main() -> None:
         10,
         lambda r: r,
     )
+    # log f = 2 s + s^3 P(s^2), s = (f - 1)/(f + 1), f = sqrt(1/2) ... sqrt(2); relative to 2 s.
+    report(
+        "log",
+        lambda y: 2 * (mp.atanh(mp.sqrt(y)) / mp.sqrt(y) - 1) / y,
+        mp.mpf(10) ** -30,
+        mp.tanh(mp.log(2) / 4) ** 2 * mp.mpf("1.0001"),
+        7,
+        lambda y: y / 2,
+    )
 
 
 if __name__ == "__main__":

@@ -102,7 +102,7 @@ int integrate(int splitting, int method, const interface::Integration& x) {
                            : interface::Scheme(splitting::all[splitting]);
         const Kernels& kernels = kernels_for(x.bodies);
         const Chosen chosen(method, x.bodies);
-        interface::integrate(kernels.checks, kernels.driver, chosen.method, scheme, x);
+        keep_lost(interface::integrate(kernels.checks, kernels.driver, chosen.method, scheme, x));
     });
 }
 
@@ -125,6 +125,8 @@ const char* polhode_level() {
 }
 
 const char* polhode_error() { return kept(); }
+
+int64_t polhode_lost() { return kept_lost(); }
 
 int polhode_method(const char* name) {
     int number = -1;

@@ -8,7 +8,7 @@ module polhode
     c_int, c_int64_t, c_loc, c_null_char, c_null_funptr, c_null_ptr, c_ptr, c_f_pointer, c_size_t
   implicit none
   public
-  private :: text_at
+  private :: text_at, cross
 
   integer(c_int), parameter :: polhode_abi_of_module = 1
   integer(c_int), parameter :: polhode_ok = 0, polhode_stopped = 5
@@ -155,6 +155,24 @@ module polhode
       real(c_double), intent(inout) :: x(*), p(*), m(*), q(*)
       integer(c_int) :: polhode_integrate_moving
     end function
+    function polhode_lost() bind(c)
+      import
+      integer(c_int64_t) :: polhode_lost
+    end function
+    ! Position and velocity at time t on a Kepler ellipse; the field of a dipole.
+    function polhode_orbit_state(mu, position, velocity, t, position_at_t, velocity_at_t) bind(c)
+      import
+      real(c_double), value :: mu, t
+      real(c_double), intent(in) :: position(3), velocity(3)
+      real(c_double), intent(out) :: position_at_t(3), velocity_at_t(3)
+      integer(c_int) :: polhode_orbit_state
+    end function
+    subroutine polhode_dipole_field(position, moment, constant, field) bind(c)
+      import
+      real(c_double), intent(in) :: position(3), moment(3)
+      real(c_double), value :: constant
+      real(c_double), intent(out) :: field(3)
+    end subroutine
     ! inputs and outputs are arrays of c_loc, one for each argument and result.
     function polhode_function_c(name, n, inputs, outputs) bind(c, name="polhode_function")
       import
@@ -209,6 +227,27 @@ contains
     if (status /= 0) return
     write (number, "(i0)") body + 1
     text = text(:first)//trim(number)//text(last:)
+  end function
+
+  ! Body components of the vector with the space components v; q is a unit quaternion.
+  pure function polhode_to_body(q, v) result(u)
+    real(c_double), intent(in) :: q(4), v(3)
+    real(c_double) :: u(3), a(3)
+    a = 2*cross(v, q(2:))
+    u = v + (q(1)*a + cross(a, q(2:)))
+  end function
+
+  ! Space components of the vector with the body components v.
+  pure function polhode_to_space(q, v) result(u)
+    real(c_double), intent(in) :: q(4), v(3)
+    real(c_double) :: u(3)
+    u = polhode_to_body([q(1), -q(2:)], v)
+  end function
+
+  pure function cross(u, v) result(w)
+    real(c_double), intent(in) :: u(3), v(3)
+    real(c_double) :: w(3)
+    w = u([2, 3, 1])*v([3, 1, 2]) - u([3, 1, 2])*v([2, 3, 1])
   end function
 
   ! Version of the library that is loaded, such as "0.1.0".

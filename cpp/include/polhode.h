@@ -239,6 +239,11 @@ POLHODE_FUNCTION int polhode_integrate_moving(int splitting,
                                               double* m_saved,
                                               double* q_saved);
 
+/* Of the last polhode_integrate or polhode_integrate_moving of this thread that returned
+ * POLHODE_OK: the number of bodies whose state was finite and is not at the end, because the torque
+ * or the force was not finite, a step was too long, or an implicit method found no solution. */
+POLHODE_FUNCTION int64_t polhode_lost(void);
+
 /* A function of n elements by its name.  The arrays of pointers hold the inputs, then the outputs,
  * contiguous.  Elliptic functions: "agm", "rf", "rc", "rd", "rj", "jacobi" (u, k2 -> sn, cn, dn,
  * am), "ellip_f" (phi, k2), "ellip_k" (k2), "ellip_pi" (n, phi, k2), "ellip_pi_complete" (n,

@@ -204,14 +204,14 @@ inline interface::Integration integration(std::span<const double> inertia,
             .m = m.data(),
             .q = q.data()};
 }
-/// Runs it with this function.
+/// Runs it with this function.  Returns the number of bodies that became NaN.
 template <class Function>
-void run(interface::Integration x, Function& torque, const IntegrateOptions& options) {
+std::int64_t run(interface::Integration x, Function& torque, const IntegrateOptions& options) {
     interface::Call<Function> call{torque};
     x.user_data = &call;
-    if (!integrate(options.splitting.chosen(), options.method.chosen(), x)) {
-        std::rethrow_exception(call.thrown);
-    }
+    const std::int64_t lost = integrate(options.splitting.chosen(), options.method.chosen(), x);
+    if (lost < 0) std::rethrow_exception(call.thrown);
+    return lost;
 }
 
 }  // namespace backend
@@ -226,21 +226,23 @@ void run(interface::Integration x, Function& torque, const IntegrateOptions& opt
 ///
 /// An exception that it throws ends the run at once and comes out of this function; the state is
 /// then unchanged.
+///
+/// Returns the number of bodies that were finite and became NaN, see polhode_lost in polhode.h.
 template <class Torque>
-void integrate(std::span<const double> inertia,
-               std::span<double> m,
-               std::span<double> q,
-               double h,
-               std::int64_t n_steps,
-               Torque&& torque,
-               const IntegrateOptions& options = {}) {
+std::int64_t integrate(std::span<const double> inertia,
+                       std::span<double> m,
+                       std::span<double> q,
+                       double h,
+                       std::int64_t n_steps,
+                       Torque&& torque,
+                       const IntegrateOptions& options = {}) {
     using Function = std::remove_reference_t<Torque>;
     static_assert(interface::TorqueOfBody<Function> || interface::TorqueOfBatch<Function>,
                   "a torque is f(t, body, m, q) or f(t, m, q, torque)");
     interface::Integration x = backend::integration(inertia, m, q, h, n_steps, options);
     x.torque = interface::Call<Function>::all;
     if (interface::TorqueOfBody<Function>) x.torque_flags |= POLHODE_INDEPENDENT;
-    backend::run(x, torque, options);
+    return backend::run(x, torque, options);
 }
 
 /// The same of bodies that also move, x' = p / mass, p' = force: x and p have three numbers a body,
@@ -250,16 +252,16 @@ void integrate(std::span<const double> inertia,
 ///
 /// that sets both; x, p and force are in the space frame, m and torque in the body frame.
 template <class Force>
-void integrate(std::span<const double> inertia,
-               std::span<const double> mass,
-               std::span<double> x,
-               std::span<double> p,
-               std::span<double> m,
-               std::span<double> q,
-               double h,
-               std::int64_t n_steps,
-               Force&& force,
-               const IntegrateOptions& options = {}) {
+std::int64_t integrate(std::span<const double> inertia,
+                       std::span<const double> mass,
+                       std::span<double> x,
+                       std::span<double> p,
+                       std::span<double> m,
+                       std::span<double> q,
+                       double h,
+                       std::int64_t n_steps,
+                       Force&& force,
+                       const IntegrateOptions& options = {}) {
     using Function = std::remove_reference_t<Force>;
     static_assert(interface::ForceOfBatch<Function>, "a force is f(t, x, p, m, q, force, torque)");
     interface::Integration given = backend::integration(inertia, m, q, h, n_steps, options);
@@ -271,7 +273,7 @@ void integrate(std::span<const double> inertia,
     given.mass_stride = interface::stride("mass", mass.size(), n, 1);
     given.force = interface::Call<Function>::all_moving;
     given.x = x.data(), given.p = p.data();
-    backend::run(given, force, options);
+    return backend::run(given, force, options);
 }
 
 struct BodyOptions {
@@ -318,40 +320,40 @@ class RigidBody {
     }
     /// As the function `integrate`, of bodies that all have this tensor.
     template <class Torque>
-    void integrate(std::span<double> m,
-                   std::span<double> q,
-                   double h,
-                   std::int64_t n_steps,
-                   Torque&& torque,
-                   const IntegrateOptions& options = {}) const {
-        in_principal_axes(m, q, [&](auto mp, auto qp, const auto& in_own_axes) {
+    std::int64_t integrate(std::span<double> m,
+                           std::span<double> q,
+                           double h,
+                           std::int64_t n_steps,
+                           Torque&& torque,
+                           const IntegrateOptions& options = {}) const {
+        return in_principal_axes(m, q, [&](auto mp, auto qp, const auto& in_own_axes) {
             if constexpr (interface::TorqueOfBody<std::remove_reference_t<Torque>>) {
                 const auto along_axes =
                     [&](double t, std::size_t i, const Vector& x, const Attitude& y) {
                         const State s = from_principal(State{x, y});
                         return to_principal(torque(t, i, s.m, s.q));
                     };
-                POLHODE_WAY::integrate(moments_, mp, qp, h, n_steps, along_axes, options);
+                return POLHODE_WAY::integrate(moments_, mp, qp, h, n_steps, along_axes, options);
             } else {
                 const auto along_axes = [&](double t, Input x, Input y, std::span<double> f) {
                     in_own_axes(x, y, f, [&](Input ms, Input qs) { torque(t, ms, qs, f); });
                 };
-                POLHODE_WAY::integrate(moments_, mp, qp, h, n_steps, along_axes, options);
+                return POLHODE_WAY::integrate(moments_, mp, qp, h, n_steps, along_axes, options);
             }
         });
     }
     /// The same of bodies that also move.
     template <class Force>
-    void integrate(std::span<const double> mass,
-                   std::span<double> x,
-                   std::span<double> p,
-                   std::span<double> m,
-                   std::span<double> q,
-                   double h,
-                   std::int64_t n_steps,
-                   Force&& force,
-                   const IntegrateOptions& options = {}) const {
-        in_principal_axes(m, q, [&](auto mp, auto qp, const auto& in_own_axes) {
+    std::int64_t integrate(std::span<const double> mass,
+                           std::span<double> x,
+                           std::span<double> p,
+                           std::span<double> m,
+                           std::span<double> q,
+                           double h,
+                           std::int64_t n_steps,
+                           Force&& force,
+                           const IntegrateOptions& options = {}) const {
+        return in_principal_axes(m, q, [&](auto mp, auto qp, const auto& in_own_axes) {
             const auto along_axes = [&](double t,
                                         Input xs,
                                         Input ps,
@@ -363,16 +365,18 @@ class RigidBody {
                     force(t, xs, ps, ms, qs, f, torque);
                 });
             };
-            POLHODE_WAY::integrate(moments_, mass, x, p, mp, qp, h, n_steps, along_axes, options);
+            return POLHODE_WAY::integrate(
+                moments_, mass, x, p, mp, qp, h, n_steps, along_axes, options);
         });
     }
 
   private:
     using Input = std::span<const double>;
     /// Calls run(m, q, in_own_axes) with the state along the principal axes, then takes it back.
+    /// Returns what run does.
     /// in_own_axes(m, q, torque, call) calls call(m, q) in the own axes, and turns the torque.
     template <class Run>
-    void in_principal_axes(std::span<double> m, std::span<double> q, const Run& run) const {
+    std::int64_t in_principal_axes(std::span<double> m, std::span<double> q, const Run& run) const {
         const std::size_t n = interface::bodies(m, q);
         std::vector<double> mp(m.size()), qp(q.size()), ms(m.size()), qs(q.size());
         const auto copy = [n](auto mf, auto qf, auto mt, auto qt, const auto& change) {
@@ -386,17 +390,19 @@ class RigidBody {
         copy(m.data(), q.data(), mp.data(), qp.data(), [this](const State& s) {
             return State{to_principal(s.m), product(s.q, turn_)};
         });
-        run(std::span<double>(mp),
-            std::span<double>(qp),
-            [&](Input ma, Input qa, std::span<double> f, const auto& call) {
-                copy(ma.data(), qa.data(), ms.data(), qs.data(), own);
-                call(Input(ms), Input(qs));
-                for (std::size_t i = 0; i < 3 * n; i += 3) {
-                    const Vector v = to_principal({f[i], f[i + 1], f[i + 2]});
-                    std::copy_n(v.data(), 3, f.data() + i);
-                }
-            });
+        const std::int64_t lost =
+            run(std::span<double>(mp),
+                std::span<double>(qp),
+                [&](Input ma, Input qa, std::span<double> f, const auto& call) {
+                    copy(ma.data(), qa.data(), ms.data(), qs.data(), own);
+                    call(Input(ms), Input(qs));
+                    for (std::size_t i = 0; i < 3 * n; i += 3) {
+                        const Vector v = to_principal({f[i], f[i + 1], f[i + 2]});
+                        std::copy_n(v.data(), 3, f.data() + i);
+                    }
+                });
         copy(mp.data(), qp.data(), m.data(), q.data(), own);
+        return lost;
     }
     double axis(std::size_t i, std::size_t j) const { return axes_[3 * i + j]; }
     Vector to_principal(const Vector& v) const {

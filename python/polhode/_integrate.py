@@ -193,9 +193,9 @@ def integrate(
         derivatives than the method needs, `compensated` is set, or a multistep method gets fewer
         steps than its history or steps of different length. With `t_end`: if `h`, `n_steps`,
         `save_every`, `mass`, `state0` or `thermostat` is given, or another method. If `t_eval` or
-        `events` is given with `thermostat`. If `moments` is given with `save_to`, `t_end`,
-        `thermostat`, a direct integrator, a splitting that needs a torque of the attitude alone, or
-        a model that depends on the moments. These errors are raised before any work. Also, when the
+        `events` is given with `thermostat`. If `moments` is given with `t_end`, a direct
+        integrator, a splitting that needs a torque of the attitude alone, or a model that depends
+        on the moments. These errors are raised before any work. Also, when the
         torque is called, if its result does not have the shape of m.
     FileExistsError
         If `save_to` exists and is not an empty directory, without `resume`.
@@ -286,8 +286,6 @@ def integrate(
         thermostat=thermostat,
     )  # fmt: skip
     if moments is not None:
-        if save_to is not None:
-            raise ValueError("moments that vary are not stored: give no save_to")
         settings = varying_settings(settings, moments)
     functions = as_functions(events)
     facts = facts_of(functions)

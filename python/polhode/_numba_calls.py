@@ -16,12 +16,13 @@ from polhode._build import get_library
 _INT32, _INT64, _DOUBLE, _BYTE = ir.IntType(32), ir.IntType(64), ir.DoubleType(), ir.IntType(8)
 _TEXT = _BYTE.as_pointer()  # also for a pointer without a type
 _TYPES = {"i": _INT32, "l": _INT64, "d": _DOUBLE.as_pointer(), "n": _INT64.as_pointer()}
-_TYPES["t"] = _TEXT
+_TYPES |= {"t": _TEXT, "f": _DOUBLE}
 #: The functions of polhode.h that compiled code calls: result and arguments.
 _FUNCTIONS = {
     "polhode_step": "i ildlddidlliddn",
     "polhode_method": "i t",
     "polhode_error": "t ",
+    "polhode_orbit_state": "i fddfdd",
 }
 #: enum polhode_attitude and POLHODE_BAD_ARGUMENT.
 QUATERNION, MATRIX_ROWS, BAD_ARGUMENT = 0, 1, 1
@@ -87,6 +88,26 @@ def step_of(typingctx, method, n, inertia, stride, m, q, form, h, count, cores, 
         return _call(builder, "polhode_step", bodies)
 
     return signature, generate
+
+
+@intrinsic
+def orbit_of(typingctx, mu, start, t):
+    """`polhode_orbit_state` of position and velocity, six numbers; NaN if it fails."""
+    six = types.UniTuple(types.float64, 6)
+
+    def generate(context, builder, signature, arguments):
+        mu, start, t = arguments
+        given = list(cgutils.unpack_tuple(builder, start))
+        memory = cgutils.alloca_once(builder, _DOUBLE, 12)
+        at = [builder.gep(memory, [ir.Constant(_INT32, k)]) for k in range(12)]
+        for pointer, value in zip(
+            at, given + 6 * [ir.Constant(_DOUBLE, float("nan"))], strict=True
+        ):
+            builder.store(value, pointer)
+        _call(builder, "polhode_orbit_state", [mu, at[0], at[3], t, at[6], at[9]])
+        return context.make_tuple(builder, six, [builder.load(pointer) for pointer in at[6:]])
+
+    return six(types.float64, six, types.float64), generate
 
 
 @intrinsic

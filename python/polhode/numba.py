@@ -30,17 +30,19 @@ becomes NaN without a warning. Clear numba's cache after an update of polhode.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import types
 from numba.core.errors import TypingError
 from numba.extending import overload, register_jitable
 
 from polhode._core import most_threads
-from polhode._numba_calls import MATRIX_ROWS, QUATERNION, raise_error, step_of
+from polhode._numba_calls import MATRIX_ROWS, QUATERNION, orbit_of, raise_error, step_of
 from polhode._step import step
 from polhode.integrators.table import methods, unknown_name
 
-__all__ = ["to_body", "to_space"]
+__all__ = ["dipole_field", "orbit_state", "to_body", "to_space"]
 
 _NO_THREADS = f"threads must be None, -1 (all cores) or 1 ... {most_threads}"
 
@@ -67,6 +69,34 @@ def to_body(q, v):
 def to_space(q, v):
     """Space components of the vector with the body components v, see `to_body`."""
     return to_body((q[0], -q[1], -q[2], -q[3]), v)
+
+
+@register_jitable
+def orbit_state(mu, position, velocity, t):
+    """Position and velocity at time t on the Kepler ellipse through those at t = 0.
+
+    The arguments are those of `torques.Orbit`, three numbers each in a tuple or array; two tuples
+    of three, NaN if the orbit is no ellipse. For compiled functions, as `to_body`.
+    """
+    r, v = position, velocity
+    start = float(r[0]), float(r[1]), float(r[2]), float(v[0]), float(v[1]), float(v[2])
+    end = orbit_of(float(mu), start, float(t))
+    return end[:3], end[3:]
+
+
+@register_jitable
+def dipole_field(position, moment, constant=1e-7):
+    """The field of a dipole, a tuple of three, as `torques.dipole_field`; see `to_body`."""
+    x, y, z = position[0], position[1], position[2]
+    size = math.sqrt(x * x + y * y + z * z)
+    x, y, z = x / size, y / size, z / size
+    along = 3 * (moment[0] * x + moment[1] * y + moment[2] * z)
+    factor = constant / size**3
+    return (
+        factor * (along * x - moment[0]),
+        factor * (along * y - moment[1]),
+        factor * (along * z - moment[2]),
+    )
 
 
 def init():

@@ -135,6 +135,27 @@ def test_kick_of_several_linear_torques(h: float, turned: bool) -> None:
         check_kick(torque, A, h, inertia, scale, axes)
 
 
+@pytest.mark.parametrize("turned", [False, True], ids=["principal", "user axes"])
+def test_linear_torques_of_each_body_and_of_all(turned: bool) -> None:
+    """One exponential for bodies that share A: each has the bits of its own integration."""
+    axes = ph.so3.to_matrix(ph.so3.exp([0.4, -0.9, 0.3])) if turned else np.eye(3)
+    body, count = ph.RigidBody.from_moments([1.0, 1.5, 2.2], axes), 140
+    m0 = M0 * np.linspace(0.5, 2.0, count)[:, None]
+    t = np.linspace(0.0, 1.0, 4)
+    wheels = Gyrostat(np.stack([t, 1 - t, t**2], -1), t)
+    for D in (np.array([0.4, 0.1, 0.2]), 40.0 * (np.eye(3) + FRICTION)):
+        own = np.multiply.outer(np.linspace(1.0, 3.0, count), D)
+        for shared in (True, False):
+            friction = D if shared else own
+            some = body.integrate(m0, Q0, 0.05, 15, torque=[Damping(friction), wheels])
+            for k in (0, 5, count - 1):
+                one = body.integrate(
+                    m0[k], Q0, 0.05, 15, torque=[Damping(D if shared else own[k]), wheels]
+                )
+                np.testing.assert_array_equal(some.m[:, k], one.m)
+                np.testing.assert_array_equal(some.q[:, k], one.q)
+
+
 @pytest.mark.parametrize("splitting", ["strang", "s6"])
 @pytest.mark.parametrize("count", [1, 9])
 def test_stiff_damping_and_wheels_of_a_sphere(splitting: str, count: int) -> None:

@@ -34,4 +34,10 @@ program names
     c_null_funptr, c_null_ptr, 0_c_int, polhode_quaternion, 1_c_int, x, p, m, q, 0_c_int64_t, &
     c_null_ptr, c_null_ptr, c_null_ptr, c_null_ptr)
   print "(i0, 1x, f0.1)", status, x(3, 2)
+  p(1, 2) = huge(1.0_c_double)
+  status = polhode_integrate_moving(polhode_splitting("strang"), 0_c_int, 2_c_int64_t, inertia, &
+    3_c_int64_t, [0.5_c_double], 0_c_int64_t, 0.5_c_double, 4_c_int64_t, 0.0_c_double, &
+    c_null_funptr, c_null_ptr, 0_c_int, polhode_quaternion, 1_c_int, x, p, m, q, 0_c_int64_t, &
+    c_null_ptr, c_null_ptr, c_null_ptr, c_null_ptr)
+  print "(i0, 1x, i0)", status, polhode_lost()
 end program

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -161,7 +162,6 @@ def test_pictures_and_tables() -> None:
         ({"splitting": "takahashi_imada"}, "torques that depend on m"),
         ({"splitting": "processed_ti184"}, "torques that depend on m"),
         ({"splitting": None, "method": "rk8"}, "not a direct integrator"),
-        ({"thermostat": ph.Thermostat(1.0, 1.0)}, "no thermostat"),
         ({"torque": ph.torques.Damping(0.1)}, "do not depend on the moments"),
         ({"torque": [pull, ph.torques.GravityGradient(0.1)]}, "do not depend on the moments"),
     ],
@@ -171,9 +171,94 @@ def test_refusals(options: dict[str, Any], message: str) -> None:
         ph.integrate(INERTIA, M0, Q0, 0.1, 2, **{"moments": booms, **options})
 
 
-def test_other_refusals(tmp_path: Any) -> None:
-    with pytest.raises(ValueError, match="give no save_to"):
-        ph.integrate(INERTIA, M0, Q0, 0.1, 2, moments=booms, save_to=tmp_path / "run")
+@pytest.mark.parametrize("bath", [ph.Thermostat(1.3, 0.8, 5), ph.NoseHoover(1.3, 2.0)])
+def test_baths_of_constant_moments(bath: Any) -> None:
+    options = {"mass": 2.0, "thermostat": bath}
+    start = INERTIA, np.tile(M0, (20, 1)), Q0, 0.1, 30
+    varying = ph.integrate(*start, moments=lambda t: INERTIA, **options)
+    constant = ph.integrate(*start, **options)
+    for name in ("m", "q", "x", "p"):
+        same(getattr(varying, name), getattr(constant, name))
+
+
+def test_noise_has_the_moments_of_its_time() -> None:
+    """A strong friction leaves m = sqrt(kT I(t)) z, with the same z as at constant moments."""
+    bath = ph.Thermostat(kT=1.3, gamma=1e5)
+    start = INERTIA, np.tile(M0, (20, 1)), Q0, 0.1, 30
+    varying = ph.integrate(*start, moments=booms, thermostat=bath)
+    constant = ph.integrate(*start, thermostat=bath)
+    ratio = np.sqrt(np.stack([booms(t) for t in varying.t[1:]]) / INERTIA)[:, None]
+    close(varying.m[1:], ratio * constant.m[1:], rtol=4 * EPS)
+
+
+@pytest.mark.parametrize("torque", [None, pull])
+@pytest.mark.parametrize("bath", [None, ph.Thermostat(1.3, 0.8, 5), ph.NoseHoover(1.3, 2.0)])
+def test_in_files(tmp_path: Path, torque: Any, bath: Any) -> None:
+    start: Any = INERTIA, np.stack([M0, 1.1 * M0]), Q0, 0.1, 30
+    options = {"torque": torque, "thermostat": bath, "save_every": 4}
+    whole = ph.integrate(*start, moments=booms, **options)
+    path = tmp_path / "run"
+    cut = ph.integrate(
+        *start, moments=booms, save_to=path, callback=lambda step, *_: step == 12, **options
+    )
+    same(cut.m, whole.m[:4])
+    with pytest.raises(ValueError, match="moments that vary, which must be given again: moments="):
+        ph.resume(path, torque)
+    with pytest.raises(ValueError, match="moments that vary, which must be given again: moments="):
+        ph.integrate(*start, save_to=path, resume=True, **options)
+    with pytest.raises(ValueError, match=r"moments returns .* it is not the same function"):
+        ph.resume(path, torque, moments=lambda t: (1.0 + 1e-6 * t) * booms(t))
+    with pytest.raises(ValueError, match="inertia must be the same at t0"):
+        ph.resume(path, torque, moments=lambda t: 2 * booms(t))
+    read = ph.Trajectory.load(path, torque, moments=booms)
+    same(read.omega(), cut.omega())
+    rest = ph.resume(path, torque, moments=booms)
+    for name in ("t", "m", "q", "inertia"):
+        same(getattr(rest, name), getattr(whole, name))
+    longer = ph.resume(path, torque, moments=booms, n_steps=40)
+    same(longer.m, ph.integrate(*start[:-1], 40, moments=booms, **options).m)
+    again = ph.integrate(*start[:-1], 40, moments=booms, save_to=path, resume=True, **options)
+    same(again.m, longer.m)
+
+
+def test_an_exception_in_files(tmp_path: Path) -> None:
+    calls = 0
+
+    def fails(t: float) -> Array:
+        nonlocal calls
+        calls += 1
+        if calls == 25:
+            raise OSError("no table")
+        return booms(t)
+
+    path = tmp_path / "run"
+    with pytest.raises(OSError, match="no table") as caught:
+        ph.integrate(INERTIA, M0, Q0, 0.1, 40, moments=fails, splitting="s6", save_to=path)
+    whole = ph.integrate(INERTIA, M0, Q0, 0.1, 40, moments=booms, splitting="s6")
+    part = caught.value.trajectory  # type: ignore[attr-defined]
+    assert 1 < len(part) < 40
+    same(part.m, whole.m[: len(part)])
+    same(ph.resume(path, moments=booms).m, whole.m)
+
+
+def test_events_in_files(tmp_path: Path) -> None:
+    def passes(t: Any, m: Array, q: Array) -> Any:
+        return m[..., 0] - 0.25
+
+    options: dict[str, Any] = {"events": passes, "t_eval": [0.0, 1.33, 2.0], "moments": booms}
+    whole = ph.integrate(INERTIA, M0, Q0, 0.05, 40, **options)
+    stored = ph.integrate(INERTIA, M0, Q0, 0.05, 40, save_to=tmp_path / "run", **options)
+    read = ph.Trajectory.load(tmp_path / "run", moments=booms)
+    for other in (stored, read):
+        same(other.t_events[0], whole.t_events[0])
+        same(other.m, whole.m)
+    assert len(whole.t_events[0]) > 0
+
+
+def test_other_refusals(tmp_path: Path) -> None:
+    ph.integrate(INERTIA, M0, Q0, 0.1, 2, save_to=tmp_path / "run")
+    with pytest.raises(ValueError, match="has constant moments: moments="):
+        ph.resume(tmp_path / "run", moments=booms)
     with pytest.raises(ValueError, match="moments is for steps of given length"):
         ph.integrate(INERTIA, M0, Q0, t_end=1.0, moments=booms)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mpmath as mp
 import numpy as np
 import pytest
 from compare import close
@@ -10,7 +11,32 @@ from numpy.testing import assert_array_equal
 import polhode as ph
 from polhode import _core
 
+EPS = 2.0**-52
 BATH = ph.Thermostat(kT=1.3, gamma=0.8, seed=11)
+
+
+@pytest.mark.parametrize("count", [1, 37])
+def test_noise_is_that_of_numpy_and_mpmath(count):
+    """A strong friction leaves the noise of the last half step alone: Box and Muller, 40 digits."""
+    inertia, mass, n_steps = np.array([1.0, 1.5, 2.2]), 0.7, 3
+    bath = ph.Thermostat(kT=1.3, gamma=1e4, seed=11)
+    traj = ph.integrate(
+        inertia, np.zeros((count, 3)), [1.0, 0.0, 0.0, 0.0], 1.0, n_steps, mass=mass,
+        thermostat=bath,
+    )  # fmt: skip
+    for step, body, draw in np.ndindex(n_steps, count, 2):
+        found = (traj.m, traj.p)[draw][step + 1, body]
+        # NumPy increments the counter, of 256 bits, before it draws: body - 1 without a carry.
+        before = [body - 1, 2 * step + 1, draw, 0] if body else [-1, 2 * step, draw, 0]
+        counter = np.array(before, np.int64).view(np.uint64)
+        words = np.random.Philox(counter=counter, key=np.array([11, 0], np.uint64)).random_raw(4)
+        a, b, c, d = (int(word) >> 11 for word in words)
+        with mp.workdps(40):
+            r, s = (mp.sqrt(-2 * mp.log(mp.mpf(n + 1) / 2**53)) for n in (a, c))
+            turns, others = (2 * mp.pi * n / 2**53 for n in (b, d))
+            z = [float(x) for x in (r * mp.cos(turns), r * mp.sin(turns), s * mp.cos(others))]
+        weight = np.sqrt(1.3 * (mass if draw else inertia))
+        close(found, weight * np.array(z), rtol=8 * EPS, atol=8 * EPS)
 
 
 def test_noise_is_philox_of_numpy():

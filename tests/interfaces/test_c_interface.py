@@ -6,6 +6,7 @@ import ctypes
 import itertools
 import locale
 import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ SIGNATURE = (
 TORQUE = ctypes.CFUNCTYPE(ctypes.c_int, *SIGNATURE)
 for name in ("error", "version", "level", "method_name", "splitting_name"):
     getattr(LIBRARY, f"polhode_{name}").restype = ctypes.c_char_p
+LIBRARY.polhode_lost.restype = INT64
 LIBRARY.polhode_motion_free.argtypes = [ctypes.c_void_p]
 LIBRARY.polhode_motion_at.argtypes = [
     ctypes.c_void_p, INT64, DOUBLES, ctypes.c_int, DOUBLES, DOUBLES,
@@ -398,6 +400,50 @@ def test_what_is_wrong_of_bodies_that_move() -> None:
     rows = integrate_moving(mass, x, np.ones((5, 3)), m, q, FORCE())
     assert np.isnan(rows[0][-1]).any(axis=-1).tolist() == [False, False, False, True, False]
     assert np.isfinite(rows[2]).all()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("flags", [0, 2])
+def test_bodies_that_are_lost_are_counted(threads: int, flags: int) -> None:
+    """Those of a torque that is not finite, not those that are NaN at the start."""
+    _, m, q = batch(300, ROWS)
+    inertia, gone = np.array([1.0, 1.7, 2.3]), {3, 77, 299}
+
+    @TORQUE
+    def breaks(n: int, first: int, stride: int, t: float, m: Any, q: Any, f: Any, _: Any) -> int:
+        for k in range(3):
+            for i in range(n):
+                f[k * stride + i] = np.nan if first + i in gone and t > 0.25 else 0.0
+        return 0
+
+    m[5, 1] = q[8, 0, 0] = np.nan
+    for torque, lost in ((breaks, len(gone)), (TORQUE(), 0)):
+        ends = integrate("strang", inertia, m, q, ROWS, 5, torque, 5, flags=flags, threads=threads)
+        assert LIBRARY.polhode_lost() == lost
+        is_nan = np.flatnonzero(np.isnan(ends[0]).any(axis=-1))
+        assert set(is_nan.tolist()) == {5, 8} | (gone if lost else set())
+    found: list[int] = []
+    integrate("strang", inertia, m, q, ROWS, 5, breaks, 5)
+    with pytest.raises(ValueError, match="inertia"):
+        integrate("strang", -inertia, m, q, ROWS, 5, TORQUE(), 5)
+    other = threading.Thread(target=lambda: found.append(LIBRARY.polhode_lost()))
+    other.start()
+    other.join()
+    assert (LIBRARY.polhode_lost(), found) == (3, [0])
+    # Of steps that are too long, and of a force.
+    _, m, q = batch(2, ROWS)
+    integrate("strang", inertia, 1e30 * m, q, ROWS, 1, TORQUE(), 1)
+    assert LIBRARY.polhode_lost() == 2
+
+    @FORCE
+    def pushes(n: int, _: int, stride: int, t: float, *arrays: Any) -> int:
+        for each, value in zip(arrays[4:6], (np.inf, 0.0), strict=True):
+            for i in range(n):
+                each[i] = each[stride + i] = each[2 * stride + i] = value
+        return 0
+
+    integrate_moving(np.ones(2), m, m, m, q, pushes)
+    assert LIBRARY.polhode_lost() == 2
 
 
 def test_a_splitting_without_torque_is_the_free_motion() -> None:

@@ -15,6 +15,7 @@ from compare import close, same
 import polhode as ph
 
 numba = pytest.importorskip("numba")
+types = numba.types
 polhode_numba = pytest.importorskip("polhode.numba")
 
 INERTIA = np.array([1.0, 1.5, 2.2])
@@ -220,3 +221,50 @@ def test_vectors_in_the_body_frame() -> None:
     close(body, ph.so3.rotate(ph.so3.conjugate(q), M[0]), atol=1e-15)
     close(space, M[0], atol=1e-15)
     close(polhode_numba.to_body(tuple(q), tuple(M[0])), body, atol=1e-15)
+
+
+MU, R0, V0 = 3.986004418e14, (7e6, 0.0, 0.0), (0.0, 4e3, 7e3)
+EARTH = (0.0, 0.0, -7.75e22)
+
+
+@numba.njit
+def field_at(t, v):
+    r, rate = polhode_numba.orbit_state(MU, R0, v, t)
+    return np.array(r), np.array(rate), np.array(polhode_numba.dipole_field(r, EARTH))
+
+
+def test_orbits_and_fields_for_torques():
+    for t in (0, 600.0, -1e4):
+        r, v, field = field_at(t, np.array(V0))
+        want = ph.torques.Orbit(MU, R0, V0).state(t)
+        close(r, want[0], atol=1e-13 * np.linalg.norm(want[0]))
+        close(v, want[1], atol=1e-13 * np.linalg.norm(want[1]))
+        close(field, ph.torques.dipole_field(r, EARTH), atol=1e-15 * np.abs(field).max())
+    assert np.isnan(field_at(1.0, np.array([0.0, 2e4, 0.0]))[:2]).all()  # a hyperbola
+
+
+def test_a_satellite_by_a_cfunc():
+    """The torque of examples/c/satellite.c, beside the same in Python."""
+    double = types.CPointer(types.float64)
+    of_bodies = [types.int64] * 3 + [types.float64] + 3 * [double] + [types.voidptr]
+
+    @numba.cfunc(types.void(*of_bodies))
+    def torque(n, first, stride, t, m, q, f, data):
+        r, _ = polhode_numba.orbit_state(MU, R0, V0, t)
+        field = polhode_numba.dipole_field(r, EARTH)
+        for i in range(n):
+            attitude = q[i], q[stride + i], q[2 * stride + i], q[3 * stride + i]
+            b = polhode_numba.to_body(attitude, field)
+            f[i], f[stride + i], f[2 * stride + i] = -0.5 * b[1], 0.5 * b[0], 0.0
+
+    def in_python(t, q):
+        field = ph.torques.dipole_field(ph.torques.Orbit(MU, R0, V0).state(t)[0], EARTH)
+        b = ph.so3.rotate(ph.so3.conjugate(q), field)
+        return np.stack([-0.5 * b[..., 1], 0.5 * b[..., 0], 0.0 * b[..., 0]], axis=-1)
+
+    start = [0.04, 0.045, 0.008], np.array([[4e-4, -2e-4, 1e-4]] * 9), [1.0, 0.0, 0.0, 0.0]
+    fast, slow = (
+        ph.integrate(*start, 2.0, 300, torque=f, save_every=300)
+        for f in (ph.torques.Compiled(torque, independent=True), in_python)
+    )
+    close(fast.m[-1], slow.m[-1], atol=1e-15)

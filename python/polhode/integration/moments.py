@@ -66,10 +66,6 @@ def varying_settings(settings: Settings, moments: Moments) -> VaryingSettings:
             "supposes a kinetic energy that does not depend on time",
         ),
         (
-            settings.thermostat is not None or settings.nose_hoover is not None,
-            "no thermostat",
-        ),
-        (
             any(isinstance(term, ModelOfInertia) for term in terms),
             "torques that do not depend on the moments: write it as a function of t, m and q",
         ),
@@ -79,6 +75,7 @@ def varying_settings(settings: Settings, moments: Moments) -> VaryingSettings:
     given = {each.name: getattr(settings, each.name) for each in fields(Settings)}
     made = VaryingSettings(**given, function=moments)
     start = made._at(settings.t0)
+    made._derive("moments0", start.copy())
     largest = start.max(axis=-1, keepdims=True)
     off = (np.abs(start - settings.inertia) > 1e-9 * largest).any(axis=-1)
     _arrays.refuse("moments(t0)", start, off, 1, "inertia must be the same at t0")

@@ -74,6 +74,8 @@ class Settings:
     thermostat: Array | None = _field("thermostat", default=None)
     #: `NoseHoover.numbers`.
     nose_hoover: Array | None = _field("nose_hoover", default=None)
+    #: The moments of a function of time at t0; None: `inertia` are those of all times.
+    moments0: Array | None = _field(compared=False, default=None)
     #: Times at which states are saved, in place of every `save_every`-th step.
     t_eval: Array | None = _field(default=None)
     #: Of adaptive steps: rtol and atol of m and of q; and the start and all times that end a step,

@@ -42,8 +42,8 @@ class Thermostat:
     and noise alone leave the distribution exp(-energy / kT) as it is, at any length of step.
 
     The noise is a function of seed, number of the body in the batch, and number of the step
-    (Philox4x64-10 [SMDS11], normal numbers by Box and Muller). So results do not depend on threads,
-    on other bodies or on the saves, and a resumed run has the same bits.
+    (Philox4x64-10 [SMDS11], normal numbers by Box and Muller to a few eps). So results do not
+    depend on threads, on other bodies or on the saves, and a resumed run has the same bits.
 
     Examples
     --------

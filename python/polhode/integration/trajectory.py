@@ -131,14 +131,16 @@ class Trajectory:
         return f"{type(self).__name__}({len(self)} states of shape {self.m.shape[1:-1]}, {span})"
 
     @staticmethod
-    def load(path: str | os.PathLike[str], torque: Any = None) -> Trajectory:
+    def load(
+        path: str | os.PathLike[str], torque: Any = None, *, moments: Any = None
+    ) -> Trajectory:
         """The states that ``integrate(save_to=path)`` has saved so far, possibly 0 of them.
 
         The run may still be going on, or may have been killed. The arguments are those of `resume`,
         which also says the errors; of torques that were not stored only the potential is used. The
         arrays are read-only memmaps.
         """
-        return Trajectory._read(path, torque)
+        return Trajectory._read(path, torque, moments)
 
     def __call__(self, t: ArrayLike) -> tuple[Array, ...]:
         """Momentum and attitude at any times between the first and the last state.

@@ -16,6 +16,7 @@ from polhode.integration import loop
 from polhode.integration.arguments import check
 from polhode.integration.events import Event, as_functions, facts_of
 from polhode.integration.loop import Callback
+from polhode.integration.moments import Moments, varying_settings
 from polhode.integration.observed import observer
 from polhode.integration.state import Settings, State
 from polhode.integration.trajectory import Trajectory
@@ -65,7 +66,8 @@ class StoredRun:
         Nothing for one that fails.
         """
         found = dict(start)
-        if not state.begun or not self._user_defined:
+        varies = self.settings.moments
+        if not state.begun or not (self._user_defined or varies):
             return found
         names = [name for name in self.settings.companions if name in ARGUMENTS]
         now = *self.settings.in_body_axes(state), *(getattr(state, name) for name in names)
@@ -78,6 +80,9 @@ class StoredRun:
             m, q, *rest = (closed(np.array(each)) for each in at)
             others = dict(zip(names, rest, strict=False))
             t = self.settings.time(step)
+            if varies is not None:
+                with contextlib.suppress(Exception), np.errstate(all="ignore"):
+                    found[f"moments.{when}"] = np.array(varies(t))
             for i, term in self._user_defined.items():
                 with contextlib.suppress(Exception), np.errstate(all="ignore"):
                     value = term.all_values(t, m, q, **others)
@@ -85,10 +90,11 @@ class StoredRun:
         return found
 
     def compare_values(self, state: State) -> None:
-        """Raise ValueError if a user-defined torque returns other values than before."""
+        """Raise ValueError if a torque or moments of the user have other values than before."""
         where = self._where
         for name, new in self._values(state, {}).items():
-            term = f"torque[{name.split('.')[1]}]"
+            of_moments = name.startswith("moments.")
+            term = "moments" if of_moments else f"torque[{name.split('.')[1]}]"
             t = self.settings.time(state.step if name.endswith(".state") else 0)
             old = self.files.state.get(name, new)
             if new.shape != old.shape:
@@ -103,7 +109,8 @@ class StoredRun:
                 label = f" for body [{', '.join(map(str, body))}]" if body else ""
                 raise ValueError(
                     f"{term} returns {new[at].tolist()}{label} at t = {t}, but in {where} it "
-                    f"returned {old[at].tolist()}: it is not the same torque"
+                    f"returned {old[at].tolist()}: it is not the same "
+                    + ("function" if of_moments else "torque")
                 )
 
     def trajectory(self, state: State) -> Trajectory:
@@ -148,7 +155,7 @@ def old_run(settings: Settings, save_to: str | os.PathLike[str]) -> tuple[Stored
     files = RunFiles(as_path(save_to), True)
     try:
         where = f"the run in {str(files.path)!r}"
-        old = _read_settings(files, settings.torque)
+        old = _read_settings(files, settings.torque, getattr(settings, "function", None))
         for each in dataclasses.fields(Settings):
             if each.metadata["compared"]:
                 _compare(each.name, getattr(settings, each.name), getattr(old, each.name), where)
@@ -198,6 +205,7 @@ def resume(
     path: str | os.PathLike[str],
     torque: TorqueLike = None,
     *,
+    moments: Moments | None = None,
     n_steps: int | None = None,
     events: Events = None,
     threads: int | None = None,
@@ -214,6 +222,8 @@ def resume(
         Models and their parameters are stored. Python functions and compiled functions are not
         stored and must be given here again: either only these, or the whole torque as before. They
         are recognised by their values, see Notes.
+    moments : callable, optional
+        The moments of a run with `moments`, which are not stored; recognised in the same way.
     n_steps : int, optional
         The number of steps in all, at least as many as before: the run goes on beyond its end, and
         is then the run of that many steps, bit for bit. Its end before is no longer saved unless it
@@ -246,7 +256,7 @@ def resume(
         If the files are damaged, belong to several runs or are not an integration of polhode (the
         message names the file), or if a required torque is missing or returns other values. Also
         if `n_steps` is smaller than before, or the run has an `h` for each step, adaptive steps or
-        `t_eval`; or if the events are missing or others.
+        `t_eval`; or if the events or the moments are missing or others.
 
     Warns
     -----
@@ -284,7 +294,7 @@ def resume(
     if callback is not None:
         check_functions({"callback": callback})
     with RunFiles(as_path(path), True, n_steps is not None) as files:
-        settings = _read_settings(files, torque)
+        settings = _read_settings(files, torque, moments)
         if threads is not None:
             settings = dataclasses.replace(settings, threads=_arrays.thread_count(threads))
         run = StoredRun(files, settings)
@@ -320,10 +330,12 @@ def _longer(run: StoredRun, state: State, n_steps: int) -> StoredRun:
     return longer
 
 
-def load(path: str | os.PathLike[str], torque: TorqueLike = None) -> Trajectory:
+def load(
+    path: str | os.PathLike[str], torque: TorqueLike = None, moments: Moments | None = None
+) -> Trajectory:
     """The states that an integration has saved, see `Trajectory.load`."""
     files = RunFiles(as_path(path), False)
-    run = StoredRun(files, _read_settings(files, torque))
+    run = StoredRun(files, _read_settings(files, torque, moments))
     return run.trajectory(_continued(run))
 
 
@@ -353,7 +365,7 @@ def _continued(run: StoredRun) -> State:
     return state
 
 
-def _read_settings(files: RunFiles, torque: TorqueLike) -> Settings:
+def _read_settings(files: RunFiles, torque: TorqueLike, moments: Moments | None) -> Settings:
     with naming_file(files.path / "run.json"):
         values = schema.read(Settings, files.content, files.setup)
         stored = values["torque"]
@@ -379,7 +391,11 @@ def _read_settings(files: RunFiles, torque: TorqueLike) -> Settings:
     with naming_file(files.path / "run.json"):
         settings = Settings(**values)
         files.shorten(settings.saves(count), count)
-    return settings
+    where = f"the run in {str(files.path)!r}"
+    if (moments is None) != (settings.moments0 is None):
+        why = "constant moments" if moments else "moments that vary, which must be given again"
+        raise ValueError(f"{where} has {why}: moments=")
+    return settings if moments is None else varying_settings(settings, moments)
 
 
 def _terms(

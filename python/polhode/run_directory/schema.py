@@ -25,7 +25,7 @@ def write(record: Settings | State) -> Stored:
     """All fields of a record: values, and arrays by the name of the field or that and a suffix."""
     content: dict[str, Any] = {}
     arrays: Arrays = {}
-    for each in fields(record):
+    for each in fields(State if isinstance(record, State) else Settings):
         name, value = each.name, getattr(record, each.name)
         if each.type in _PLAIN:
             content[name] = value

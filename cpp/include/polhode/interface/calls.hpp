@@ -307,8 +307,8 @@ inline void set_step(SplittingProblem& p, const FreeMethod& method, const Scheme
     p.midpoint_kicks = scheme.midpoint_kicks;
 }
 
-/// Returns the number of bodies that became NaN because the torque was not finite.  Throws Stopped
-/// after a torque that has stopped the run; m and q are then those of the start, as after any other
+/// Returns the number of bodies whose state was finite and is not at the end.  Throws Stopped after
+/// a torque that has stopped the run; m and q are then those of the start, as after any other
 /// exception.
 ///
 /// @param models  the torque, if `x` has no function
@@ -438,7 +438,18 @@ inline std::ptrdiff_t integrate(const validate::Kernels& checks,
     if (columns && saves) {
         transpose(x.q_saved, x.bodies * (1 + (x.n_steps + save_every - 1) / save_every));
     }
-    return std::count(by_torque.begin(), by_torque.end(), std::uint8_t{1});
+    const auto is_finite = [&](std::ptrdiff_t body, bool before) {
+        return std::ranges::all_of(start, [&](const auto& array) {
+            const std::ptrdiff_t size = std::ssize(array.second) / x.bodies;
+            const double* const first = (before ? array.second.data() : array.first) + body * size;
+            return std::all_of(first, first + size, [](double a) { return std::isfinite(a); });
+        });
+    };
+    std::ptrdiff_t lost = 0;
+    for (std::ptrdiff_t i = 0; i < x.bodies; ++i) {
+        if (is_finite(i, true) && !is_finite(i, false)) ++lost;
+    }
+    return lost;
 }
 
 }  // namespace interface

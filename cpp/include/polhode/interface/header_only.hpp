@@ -154,18 +154,19 @@ class Motion {
     interface::Motion motion_;
 };
 
-/// False if the torque has ended the run.
-inline bool integrate(const Scheme& scheme, const Method& method, const interface::Integration& x) {
+/// The number of bodies that became NaN; -1 if the torque has ended the run.
+inline std::int64_t integrate(const Scheme& scheme,
+                              const Method& method,
+                              const interface::Integration& x) {
     try {
-        interface::integrate(x.bodies == 1 ? checks<double> : checks<batch_real>,
-                             x.bodies == 1 ? driver<double> : driver<batch_real>,
-                             method.for_bodies(x.bodies),
-                             scheme,
-                             x);
+        return interface::integrate(x.bodies == 1 ? checks<double> : checks<batch_real>,
+                                    x.bodies == 1 ? driver<double> : driver<batch_real>,
+                                    method.for_bodies(x.bodies),
+                                    scheme,
+                                    x);
     } catch (const interface::Stopped&) {
-        return false;
+        return -1;
     }
-    return true;
 }
 
 /// Principal moments, axes (row by row) and their quaternion.

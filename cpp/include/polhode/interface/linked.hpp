@@ -89,8 +89,10 @@ class Motion {
     std::shared_ptr<polhode_motion> motion_;  // never changed
 };
 
-/// False if the torque has ended the run.
-inline bool integrate(const Scheme& scheme, const Method& method, const interface::Integration& x) {
+/// The number of bodies that became NaN; -1 if the torque has ended the run.
+inline std::int64_t integrate(const Scheme& scheme,
+                              const Method& method,
+                              const interface::Integration& x) {
     const int status = !x.moves ? polhode_integrate(scheme.number,
                                                     method.number,
                                                     x.bodies,
@@ -133,9 +135,9 @@ inline bool integrate(const Scheme& scheme, const Method& method, const interfac
                                                            x.p_saved,
                                                            x.m_saved,
                                                            x.q_saved);
-    if (status == POLHODE_STOPPED) return false;
+    if (status == POLHODE_STOPPED) return -1;
     check(status);
-    return true;
+    return polhode_lost();
 }
 
 /// Principal moments, axes (row by row) and their quaternion.

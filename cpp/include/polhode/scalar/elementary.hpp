@@ -1,9 +1,9 @@
 #pragma once
 
 /// @file
-/// The elementary functions that the kernels need, for any number type: atan2 and exp/expm1.  The
-/// polynomials of cpp/generate/make_elementary.py have the 53 bits of a double; a type with more
-/// precision overloads these functions.
+/// The elementary functions that the kernels need, for any number type: atan2, exp/expm1 and log.
+/// The polynomials of cpp/generate/make_elementary.py have the 53 bits of a double; a type with
+/// more precision overloads these functions.
 
 #include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/real.hpp"
@@ -74,6 +74,23 @@ POLHODE_INLINE Exponential<T> exponential(T x) {
     // Two powers of two, so that the result may be subnormal.
     const T n_normal = max(n, -1000.0), power = power_of_two(n_normal);
     return {(1.0 + e) * power * power_of_two(n - n_normal), fma(power, e, power - 1.0)};
+}
+
+/// log x for normal x > 0.
+///
+/// Error: 2 eps relative.  Method: x = 2^n f with f within sqrt(1/2) ... sqrt(2), log f = 2 atanh
+/// s, s = (f - 1)/(f + 1), by a polynomial.
+template <class T>
+POLHODE_INLINE T log(T x) {
+    static_assert(epsilon_v<T> >= 0x1p-52, "a wider type has its own logarithm");
+    const T n = exponent(x * 0x1.6a09e667f3bcdp+0);
+    const T f = x * power_of_two(-n), s = (f - 1.0) / (f + 1.0), y = s * s;
+    // clang-format off
+    const T p = horner(y, 0x1.5555555555555p-1, 0x1.9999999999a38p-2, 0x1.2492492476c87p-2,
+                          0x1.c71c720160b47p-3, 0x1.745cf901605f7p-3, 0x1.3b1c360763b8ap-3,
+                          0x1.0fbe83c2cbcf3p-3, 0x1.0c04595972ab8p-3);
+    // clang-format on
+    return fma(n, T(0x1.62e42fefa39efp-1), fma(s * y, p, s + s));
 }
 
 template <class T>

@@ -4,10 +4,11 @@
 /// Random numbers that are a function of a counter.
 
 #include <array>
-#include <cmath>
 #include <cstdint>
 
-#include "polhode/config.hpp"
+#include "polhode/scalar/elementary.hpp"
+#include "polhode/scalar/sincos.hpp"
+#include "polhode/vec3.hpp"
 
 POLHODE_NAMESPACE_BEGIN
 
@@ -28,17 +29,16 @@ inline std::array<std::uint64_t, 4> philox(std::array<std::uint64_t, 4> x,
     }
     return x;
 }
-/// Three normal numbers from four words of 53 bits that count: Box and Muller.
-inline std::array<double, 3> normals(const std::array<std::uint64_t, 4>& words) {
-    std::array<double, 4> z{};
-    for (std::size_t k = 0; k < 4; k += 2) {
-        const double u = static_cast<double>((words[k] >> 11) + 1) * 0x1p-53;
-        const double angle =
-            0x1.921fb54442d18p+2 * (static_cast<double>(words[k + 1] >> 11) * 0x1p-53);
-        const double radius = std::sqrt(-2 * std::log(u));
-        z[k] = radius * std::cos(angle), z[k + 1] = radius * std::sin(angle);
-    }
-    return {z[0], z[1], z[2]};
+
+/// Three normal numbers from four whole numbers 0 ... 2^53 - 1: Box and Muller.
+template <class T>
+POLHODE_INLINE Vec3<T> normals(const T (&x)[4]) {
+    const auto radius = [](const T& n)
+                            POLHODE_INLINE_LAMBDA { return sqrt(-2.0 * log(0x1p-53 * (n + 1.0))); };
+    const SinCos<T> first = sincos_of_turns(0x1p-53 * x[1]),
+                    second = sincos_of_turns(0x1p-53 * x[3]);
+    const T r = radius(x[0]);
+    return {r * first.cos, r * first.sin, radius(x[2]) * second.cos};
 }
 
 POLHODE_NAMESPACE_END

@@ -25,6 +25,14 @@ POLHODE_INLINE SinCos<T> sincos_reduced(T x) {
     const SinCos<T> p = sincos_polynomials(y);
     return {fma(x * y, p.sin, x), fma(p.cos, y, T(1.0))};
 }
+/// sin(x + n pi/2) and cos(x + n pi/2) from those of x, for whole n.
+template <class T>
+POLHODE_INLINE SinCos<T> turn_quadrants(T n, const SinCos<T>& p) {
+    const mask_t<T> odd = is_odd(n);
+    const T s = select(odd, p.cos, p.sin);
+    const T c = select(odd, p.sin, p.cos);
+    return {select(has_bit_1(n), -s, s), select(has_bit_1(n + 1.0), -c, c)};
+}
 }  // namespace detail
 
 /// Sine and cosine of x.
@@ -46,11 +54,14 @@ POLHODE_INLINE SinCos<T> sincos(T x) {
     r = fma(n, T(-0x1.10b4610000000p-30), r);
     r = fma(n, T(-0x1.a626330000000p-58), r);
     r = fma(n, T(-0x1.45c06e0e68948p-86), r);
-    const SinCos<T> p = detail::sincos_reduced(r);
-    const mask_t<T> odd = is_odd(n);
-    const T s = select(odd, p.cos, p.sin);
-    const T c = select(odd, p.sin, p.cos);
-    return {select(has_bit_1(n), -s, s), select(has_bit_1(n + 1.0), -c, c)};
+    return detail::turn_quadrants(n, detail::sincos_reduced(r));
+}
+
+/// Sine and cosine of 2 pi x for |x| < 2^48: the quadrant is exact.
+template <class T>
+POLHODE_INLINE SinCos<T> sincos_of_turns(T x) {
+    const T n = rint(4.0 * x);
+    return detail::turn_quadrants(n, detail::sincos_reduced((4.0 * x - n) * half_pi<T>()));
 }
 
 /// x = 2 pi n + rest for angles outside the domain of `sincos`, |x| >= 2^50; for smaller angles n =

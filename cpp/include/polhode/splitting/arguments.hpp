@@ -95,7 +95,8 @@ struct WholeBatch {
     double* torque = nullptr;
     bool torque_is_current = false;
     double torque_time = 0;
-    /// Sets `inertia` of the problem to the moments at time t, before each flow; null: constant.
+    /// Sets `inertia` of the problem to the moments at time t, before a flow or a bath; null:
+    /// constant.
     void (*set_moments)(void* self, double t) = nullptr;
 
     bool calls_back() const { return goes_on != nullptr; }

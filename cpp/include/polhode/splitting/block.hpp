@@ -299,13 +299,16 @@ class Block {
         });
     }
 
-  private:
-    Inertia<T> inertia(std::ptrdiff_t i) const {
+    /// The principal moments.
+    POLHODE_INLINE Vec3<T> moments(std::ptrdiff_t i) const {
         const bool shared = problem.inertia.body == 0;
         const std::ptrdiff_t left = shared ? 1 : count - i;
         const int n = left < lanes_v<T> ? static_cast<int>(left) : lanes_v<T>;
-        return Inertia<T>::of(batch::load_vec3<T>(problem.inertia, shared ? 0 : begin + i, n));
+        return batch::load_vec3<T>(problem.inertia, shared ? 0 : begin + i, n);
     }
+
+  private:
+    Inertia<T> inertia(std::ptrdiff_t i) const { return Inertia<T>::of(moments(i)); }
     /// Copies from other arrays, and repeats the last body.
     void load(const View& from, const MutableView& to, int size) const {
         batch::copy(from, to, size, count);

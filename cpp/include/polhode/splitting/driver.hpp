@@ -88,7 +88,7 @@ class Steps {
             const double t = steps_.time(n), t_end = steps_.time(n + 1);
             const bool goes_on = passes(n - 1), passes_on = passes(n);
             if (block_.compensated()) compensation_.begin_step();
-            if (p.has_bath()) bath(h / 2, n, 0);
+            if (p.has_bath()) bath(h / 2, n, 0, t);
             if (processed_ && !goes_on) process(-1, h, t);
             if (run_ != nullptr) {
                 const std::ptrdiff_t stop = std::min(end, next_save);
@@ -125,7 +125,7 @@ class Steps {
             }
             if (processed_ && !passes_on) process(1, h, t_end);
             if (block_.compensated()) compensation_.end_step();
-            if (p.has_bath()) bath(h / 2, n, 1);
+            if (p.has_bath()) bath(h / 2, n, 1, t_end);
             block_.drop_spin(block_.m);
             block_.drop_spin(block_.compensation);
             if (saves) {
@@ -193,20 +193,24 @@ class Steps {
         a.options = problem_.options;
         a.energy_correction = problem_.energy_correction;
     }
-    /// Half of the bath of a step, before it (part 0) or after.
-    void bath(double h, std::ptrdiff_t step, int part) {
+    /// Half of the bath of a step, before it (part 0) or after, at time t.
+    void bath(double h, std::ptrdiff_t step, int part, double t) {
+        set_moments(t);
         if (problem_.heat.friction > 0) heat_bath(block_, h, step, part);
         if (problem_.nose_hoover.links > 0) nose_hoover(block_, h, terms_);
+    }
+    /// The moments at time t, if they vary.
+    void set_moments(double t) {
+        const WholeBatch* const whole = problem_.whole;
+        if (whole == nullptr || whole->set_moments == nullptr) return;
+        whole->set_moments(whole->self, t);
+        block_.set_bodies();
     }
     /// @param t  the time of moments that vary, which proceeds with the kicks: the step is then a
     ///           splitting of two autonomous flows, each with the time of the other as a variable,
     ///           and has the order of the scheme [BC06]
     void flow(double h, double t) {
-        const WholeBatch* const whole = problem_.whole;
-        if (whole != nullptr && whole->set_moments != nullptr) {
-            whole->set_moments(whole->self, t);
-            block_.set_bodies();
-        }
+        set_moments(t);
         flow_.h = {&h, 0, 0, 0};
         if (block_.compensated()) compensation_.before_flow();
         block_.share(

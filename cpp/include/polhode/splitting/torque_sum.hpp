@@ -35,6 +35,10 @@ class TorqueSum {
             if (model.turn != nullptr || !model.info->depends_on_m) continue;
             if (model.matrix == nullptr) is_linear_ = false;
             if (model.matrix != nullptr) ++linear_terms_, kicker_ = model.kick ? i : -1;
+            const TorqueTerm& term = problem_.terms[i];
+            if (!model.matrix_is_constant || term.parameters.body != 0 ||
+                term.extra.table.values.body != 0)
+                shares_matrix_ = false;
         }
         if (linear_terms_ > 0) matrix_ = block.columns(9);
         if (linear_terms_ > 1) kicker_ = -1;
@@ -149,14 +153,18 @@ class TorqueSum {
             a.duration = duration;
             problem_.terms[kicker_].model->kick(a, 0, block_.padded);
         } else {
-            sum_matrices();
+            using Flow = torque::LinearFlow<T>;
+            sum_matrices(shares_matrix_ ? lanes_v<T> : block_.padded);
+            T A[9];
+            Flow flow;
             block_.for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
-                using Flow = torque::LinearFlow<T>;
-                T A[9];
-                load_matrix(i, A);
+                if (i == 0 || !shares_matrix_) {
+                    load_matrix(i, A);
+                    flow = Flow::of(A, duration);
+                }
                 const Vec3<T> m = block_.vec3(a.m, i);
                 const Vec3<T> f = block_.vec3(derivative, i) - Flow::times(A, m);
-                block_.store(end, i, Flow::of(A, duration)(m, f));
+                block_.store(end, i, flow(m, f));
             });
         }
         if (rotates) {
@@ -176,7 +184,7 @@ class TorqueSum {
     void limit_linear_terms(double duration, double t, double limit) {
         if (linear_terms_ == 0) return;
         ask(t, block_.m, matrix_);
-        sum_matrices();
+        sum_matrices(block_.padded);
         block_.for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
             T A[9];
             load_matrix(i, A);
@@ -265,14 +273,15 @@ class TorqueSum {
 
   private:
     bool keeps_momentum() const { return turns && terms() == 1 && !(problem_.heat.friction > 0); }
-    /// Sets `matrix_` to the sum of the matrices of the linear terms, for arguments already asked.
-    void sum_matrices() {
+    /// Sets `matrix_` of these bodies, the first ones, to the sum of the matrices of the linear
+    /// terms, for arguments already asked.
+    void sum_matrices(std::ptrdiff_t bodies) {
         TorqueArguments& a = arguments_;
         a.out = matrix_;
         a.add = false;
         for_each_term([&](const TorqueModel& model) {
             if (model.matrix == nullptr) return;
-            model.matrix(a, 0, block_.padded);
+            model.matrix(a, 0, bodies);
             a.add = true;
         });
     }
@@ -367,9 +376,10 @@ class TorqueSum {
     Block<T>& block_;
     const SplittingProblem& problem_;
     int given_terms_ = 0;
-    int linear_terms_ = 0;   ///< those with a matrix
-    bool is_linear_ = true;  ///< whether no other term depends on m
-    int kicker_ = -1;        ///< the only linear term, if it has a kick of its own
+    int linear_terms_ = 0;       ///< those with a matrix
+    bool is_linear_ = true;      ///< whether no other term depends on m
+    int kicker_ = -1;            ///< the only linear term, if it has a kick of its own
+    bool shares_matrix_ = true;  ///< whether all bodies have the same matrix
     MutableView matrix_ = {};
     bool needs_m_ = false;
     TorqueArguments arguments_{};

@@ -117,6 +117,7 @@ struct TorqueModel {
     TorqueFunction potential;
     /// A of a torque A m + f, row by row.
     TorqueFunction matrix = nullptr;
+    bool matrix_is_constant = false;  ///< whether A depends on the parameters alone
     /// The exact flow of m' = torque(t, m), plus a constant torque, for `duration` at fixed time
     /// and attitude: from `m` to `out`.  Used if no other term depends on m.
     TorqueFunction kick = nullptr;

@@ -19,8 +19,8 @@
 /// `derivative` is the rate of the torque while the body turns at v.  It and the potential exist if
 /// the row of facts declares them.  A torque that depends on m is A m + f; `linear` is A m, unless
 /// f = 0.  `kick` is the exact flow of m' = torque + f over the time s at constant f, where this
-/// has a simpler form than LinearFlow.  `turn` is in place of both for a model that turns the body,
-/// see TorqueModel.  A new model is one file and one row.
+/// has a simpler form than LinearFlow; A does not depend on the attitude then.  `turn` is in place
+/// of both for a model that turns the body, see TorqueModel.  A new model is one file and one row.
 
 #include "polhode/torque/compiled.hpp"
 #include "polhode/torque/damping.hpp"
@@ -78,11 +78,13 @@ POLHODE_INLINE Vec3<T> linear(const T* p, double t, const Vec3<T>& m, const F& f
 template <class M, class T, class F>
 POLHODE_INLINE void add_matrix(const T* p, double t, const F& frame, T (&A)[9]) {
     const T o(0.0), one(1.0);
-    const Vec3<T> units[] = {{one, o, o}, {o, one, o}, {o, o, one}};
-    for (int k = 0; k < 3; ++k) {
-        const Vec3<T> column = linear<M>(p, t, units[k], frame);
-        A[k] = A[k] + column.x, A[k + 3] = A[k + 3] + column.y, A[k + 6] = A[k + 6] + column.z;
-    }
+    const auto column = [&](int k, const Vec3<T>& unit) POLHODE_INLINE_LAMBDA {
+        const Vec3<T> c = linear<M>(p, t, unit, frame);
+        A[k] = A[k] + c.x, A[k + 3] = A[k + 3] + c.y, A[k + 6] = A[k + 6] + c.z;
+    };
+    column(0, {one, o, o});
+    column(1, {o, one, o});
+    column(2, {o, o, one});
 }
 
 /// Whether a model has a kick that is simpler than LinearFlow.
@@ -190,7 +192,10 @@ constexpr TorqueModel row() {
         model.states = 3;  // the momentum in space
     } else if constexpr (M::info.depends_on_m) {
         model.matrix = evaluate<M, Part::matrix>;
-        model.kick = evaluate<M, Part::kick>;
+        model.matrix_is_constant = has_kick<M, torque_real>;
+        // LinearFlow is long: two registers at once.
+        using T = std::conditional_t<has_kick<M, torque_real>, torque_real, batch_real>;
+        model.kick = evaluate<M, Part::kick, T>;
     }
     return model;
 }
