@@ -3,13 +3,16 @@
 /// @file
 /// The arguments of a step and of an integration, and functions of a C++ program as torques.
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "polhode.h"
@@ -61,6 +64,42 @@ struct Integration {
     double* p = nullptr;
     double* x_saved = nullptr;
     double* p_saved = nullptr;
+};
+
+/// The state before an integration: to go back to it, and to count the bodies that are lost.
+class Start {
+  public:
+    /// @param attitude  numbers of an attitude
+    Start(const Integration& x, int attitude) : bodies_(x.bodies) {
+        for (double* const each : {x.m, x.q, x.x, x.p}) {
+            if (each == nullptr) continue;
+            arrays_.emplace_back(each,
+                                 std::vector(each, each + (each == x.q ? attitude : 3) * bodies_));
+        }
+    }
+    void restore() const {
+        for (const auto& [array, before] : arrays_) std::ranges::copy(before, array);
+    }
+    /// The number of bodies whose state was finite and is not now.
+    std::int64_t lost() const {
+        std::int64_t count = 0;
+        for (std::int64_t i = 0; i < bodies_; ++i) {
+            bool was_finite = true, is_finite = true;
+            for (const auto& [array, before] : arrays_) {
+                const std::int64_t size = std::ssize(before) / bodies_;
+                for (std::int64_t k = i * size; k < (i + 1) * size; ++k) {
+                    was_finite = was_finite && std::isfinite(before[static_cast<std::size_t>(k)]);
+                    is_finite = is_finite && std::isfinite(array[k]);
+                }
+            }
+            if (was_finite && !is_finite) ++count;
+        }
+        return count;
+    }
+
+  private:
+    std::int64_t bodies_;
+    std::vector<std::pair<double*, std::vector<double>>> arrays_;
 };
 
 using Vector = std::array<double, 3>;

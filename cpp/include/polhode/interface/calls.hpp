@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "polhode/interface/arguments.hpp"
@@ -344,12 +343,7 @@ inline std::ptrdiff_t integrate(const validate::Kernels& checks,
         require_arrays({{x.mass, "mass"}, {x.x, "x"}, {x.p, "p"}});
     }
     std::vector<std::uint8_t> by_torque(static_cast<std::size_t>(x.bodies));
-    std::vector<std::pair<double*, std::vector<double>>> start;
-    for (double* const each : {x.m, x.q, x.x, x.p}) {
-        if (each == nullptr) continue;
-        start.emplace_back(
-            each, std::vector(each, each + (each == x.q ? attitudes.length : 3) * x.bodies));
-    }
+    const Start start(x, attitudes.length);
     require_apart(x, attitudes.length, saves ? 1 + (x.n_steps + save_every - 1) / save_every : 0);
     static_assert(sizeof(bool) == 1);
 
@@ -432,24 +426,13 @@ inline std::ptrdiff_t integrate(const validate::Kernels& checks,
                 x.bodies, threads, block, steps * std::max<std::ptrdiff_t>(p.stage_count, 1), work);
         }
     } catch (...) {
-        for (const auto& [array, before] : start) std::ranges::copy(before, array);
+        start.restore();
         throw;
     }
     if (columns && saves) {
         transpose(x.q_saved, x.bodies * (1 + (x.n_steps + save_every - 1) / save_every));
     }
-    const auto is_finite = [&](std::ptrdiff_t body, bool before) {
-        return std::ranges::all_of(start, [&](const auto& array) {
-            const std::ptrdiff_t size = std::ssize(array.second) / x.bodies;
-            const double* const first = (before ? array.second.data() : array.first) + body * size;
-            return std::all_of(first, first + size, [](double a) { return std::isfinite(a); });
-        });
-    };
-    std::ptrdiff_t lost = 0;
-    for (std::ptrdiff_t i = 0; i < x.bodies; ++i) {
-        if (is_finite(i, true) && !is_finite(i, false)) ++lost;
-    }
-    return lost;
+    return start.lost();
 }
 
 }  // namespace interface
