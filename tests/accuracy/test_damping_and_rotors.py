@@ -14,7 +14,15 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import PPoly
 
 import polhode as ph
-from polhode.torques import BDot, Constant, Damping, Dipole, Gyrostat, InternalDissipation
+from polhode.torques import (
+    BDot,
+    Constant,
+    Damping,
+    Dipole,
+    Gyrostat,
+    InternalDissipation,
+    dipole_field,
+)
 
 Array = NDArray[np.float64]
 EPS = 2.0**-52
@@ -323,6 +331,20 @@ def test_one_sample_is_constant(of: Any) -> None:
     constant = of(*first, F, **inertia)
     same(one.torque(0.7, M0, Q0), constant.torque(0.7, M0, Q0))
     assert one.span is None
+
+
+def test_a_rotor_in_two_constant_pieces_depends_on_time() -> None:
+    pieces = PPoly(np.array([[F, 2 * F]]), [0.0, 1.0, 2.0])
+    assert Gyrostat(pieces).depends_on_t
+    assert not Gyrostat(F).depends_on_t
+
+
+def test_field_of_a_dipole() -> None:
+    """Along its axis twice the field beside it, and opposite."""
+    field = dipole_field([[0.0, 0.0, 2.0], [2.0, 0.0, 0.0]], [0.0, 0.0, 4.0])
+    close(field, [[0.0, 0.0, 1e-7], [0.0, 0.0, -0.5e-7]], atol=EPS * 1e-7)
+    with pytest.raises(ValueError, match="position"):
+        dipole_field([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]], [0.0, 0.0, 4.0])
 
 
 def test_scaled_directions_of_damping() -> None:
