@@ -135,7 +135,9 @@ class Block {
                               POLHODE_INLINE_LAMBDA { return select(inverse == 0.0, x - x, x); };
         for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
             const Vec3<T> inverse = inverse_inertia(i), x = vec3(momenta, i);
-            store(momenta, i, {kept(inverse.x, x.x), kept(inverse.y, x.y), kept(inverse.z, x.z)});
+            store(momenta,
+                  i,
+                  Vec3<T>{kept(inverse.x, x.x), kept(inverse.y, x.y), kept(inverse.z, x.z)});
         });
     }
 
