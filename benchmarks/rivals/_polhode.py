@@ -78,7 +78,6 @@ def _adaptive(problem: Problem, tolerance: float) -> Prepared:
         torque=problem.torque,
         splitting=None,
         method="rk8",
-        t_eval=[problem.t_end],
     )
     return Prepared(run, lambda end: (end.m[-1].reshape(-1, 3), end.q[-1].reshape(-1, 4)))
 

@@ -191,8 +191,11 @@ class Integration {
         if (p.direct == nullptr || p.direct->runs == nullptr || times.size() == 0) {
             throw py::value_error("no method with adaptive steps, or no times");
         }
-        const std::ptrdiff_t n = bodies(), rows = step_times ? most_steps : times.size();
-        if (t.size() != n || (step_times && step_times->size() != rows * n)) {
+        const std::ptrdiff_t n = bodies(), count = times.shape(times.ndim() - 1);
+        const std::ptrdiff_t rows = step_times ? most_steps : count;
+        const bool own_times = times.ndim() == 2;
+        if (t.size() != n || (step_times && step_times->size() != rows * n) ||
+            (own_times && (times.shape(0) != n || one_step || p.whole != nullptr))) {
             throw py::value_error("arrays of the wrong size");
         }
         p.m_saved = mutable_rows(m_saved, 3, rows * n);
@@ -205,7 +208,7 @@ class Integration {
         AdaptiveCosts costs(n);
         const AdaptiveProblem adaptive{data_of(t),
                                        times.data(),
-                                       times.size(),
+                                       count,
                                        {tolerance[0], tolerance[1], tolerance[2]},
                                        first_step,
                                        max_step,
@@ -218,7 +221,12 @@ class Integration {
                                        costs.lost.mutable_data()};
         const auto run = dispatch::level_for(bodies()).adaptive->run;
         const auto some = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-            run(p, adaptive, begin, end);
+            if (!own_times) return run(p, adaptive, begin, end);
+            AdaptiveProblem alone = adaptive;
+            for (std::ptrdiff_t i = begin; i < end; ++i) {
+                alone.times = times.data() + i * count;
+                run(p, alone, i, i + 1);
+            }
         };
         const auto all = [&](std::ptrdiff_t, std::ptrdiff_t) { some(0, bodies()); };
         end_ = Clock::time_point::max();

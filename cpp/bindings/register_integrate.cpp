@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -48,14 +51,64 @@ double* data_of(const py::object& array) {
     return static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr())));
 }
 
+/// Adaptive steps between two times, in the place of steps of given length.
+struct AdaptiveWay {
+    double times[2];
+    AdaptiveProblem problem{};
+    std::vector<double> t;
+    std::unique_ptr<bool[]> lost;
+
+    AdaptiveWay(double t0, double t_end, PyObject* const* tolerance) : times{t0, t_end} {
+        problem.times = times;
+        const auto part = [&](int k) { return number(tolerance[k]).value(); };
+        problem.tolerance = {part(0), part(1), part(2)};
+        problem.max_step = std::numeric_limits<double>::infinity();
+    }
+    AdaptiveWay(const AdaptiveWay&) = delete;
+    AdaptiveWay& operator=(const AdaptiveWay&) = delete;
+
+    /// Returns the array of the steps that were accepted and rejected.
+    py::object begin(const BatchShape& batch, std::ptrdiff_t bodies) {
+        npy_intp shape[BatchShape::max_axes + 1] = {2};
+        std::copy_n(batch.shape, batch.axes, shape + 1);
+        auto costs =
+            py::reinterpret_steal<py::object>(PyArray_ZEROS(batch.axes + 1, shape, NPY_INT64, 0));
+        if (!costs) throw py::error_already_set();
+        problem.steps =
+            static_cast<std::int64_t*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(costs.ptr())));
+        problem.rejected = problem.steps + bodies;
+        t.assign(static_cast<std::size_t>(bodies), times[0]);
+        problem.t = t.data();
+        lost = std::make_unique<bool[]>(static_cast<std::size_t>(bodies));
+        problem.lost = lost.get();
+        return costs;
+    }
+    bool arrived() const {
+        return std::ranges::all_of(t, [this](double each) { return each == times[1]; });
+    }
+};
+
 /// Arguments: an Integrator, then h, n_steps, t0, save_every, inertia, m0 and q0 of
-/// polhode.integrate.  Returns t, m, q and a copy of the inertia, or null for everything unusual.
-py::object integrate(PyObject* const* x) {
+/// polhode.integrate; of adaptive steps also t_end, rtol and both of atol, while h and n_steps are
+/// None.  Returns t, m, q, a copy of the inertia and the adaptive steps, or null for everything
+/// unusual.
+py::object integrate(PyObject* const* x, bool adapts) {
     const auto& integrator = *py::handle(x[0]).cast<const Integrator*>();
-    const auto h = number(x[1]), t0 = number(x[3]);
-    const auto n_steps = index(x[2]), save_every = index(x[4]);
-    if (!h || !t0 || !std::isfinite(*h) || !std::isfinite(*t0)) return {};
-    if (!n_steps || *n_steps < 0 || !save_every || *save_every < 1) return {};
+    const auto t0 = number(x[3]);
+    const auto save_every = index(x[4]);
+    if (!t0 || !std::isfinite(*t0) || !save_every || *save_every < 1) return {};
+    auto h = number(x[1]);
+    auto n_steps = index(x[2]);
+    std::optional<AdaptiveWay> way;
+    if (adapts) {
+        const auto t_end = number(x[8]);
+        if (x[1] != Py_None || x[2] != Py_None || *save_every != 1 || !t_end) return {};
+        way.emplace(*t0, *t_end, x + 9);
+        h = *t_end - *t0;
+        n_steps = 1;
+        if (*h == 0) return {};
+    }
+    if (!h || !std::isfinite(*h) || !n_steps || *n_steps < 0) return {};
     threads_of_call(0);  // refuses a wrong POLHODE_NUM_THREADS
 
     constexpr int count = attitude_ + 1;
@@ -75,6 +128,12 @@ py::object integrate(PyObject* const* x) {
     std::ptrdiff_t bodies = 1;
     for (int d = 0; d < batch.axes; ++d) bodies *= batch.shape[d];
     if (bodies == 0 || *n_steps > integrator.steps_at_once(bodies)) return {};
+    py::object costs = py::none();
+    if (way) {  // a step of one body may take as long as a few of a pack
+        way->problem.most_steps = integrator.steps_at_once(50 * bodies);
+        if (way->problem.most_steps < 64) return {};
+        costs = way->begin(batch, bodies);
+    }
 
     const bool one_inertia = PyArray_SIZE(operands[inertia_].array) == 3;
     const py::object inertia = copied(one_inertia ? BatchShape{} : batch, operands[inertia_]);
@@ -97,6 +156,7 @@ py::object integrate(PyObject* const* x) {
         const std::ptrdiff_t step = std::min(k * *save_every, *n_steps);
         data_of(t)[k] = step == 0 ? *t0 : *t0 + static_cast<double>(step) * *h;
     }
+    if (way) data_of(t)[1] = way->times[1];
 
     const dispatch::Level& level = dispatch::level_for(bodies);
     const std::vector<TorqueTerm> models = integrator.models(bodies);
@@ -115,11 +175,13 @@ py::object integrate(PyObject* const* x) {
     call.m_saved = data_of(m_saved);
     call.q_saved = data_of(q_saved);
     interface::integrate(level.torque_free->checks,
-                         {level.splitting->run, nullptr, nullptr},
+                         {level.splitting->run, nullptr, nullptr, level.adaptive->run},
                          integrator.method(bodies),
                          integrator.scheme(),
                          call,
-                         models);
+                         models,
+                         way ? &way->problem : nullptr);
+    if (way && !way->arrived()) return {};
     const auto is_finite = [](double x) { return std::isfinite(x); };
     const auto finite = [&](const double* x, std::ptrdiff_t size) {
         return std::all_of(x, x + size * bodies, is_finite);
@@ -127,13 +189,13 @@ py::object integrate(PyObject* const* x) {
     if (!finite(call.m, 3) || !finite(call.q, matrix ? 9 : 4))
         return {};  // the other way tells why
     return py::reinterpret_steal<py::object>(
-        PyTuple_Pack(4, t.ptr(), m_saved.ptr(), q_saved.ptr(), inertia.ptr()));
+        PyTuple_Pack(5, t.ptr(), m_saved.ptr(), q_saved.ptr(), inertia.ptr(), costs.ptr()));
 }
 
 PyObject* integrate_for_python(PyObject*, PyObject* const* x, Py_ssize_t count) {
     try {
         py::object result;
-        if (count == 8) result = integrate(x);
+        if (count == 8 || count == 12) result = integrate(x, count == 12);
         if (result) return result.release().ptr();
     } catch (...) {
         PyErr_Clear();
@@ -142,10 +204,11 @@ PyObject* integrate_for_python(PyObject*, PyObject* const* x, Py_ssize_t count) 
 }
 
 constexpr char integrate_doc[] =
-    R"(integrate(integrator: Integrator, h: object, n_steps: object, t0: object, save_every: object, inertia: object, m0: object, q0: object) -> tuple | None
+    R"(integrate(integrator: Integrator, h: object, n_steps: object, t0: object, save_every: object, inertia: object, m0: object, q0: object, *adaptive: object) -> tuple | None
 
-(t, m, q, inertia) of a short run in memory, as polhode.integrate gives it; None for all other
-runs, unusual arguments and wrong ones.)";
+(t, m, q, inertia, steps) of a short run in memory, as polhode.integrate gives it; None for all
+other runs, unusual arguments and wrong ones. adaptive: t_end, rtol and both of atol, while h and
+n_steps are None; steps are then those that were accepted and rejected, (2, ...), else None.)";
 
 PyMethodDef integrate_function{
     "integrate",

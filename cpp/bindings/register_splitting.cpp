@@ -77,30 +77,32 @@ threads: their number)")
             py::arg("seconds") = 0.0,
             "The next n_steps steps and their saves; none at first_step = 0: the start. It returns "
             "after about so many seconds.")
-        .def("adapt",
-             &b::Integration::adapt,
-             py::arg("t"),
-             py::arg("times"),
-             py::arg("m_saved"),
-             py::arg("attitude_saved"),
-             py::arg("tolerance"),
-             py::arg("first_step") = 0.0,
-             py::arg("max_step") = std::numeric_limits<double>::infinity(),
-             py::arg("one_step") = false,
-             py::arg("begins") = true,
-             py::arg("most_steps") = std::numeric_limits<std::ptrdiff_t>::max(),
-             py::arg("step_times") = py::none(),
-             "Steps of rk8 from the times t (bodies,), which become those that are reached, to the "
-             "last of times, each of which ends a step, at most so many for each body. Row k of "
-             "the arrays is the state at times[k]; or, with step_times (most_steps, bodies), after "
-             "step k of a body, at the time that is written there. tolerance: (rtol, atol_m, "
-             "atol_q), the error of a step is at most atol_m + rtol |m| in m and atol_q + rtol in "
-             "q. "
-             "first_step: 0 is chosen. one_step: all bodies take the same steps, as they do if a "
-             "function is called or bodies interact. begins: the state is the start, else what an "
-             "earlier call left. "
-             "Returns by body the steps that were accepted and rejected, and whether a step became "
-             "too short.")
+        .def(
+            "adapt",
+            &b::Integration::adapt,
+            py::arg("t"),
+            py::arg("times"),
+            py::arg("m_saved"),
+            py::arg("attitude_saved"),
+            py::arg("tolerance"),
+            py::arg("first_step") = 0.0,
+            py::arg("max_step") = std::numeric_limits<double>::infinity(),
+            py::arg("one_step") = false,
+            py::arg("begins") = true,
+            py::arg("most_steps") = std::numeric_limits<std::ptrdiff_t>::max(),
+            py::arg("step_times") = py::none(),
+            "Steps of rk8 from the times t (bodies,), which become those that are reached, to the "
+            "last of times, each of which ends a step, at most so many for each body. times are "
+            "(count,), or (bodies, count) for bodies in their own steps. Row k of the arrays is "
+            "the state at times[..., k]; or, with step_times (most_steps, bodies), after step k of "
+            "a body, at the time that is written there. tolerance: (rtol, atol_m, "
+            "atol_q), the error of a step is at most atol_m + rtol |m| in m and atol_q + rtol in "
+            "q. "
+            "first_step: 0 is chosen. one_step: all bodies take the same steps, as they do if a "
+            "function is called or bodies interact. begins: the state is the start, else what an "
+            "earlier call left. "
+            "Returns by body the steps that were accepted and rejected, and whether a step became "
+            "too short.")
         .def(
             "move",
             &b::Integration::move,

@@ -147,7 +147,7 @@ class Integration:
         step_times: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
     ) -> tuple[typing.Any, ...]:
         """
-        Steps of rk8 from the times t (bodies,), which become those that are reached, to the last of times, each of which ends a step, at most so many for each body. Row k of the arrays is the state at times[k]; or, with step_times (most_steps, bodies), after step k of a body, at the time that is written there. tolerance: (rtol, atol_m, atol_q), the error of a step is at most atol_m + rtol |m| in m and atol_q + rtol in q. first_step: 0 is chosen. one_step: all bodies take the same steps, as they do if a function is called or bodies interact. begins: the state is the start, else what an earlier call left. Returns by body the steps that were accepted and rejected, and whether a step became too short.
+        Steps of rk8 from the times t (bodies,), which become those that are reached, to the last of times, each of which ends a step, at most so many for each body. times are (count,), or (bodies, count) for bodies in their own steps. Row k of the arrays is the state at times[..., k]; or, with step_times (most_steps, bodies), after step k of a body, at the time that is written there. tolerance: (rtol, atol_m, atol_q), the error of a step is at most atol_m + rtol |m| in m and atol_q + rtol in q. first_step: 0 is chosen. one_step: all bodies take the same steps, as they do if a function is called or bodies interact. begins: the state is the start, else what an earlier call left. Returns by body the steps that were accepted and rejected, and whether a step became too short.
         """
     def advance(self, n_steps: typing.Any) -> bool:
         """
@@ -222,10 +222,12 @@ def integrate(
     inertia: typing.Any,
     m0: typing.Any,
     q0: typing.Any,
+    *adaptive: typing.Any,
 ) -> tuple[typing.Any, ...] | None:
     """
-    (t, m, q, inertia) of a short run in memory, as polhode.integrate gives it; None for all other
-    runs, unusual arguments and wrong ones.
+    (t, m, q, inertia, steps) of a short run in memory, as polhode.integrate gives it; None for all
+    other runs, unusual arguments and wrong ones. adaptive: t_end, rtol and both of atol, while h and
+    n_steps are None; steps are then those that were accepted and rejected, (2, ...), else None.
     """
 
 def methods() -> list[typing.Any]: ...

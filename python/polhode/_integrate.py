@@ -251,12 +251,14 @@ def integrate(
     array([-0.388261, -0.095514, -0.916637])
     """
     plain = save_to is None and callback is None and threads is None and omega0 is None
-    plain = plain and t_eval is None and breaks is None and events is None and t_end is None
+    plain = plain and t_eval is None and breaks is None and events is None
     plain = plain and mass is None and x0 is None and p0 is None
     plain = plain and state0 is None and thermostat is None and moments is None
-    plain = plain and rtol is None and atol is None
     if plain and not (options or compensated or resume or progress):
-        short = at_once(torque, splitting, method, h, n_steps, t0, save_every, inertia, m0, q0)
+        short = at_once(
+            torque, splitting, method, h, n_steps, t0, save_every, inertia, m0, q0, t_end, rtol,
+            atol,
+        )  # fmt: skip
         if short is not None:
             return short
     if t_end is not None:
@@ -290,7 +292,8 @@ def integrate(
     functions = as_functions(events)
     facts = facts_of(functions)
     if t_end is not None:
-        settings = adaptive.adaptive_settings(settings, t_end, rtol, atol, t_eval, facts)
+        tolerance = adaptive.tolerance_of(rtol, atol)
+        settings = adaptive.adaptive_settings(settings, t_end, tolerance, t_eval, facts)
     elif functions or t_eval is not None:
         times = None if t_eval is None else times_of(settings, t_eval)
         settings = replace(settings, t_eval=times, events=facts)

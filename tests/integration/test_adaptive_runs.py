@@ -125,8 +125,57 @@ def test_states_between_the_saves(t_end: float) -> None:
     close(m[inside], want.m, atol=1e-8)
     same(m[4], path.m[1])
     assert np.isnan(q[3]).all()
-    with pytest.raises(ValueError, match="the same for all bodies"):
-        path(np.linspace(0.25, 1.0, 43) * t_end)
+
+
+@pytest.mark.parametrize("way", [lambda model: model, sums])
+@pytest.mark.parametrize("t_end", [2.0, -2.0])
+@pytest.mark.parametrize("in_files", [False, True])
+def test_each_body_at_its_own_times(way: Any, t_end: float, in_files: bool, tmp_path: Any) -> None:
+    """The bits of a body are those of a run of it alone."""
+    run: dict[str, Any] = {
+        "t_end": t_end,
+        "t_eval": [0.0, 0.4 * t_end, t_end],
+        "breaks": [t_end / 2],
+    }
+    start, torque = tops()
+    save_to = tmp_path / "run" if in_files else None
+    path = ph.integrate(*start, torque=way(torque), save_to=save_to, threads=2, **run)
+    if in_files:
+        path = ph.Trajectory.load(save_to)
+    at = t_end * np.random.default_rng(1).uniform(size=(7, 43))
+    at[2, 4] = np.nan
+    at[:, 17] = 0.7 * t_end
+    at[3, 42], at[4, 42], at[5, 42] = 0.0, 0.4 * t_end, t_end
+    m, q = path(at)
+    assert np.isnan(q[2, 4]).all()
+    for k in (0, 4, 17, 42):
+        start, torque = tops(k)
+        alone = ph.integrate(*start, torque=way(torque), **run)
+        m_alone, q_alone = alone(at[:, k])
+        same(m[:, k], m_alone)
+        same(q[:, k], q_alone)
+    same(m[3:6, 42], path.m[:, 42])
+    same(path(at[0])[1], path(at[:1])[1][0])
+    at[5, 8] = 1.01 * t_end
+    with pytest.raises(ValueError, match=r"t\[5, 8\] = .* must be between 0.0 and"):
+        path(at)
+
+
+def test_bodies_in_the_same_steps_go_to_the_times_of_all() -> None:
+    start, torque = tops(slice(5))
+    path = ph.integrate(*start, torque=in_python(torque), t_end=2.0, t_eval=[0.0, 0.6, 2.0])
+    at = np.random.default_rng(1).uniform(0.0, 2.0, (3, 5))
+    at[1, 3] = np.nan
+    m, q = path(at)
+    stops = np.unique(at)
+    whole = path(stops[:, None])[1]
+    for (row, body), t in np.ndenumerate(at):
+        k = len(stops) - 1 if np.isnan(t) else np.searchsorted(stops, t)
+        same(q[row, body], whole[k, body])
+    exact = ph.integrate(*start, torque=torque, t_end=2.0, rtol=1e-12)(at)
+    inside = np.isfinite(at)
+    close(q[inside], exact[1][inside], atol=1e-7)
+    close(m[inside], exact[0][inside], atol=1e-6)
 
 
 @pytest.mark.parametrize("t_end", [2.0, -2.0])

@@ -75,6 +75,60 @@ def test_short_calls_and_runs_have_the_bits_of_the_usual_way(
         same(steps.q, usual.q[-1])
 
 
+ADAPTIVE: list[dict[str, Any]] = [
+    {"t_end": 3.0}, {"t_end": -2, "rtol": 1e-6}, {"t_end": 2.0, "atol": 0, "method": "rk8"},
+    {"t_end": np.float64(9.0), "atol": (1e-9, 1e-10), "splitting": None}, {"t_end": 0.25},
+    {"t_end": 20.0, "rtol": 1e-14}, {"t_end": 1e-6},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("matrix", [False, True])
+@pytest.mark.parametrize(
+    "torque",
+    [None, TOP, [TOP, ph.torques.Constant([0.1, 0.2, 0.3])], ph.torques.LagrangeTop(-0.3),
+     ph.torques.Damping(0.01, frame="body"), ph.torques.GravityGradient(0.3)],
+    ids=lambda x: type(x).__name__,
+)  # fmt: skip
+@pytest.mark.parametrize("shape", [(), (1,), (9,), (2, 3), (40,)])
+def test_adaptive_calls_have_the_bits_of_the_usual_way(
+    shape: tuple[int, ...], torque: Any, matrix: bool, slow: Any
+) -> None:
+    m, q = state(shape, matrix)
+    inertia = INERTIA * np.linspace(1, 2, math.prod(shape[-1:]))[:, None] if shape else INERTIA
+    for given in ADAPTIVE:
+        run = {"torque": torque, "t0": 0.25} | given
+        short, usual = (call(inertia, m, q, **run) for call in (ph.integrate, slow))
+        for name in ("t", "m", "q", "inertia", "n_steps", "n_rejected"):
+            same(getattr(short, name), getattr(usual, name))
+            assert type(getattr(short, name)) is type(getattr(usual, name))
+        assert short.n_steps.dtype == usual.n_steps.dtype
+        at = 0.25 + (given["t_end"] - 0.25) * np.array([0.3, 0.9])
+        at = at.reshape(2, *(1 for _ in shape))
+        same(short(at)[1], usual(at)[1])
+
+
+def test_adaptive_calls_are_short_or_left_to_the_usual_way(monkeypatch: Any, slow: Any) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("the usual way")
+
+    start = INERTIA, [0.3, 0.2, 0.1], [1, 0, 0, 0]
+    ph.integrate(*start, t_end=1.0, torque=TOP)
+    path = ph.integrate(*start, t_end=100.0, torque=TOP, rtol=1e-15, atol=0.0)
+    assert path.n_steps > 500  # an eighth of the most, after which the core looks at the progress
+    same(path.q, slow(*start, t_end=100.0, torque=TOP, rtol=1e-15, atol=0.0).q)
+    monkeypatch.setattr(_integrate, "settings_of", refuse)
+    ph.integrate(*start, t_end=100.0, torque=TOP, rtol=1e-15, atol=0.0)
+    m, q = state((31,))
+    ph.integrate(INERTIA, m, q, t_end=1.0, torque=TOP)
+    for unusual in (
+        {"t_end": 1e4}, {"t_end": 0.0}, {"atol": [0.0, 0.0]}, {"t_eval": [0.5]}, {"threads": 1},
+        {"events": lambda t, m, q: m[..., 0]}, {"m0": state((32,))[0]},
+    ):  # fmt: skip
+        call = {"inertia": INERTIA, "m0": start[1], "q0": start[2], "t_end": 1.0} | unusual
+        with pytest.raises(AssertionError, match="the usual way"):
+            ph.integrate(torque=TOP, **call)
+
+
 def follower(t: float, x: Any, m: Any, s: Any) -> tuple[Any, Any, Any]:
     """Force, torque, and rate of a state."""
     return -x - t, -0.1 * m + s, x - s
@@ -191,12 +245,46 @@ WRONG: list[dict[str, Any]] = [
 def test_both_ways_have_the_same_errors(wrong: dict[str, Any], slow: Any) -> None:
     args = {"inertia": INERTIA, "m0": [0.3, 0.2, 0.1], "q0": [1, 0, 0, 0], "h": 0.1, "n_steps": 5}
     args |= wrong
+    both_ways(slow, args)
+    if not {"h", "n_steps", "splitting", "method", "compensated"} & wrong.keys():
+        del args["h"], args["n_steps"]
+        both_ways(slow, args | {"t_end": 1.0})
+
+
+def both_ways(slow: Any, args: dict[str, Any]) -> None:
     errors = []
     for call in (slow, ph.integrate):
         with pytest.raises((ValueError, TypeError)) as caught:
             call(**args)
         errors.append((type(caught.value), str(caught.value)))
     assert errors[0] == errors[1]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"h": 0.1}, {"n_steps": 10}, {"save_every": 2}, {"method": "rkmk4"}, {"t_end": None},
+        {"splitting": "rkn4_6"}, {"splitting": [[1], [1]]}, {"t_end": np.inf}, {"t_end": "1"},
+        {"t_end": [1.0, 2.0]}, {"t_end": 1j}, {"t0": np.nan}, {"rtol": 0.0}, {"rtol": 1},
+        {"rtol": True}, {"rtol": np.nan}, {"rtol": [1e-9]}, {"atol": -1.0}, {"atol": "0"},
+        {"atol": (0.0, np.nan)}, {"atol": (0.0, 0.0, 0.0)},
+        {"t_end": None, "h": 0.1, "n_steps": 5, "rtol": 1e-9},
+    ],
+)  # fmt: skip
+def test_both_ways_have_the_same_errors_of_adaptive_steps(wrong: Any, slow: Any) -> None:
+    args = {"inertia": INERTIA, "m0": [0.3, 0.2, 0.1], "q0": [1, 0, 0, 0], "t_end": 1.0}
+    both_ways(slow, args | wrong)
+
+
+@pytest.mark.filterwarnings("ignore:the torque was not finite")
+@pytest.mark.parametrize("k", [0, 3])
+def test_lost_bodies_of_adaptive_steps(k: int, slow: Any) -> None:
+    m, q = state((5,))
+    m[k] = [np.nan, 1e308, np.inf, 1.0][k]
+    short, usual = (call(INERTIA, m, q, t_end=2.0, torque=TOP) for call in (ph.integrate, slow))
+    same(short.m, usual.m)
+    same(short.q, usual.q)
+    same(short.n_steps, usual.n_steps)
 
 
 def test_a_wrong_number_of_threads_in_the_environment_is_an_error_in_both_ways(

@@ -47,27 +47,33 @@ def adapt(
 ) -> Adapted:
     """The states at `times`, each of which ends a step; `state` goes on to the last.
 
+    Times are in their order, (K,), or (K, bodies): those of each body.
     The error of a step is at most atol[0] + rtol |m| in m and atol[1] + rtol in q, by its estimate.
     Without `t` the state is the start, else the one of an earlier call, at the time t. Each body
     has its own steps, unless `one_step` is set, a function is called or bodies interact: then all
-    take the same steps.
+    take the same steps, and have the same times.
     """
     batch, bodies = state.m.shape[:-1], state.m.size // 3
     by_torque = np.zeros(batch, np.bool_) if by_torque is None else by_torque
     integration = loop.in_core(settings, state, (), by_torque)
-    stops = stops_of(settings.t0 if t is None else t, times, settings.breaks)
-    m, q = (np.empty((len(stops), *a.shape)) for a in (state.m, state.q))
+    begin = settings.t0 if t is None else t
+    sign = -1.0 if (times < begin).any() else 1.0
+    ends = sign * times
+    m, q = (np.empty((len(times), *a.shape)) for a in (state.m, state.q))
     costs = np.zeros((3, *batch), np.int64)
-    for first, to in _pieces(stops, ways_of(stops, settings.breaks)):
-        rows = slice(first, first + len(to))
+    for first, last, before in _pieces(sign * begin, ends.max(), sign, settings.breaks):
+        piece = np.clip(ends, first, last)
+        now = np.empty_like(m), np.empty_like(q)
         cost = integration.adapt(
-            np.full(bodies, to[0]), to, m[rows], q[rows], (rtol, *atol), first_step, max_step,
-            one_step or not settings.per_body, t is None and first == 0,
+            np.full(bodies, sign * first), np.ascontiguousarray(sign * piece.T), now[0], now[1],
+            (rtol, *atol), first_step, max_step, one_step or not settings.per_body,
+            t is None and before == -math.inf,
         )  # fmt: skip
         costs += np.reshape(cost, costs.shape)
-    sign = 1 if stops[-1] >= stops[0] else -1
-    row = np.searchsorted(sign * stops, sign * times)
-    return Adapted(m[row], q[row], costs[0], costs[1], costs[2] > 0)
+        new = np.broadcast_to((ends > before).reshape(len(ends), -1), (len(ends), bodies))
+        for to, rows in zip((m, q), now, strict=True):
+            to[new.reshape(-1, *batch)] = rows[new.reshape(-1, *batch)]
+    return Adapted(m, q, costs[0], costs[1], costs[2] > 0)
 
 
 def stops_of(begin: float, times: Array, breaks: Array | None) -> Array:
@@ -91,14 +97,21 @@ def ways_of(stops: Array, breaks: Array | None) -> Array:
     return ways
 
 
-def _pieces(stops: Array, ways: Array) -> Iterator[tuple[int, Array]]:
-    """Ways that follow each other without a jump: number of the first, start and all ends."""
-    if not len(ways):
-        yield 0, stops
-        return
-    cuts = 1 + np.flatnonzero(ways[1:, 0] != ways[:-1, 1])
-    for first, last in zip([0, *cuts], [*cuts, len(ways)], strict=True):
-        yield int(first), np.append(ways[first, 0], ways[first:last, 1])
+def _pieces(
+    begin: float, end: float, sign: float, breaks: Array | None
+) -> Iterator[tuple[float, float, float]]:
+    """First and last time of the ways between breaks, beside these; and the break before.
+
+    Times are multiplied by the sign, so they increase.
+    """
+    jumps = [] if breaks is None else sorted((sign * breaks).tolist())
+    before = -math.inf
+    for after in [*(x for x in jumps if begin < x <= end), math.inf]:
+        first = begin if before == -math.inf else before
+        if before < end:
+            first = math.nextafter(first, math.inf) if first in jumps else first
+            yield first, max(first, math.nextafter(after, -math.inf)), before
+        before = after
 
 
 def whole_way(t0: float, t_end: float, **others: Any) -> float:
@@ -121,15 +134,8 @@ def scheme(splitting: Any, method: Any) -> tuple[None, str]:
     return None, "rk8"
 
 
-def adaptive_settings(
-    settings: Settings,
-    t_end: float,
-    rtol: float | None,
-    atol: ArrayLike | None,
-    t_eval: ArrayLike | None,
-    events: Array | None,
-) -> Settings:
-    """These settings, of one step, with adaptive steps to `t_end`."""
+def tolerance_of(rtol: float | None, atol: ArrayLike | None) -> tuple[float, ...]:
+    """The arguments rtol and atol, checked: rtol, atol of m, atol of q."""
     rtol = _arrays.one_number("rtol", 1e-9 if rtol is None else rtol)
     if not LEAST_RTOL <= rtol < 1.0:
         raise ValueError(f"rtol must be at least {LEAST_RTOL} and less than 1, not {rtol}")
@@ -137,7 +143,17 @@ def adaptive_settings(
     if bounds.shape not in ((), (2,)):
         raise ValueError(f"atol must be a number or (of m, of q), not shape {bounds.shape}")
     _arrays.refuse("atol", bounds, ~(bounds >= 0.0) | np.isinf(bounds), 0, "is not 0 or more")
-    tolerance = np.append(rtol, np.broadcast_to(bounds.astype(np.float64), 2))
+    return float(rtol), *map(float, np.broadcast_to(bounds, 2))
+
+
+def adaptive_settings(
+    settings: Settings,
+    t_end: float,
+    tolerance: tuple[float, ...],
+    t_eval: ArrayLike | None,
+    events: Array | None,
+) -> Settings:
+    """These settings, of one step, with adaptive steps to `t_end`."""
     ends = np.array([settings.t0, _arrays.one_number("t_end", t_end)])
     times = ends if t_eval is None else times_of(settings, t_eval, ends[1])
     stops = stops_of(settings.t0, np.append(times, ends[1]), settings.breaks)
@@ -147,30 +163,36 @@ def adaptive_settings(
         n_steps=len(stops) - 1,
         stops=stops,
         t_eval=times,
-        tolerance=tolerance,
+        tolerance=np.array(tolerance),
         events=events,
     )
 
 
 def states_after(settings: Settings, begin: Array, t: Array, m: Array, q: Array) -> None:
-    """Replace m and q, R states of the batch at the times `begin` (R,), by those at t (R,).
+    """Replace m and q, R states of the bodies at the times `begin`, by those at t.
 
-    The times after a state are reached one after the other, so that each step is done once.
+    Both are (R, 1) or, of bodies that can be stepped alone, (R, bodies). The times of a body after
+    a state are reached one after the other, so that each step is done once.
     """
-    shapes = settings.m0.shape, settings.q0.shape
+    assert settings.tolerance is not None
+    rtol, *atol = settings.tolerance.tolist()
+    sign, bodies = settings.direction, np.arange(m.shape[1])
     for at in np.unique(begin):
-        which = np.flatnonzero((begin == at) & ~np.isnan(t))
-        stops, row = np.unique(settings.direction * t[which], return_inverse=True)
-        if not len(stops):
+        here = (begin == at) & ~np.isnan(t)
+        count = int(here.sum(axis=0).max(initial=0))
+        if not count:
             continue
-        state = State.begin(settings)
-        state.m[...], state.q[...] = (
-            a[which[0]].reshape(shape) for a, shape in zip((m, q), shapes, strict=True)
-        )
+        ends = np.where(here, sign * t, np.inf)
+        order = np.argsort(ends, axis=0, kind="stable")
+        last = np.where(here, sign * t, sign * at).max(axis=0)  # where a body waits
+        ends = sign * np.minimum(np.take_along_axis(ends, order, 0)[:count], last)
+        state, one = State.begin(settings), np.argmax(here, axis=0)
+        for now, a in ((state.m, m), (state.q, q)):
+            now[...] = a[one, bodies].reshape(now.shape)
         moved = replace(settings, t0=float(at))
-        assert settings.tolerance is not None
-        rtol, *atol = settings.tolerance.tolist()
-        end = adapt(moved, state, settings.direction * stops, rtol, tuple(atol))
-        m[which], q[which] = (
-            a[row].reshape(len(which), *to.shape[1:]) for a, to in ((end.m, m), (end.q, q))
-        )
+        times = ends if t.shape[1] > 1 else ends[:, 0]
+        end = adapt(moved, state, times, rtol, (atol[0], atol[1]))
+        rank = np.broadcast_to(np.argsort(order, axis=0), m.shape[:2])
+        row, body = np.nonzero(np.broadcast_to(here, m.shape[:2]))
+        for a, to in ((end.m, m), (end.q, q)):
+            to[row, body] = a.reshape(count, *to.shape[1:])[rank[row, body], body]

@@ -129,15 +129,20 @@ def states_at(
     row = np.searchsorted(sign * saved, sign * times, side="right") - 1
     row = np.clip(row, 0, len(trajectory) - 1)
     before, which = saved[row], row[:, 0] if shared else (row, np.arange(bodies))
+    if settings.adaptive and not (shared or settings.per_body):  # they have the same steps
+        stops, number = np.unique(times, return_inverse=True)
+        stops = stops.reshape(-1, *(1 for _ in batch))
+        whole = states_at(trajectory, stops, settings, ended)
+        pick = number.reshape(times.shape), np.arange(bodies)
+        flat = (a.reshape(len(stops), bodies, *a.shape[1 + len(batch) :]) for a in whole)
+        return tuple(a[pick].reshape(*shape, *a.shape[2:]) for a in flat)
     named = ["m", "q", *(NAMES[name] for name in settings.companions)]
     states = []
     for saves in (getattr(trajectory, name) for name in named):
         core = saves.shape[1 + len(batch) :]
         states.append(np.array(saves.reshape(len(saved), bodies, *core)[which]))
     if settings.adaptive and times.size:
-        if not shared:
-            raise ValueError("adaptive steps: the times must be the same for all bodies")
-        states_after(settings, before[:, 0], times[:, 0], *states)
+        states_after(settings, before, times, *states)
     elif shared:
         Ways(settings).move(before[:, 0], times[:, 0], states)
     else:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
 from polhode._arrays import Array, AttitudeLike
-from polhode.integration import loop
+from polhode.integration import adaptive, loop
 from polhode.integration.arguments import check, settings_of
 from polhode.integration.state import Settings, State, step_arguments
 from polhode.integration.thermostat import NoseHoover, Thermostat
@@ -179,12 +179,16 @@ def at_once(
     n_steps: int | None,
     t0: float,
     save_every: int,
-    *bodies: Any,
+    inertia: Any,
+    m0: Any,
+    q0: Any,
+    t_end: float | None = None,
+    rtol: float | None = None,
+    atol: ArrayLike | None = None,
 ) -> Trajectory | None:
     """A short run in memory of ordinary arguments: see `_core.integrate`; None for others.
 
-    Whatever is unusual or wrong is left to `settings_of`, which has the messages. `bodies` are
-    inertia, m0 and q0.
+    Whatever is unusual or wrong is left to `settings_of`, which has the messages.
     """
     if isinstance(torque, (list, tuple)):
         terms = tuple(torque)
@@ -194,24 +198,37 @@ def at_once(
         if not isinstance(term, Model) or term.batch:
             return None
     try:
+        way = () if t_end is None else (t_end, *_tolerance(rtol, atol))  # type: ignore[arg-type]
+        if way:
+            splitting, method = adaptive.scheme(splitting, method)
+        elif rtol is not None or atol is not None:
+            return None
         integrator = _integrator(terms, splitting, method)
-    except TypeError:  # lists of coefficients
+    except (TypeError, ValueError):  # wrong, or lists
         return None
-    parts = integrator and _core.integrate(integrator, h, n_steps, t0, save_every, *bodies)
+    arguments = h, n_steps, t0, save_every, inertia, m0, q0
+    parts = integrator and _core.integrate(integrator, *arguments, *way)
     if not parts:
         return None
-    t, m, q, inertia = parts
-    again = functools.partial(_again, h, n_steps, torque, splitting, method, t0, save_every)
-    return Trajectory.of_parts(t, m, q, inertia, terms, again)
+    t, m, q, inertia, costs = parts
+    again = functools.partial(_again, h, n_steps, torque, splitting, method, t0, save_every, way)
+    more = {"n_steps": costs[0], "n_rejected": costs[1]} if way else {}
+    return Trajectory.of_parts(t, m, q, inertia, terms, again, **more)
+
+
+_tolerance = functools.lru_cache(maxsize=64, typed=True)(adaptive.tolerance_of)
 
 
 def _again(*arguments: Any) -> Settings:
     """The settings of a trajectory, the last of the arguments of `settings_of`."""
-    h, n_steps, torque, splitting, method, t0, save_every, trajectory = arguments
-    return settings_of(
+    h, n_steps, torque, splitting, method, t0, save_every, way, trajectory = arguments
+    if way:
+        h, n_steps = adaptive.whole_way(t0, way[0]), 1
+    settings = settings_of(
         trajectory.inertia, trajectory.m[0], trajectory.q[0], h, n_steps, torque, splitting, method,
         t0, save_every, False, None, {}, in_memory=True,
     )  # fmt: skip
+    return adaptive.adaptive_settings(settings, way[0], way[1:], None, None) if way else settings
 
 
 @functools.lru_cache(maxsize=64)

@@ -108,13 +108,21 @@ class Trajectory:
 
     @classmethod
     def of_parts(
-        cls, t: Array, m: Array, q: Array, inertia: Array, torque: tuple[Torque, ...], settings: Any
+        cls,
+        t: Array,
+        m: Array,
+        q: Array,
+        inertia: Array,
+        torque: tuple[Torque, ...],
+        settings: Any,
+        **more: Any,
     ) -> Trajectory:
         """The same as `Trajectory(t, m, q, inertia, torque, _settings=settings)`, but faster."""
         made = object.__new__(cls)
         vars(made).update(
-            t=t, m=m, q=q, inertia=inertia, torque=torque, _settings=settings, _moments=inertia
-        )
+            t=t, m=m, q=q, inertia=inertia, torque=torque, _settings=settings, _moments=inertia,
+            **more,
+        )  # fmt: skip
         return made
 
     def __getattr__(self, name: str) -> Any:
@@ -170,7 +178,8 @@ class Trajectory:
         From the last saved state at or before a time the bodies take the steps of the integration,
         the last of them shorter, so that the result has the order of the scheme. With
         ``save_every=k`` a time takes up to k steps. A torque in Python is evaluated for the whole
-        batch at each time. Of adaptive steps the times must be the same for all bodies.
+        batch at each time. In adaptive steps a body goes from one of its times to the next; bodies
+        that take the same steps go to the times of all.
         """
         settings = self._settings(self) if callable(self._settings) else self._settings
         return self._at(self, t, settings, self._ended)

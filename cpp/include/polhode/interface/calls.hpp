@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "polhode/interface/adapt.hpp"
 #include "polhode/interface/arguments.hpp"
 #include "polhode/interface/names.hpp"
 #include "polhode/interface/overlap.hpp"
@@ -34,6 +36,10 @@ struct Driver {
     void (*run)(const SplittingProblem& problem, std::ptrdiff_t begin, std::ptrdiff_t end);
     const TorqueModel* compiled;
     const TorqueModel* compiled_of_m;
+    void (*adapt)(const SplittingProblem& problem,
+                  const AdaptiveProblem& adaptive,
+                  std::ptrdiff_t begin,
+                  std::ptrdiff_t end) = nullptr;
 };
 
 /// A method with options, and its kernels.
@@ -310,13 +316,15 @@ inline void set_step(SplittingProblem& p, const FreeMethod& method, const Scheme
 /// a torque that has stopped the run; m and q are then those of the start, as after any other
 /// exception.
 ///
-/// @param models  the torque, if `x` has no function
+/// @param models    the torque, if `x` has no function
+/// @param adaptive  in place of h and n_steps, for one thread: see `adapt`
 inline std::ptrdiff_t integrate(const validate::Kernels& checks,
                                 const Driver& driver,
                                 const FreeMethod& method,
                                 const Scheme& scheme,
                                 const Integration& x,
-                                std::span<const TorqueTerm> models = {}) {
+                                std::span<const TorqueTerm> models = {},
+                                const AdaptiveProblem* adaptive = nullptr) {
     const Attitudes attitudes(x.attitude);
     require(x.bodies >= 0, "bodies must not be negative");
     validate::steps(x.n_steps);
@@ -416,7 +424,9 @@ inline std::ptrdiff_t integrate(const validate::Kernels& checks,
     };
     try {
         const Transposed transposed(x.q, columns ? x.bodies : 0);
+        if (adaptive != nullptr) adapt(driver.adapt, p, *adaptive, x.bodies);
         for (const std::ptrdiff_t steps : {std::ptrdiff_t{0}, std::ptrdiff_t{x.n_steps}}) {
+            if (adaptive != nullptr) break;
             p.n_steps = steps;
             if (p.whole != nullptr) {
                 work(0, x.bodies);
