@@ -109,7 +109,7 @@ py::object integrate(PyObject* const* x, bool adapts) {
         if (*h == 0) return {};
     }
     if (!h || !std::isfinite(*h) || !n_steps || *n_steps < 0) return {};
-    threads_of_call(0);  // refuses a wrong POLHODE_NUM_THREADS
+    const int threads = threads_of_call(0);  // refuses a wrong POLHODE_NUM_THREADS
 
     constexpr int count = attitude_ + 1;
     constexpr Kind kinds[count] = {Kind::vectors, Kind::vectors, Kind::attitudes};
@@ -127,7 +127,9 @@ py::object integrate(PyObject* const* x, bool adapts) {
     if (!broadcast(pointers, count, batch)) return {};
     std::ptrdiff_t bodies = 1;
     for (int d = 0; d < batch.axes; ++d) bodies *= batch.shape[d];
-    if (bodies == 0 || *n_steps > integrator.steps_at_once(bodies)) return {};
+    // In one thread up to a few hundredths of a second: signals can wait so long.
+    const std::ptrdiff_t quick = integrator.steps_at_once(bodies);
+    if (bodies == 0 || *n_steps > (threads == 1 ? 20 * quick : quick)) return {};
     py::object costs = py::none();
     if (way) {  // a step of one body may take as long as a few of a pack
         way->problem.most_steps = integrator.steps_at_once(50 * bodies);
@@ -174,6 +176,8 @@ py::object integrate(PyObject* const* x, bool adapts) {
     call.save_every = *save_every;
     call.m_saved = data_of(m_saved);
     call.q_saved = data_of(q_saved);
+    std::optional<py::gil_scoped_release> unlocked;
+    if (*n_steps > quick) unlocked.emplace();
     interface::integrate(level.torque_free->checks,
                          {level.splitting->run, nullptr, nullptr, level.adaptive->run},
                          integrator.method(bodies),
@@ -181,6 +185,7 @@ py::object integrate(PyObject* const* x, bool adapts) {
                          call,
                          models,
                          way ? &way->problem : nullptr);
+    unlocked.reset();
     if (way && !way->arrived()) return {};
     const auto is_finite = [](double x) { return std::isfinite(x); };
     const auto finite = [&](const double* x, std::ptrdiff_t size) {

@@ -368,7 +368,7 @@ int polhode_orbit_state(double mu,
         Vec3<double> r{position[0], position[1], position[2]},
             v{velocity[0], velocity[1], velocity[2]};
         if (!torque::move_on_ellipse(mu, t, r, v)) {
-            refuse("velocity", velocity, 3, "the orbit is no ellipse");
+            refuse("velocity", velocity, 3, "the orbit is not an ellipse");
         }
         position_at_t[0] = r.x, position_at_t[1] = r.y, position_at_t[2] = r.z;
         velocity_at_t[0] = v.x, velocity_at_t[1] = v.y, velocity_at_t[2] = v.z;

@@ -250,7 +250,8 @@ def integrate(
     >>> traj.m[-1].round(6)
     array([-0.388261, -0.095514, -0.916637])
     """
-    plain = save_to is None and callback is None and threads is None and omega0 is None
+    plain = save_to is None and callback is None and omega0 is None
+    plain = plain and (threads is None or (type(threads) is int and threads == 1))
     plain = plain and t_eval is None and breaks is None and events is None
     plain = plain and mass is None and x0 is None and p0 is None
     plain = plain and state0 is None and thermostat is None and moments is None

@@ -76,7 +76,7 @@ def orbit_state(mu, position, velocity, t):
     """Position and velocity at time t on the Kepler ellipse through those at t = 0.
 
     The arguments are those of `torques.Orbit`, three numbers each in a tuple or array; two tuples
-    of three, NaN if the orbit is no ellipse. For compiled functions, as `to_body`.
+    of three, NaN if the orbit is not an ellipse. For compiled functions, as `to_body`.
     """
     r, v = position, velocity
     start = float(r[0]), float(r[1]), float(r[2]), float(v[0]), float(v[1]), float(v[2])

@@ -102,7 +102,7 @@ def test_orbits_and_fields_for_torques() -> None:
             call = double(mu), *pointers[:2], double(t), *pointers[2:]
             if not v0.any():
                 assert LIBRARY.polhode_orbit_state(*call) == 1
-                said = b"velocity = [0.0, 0.0, 0.0]: the orbit is no ellipse"
+                said = b"velocity = [0.0, 0.0, 0.0]: the orbit is not an ellipse"
                 assert LIBRARY.polhode_error() == said
                 continue
             assert LIBRARY.polhode_orbit_state(*call) == 0
@@ -748,7 +748,7 @@ def test_arrays_that_overlap_are_refused() -> None:
 def test_orbits_that_are_none_are_named() -> None:
     r, v, out = np.array([1.0, 0.0, 0.0]), np.array([0.0, 2.0, 0.0]), np.empty(3)
     for mu, position, said in (
-        (1.0, pointer(r), b"velocity = [0.0, 2.0, 0.0]: the orbit is no ellipse"),
+        (1.0, pointer(r), b"velocity = [0.0, 2.0, 0.0]: the orbit is not an ellipse"),
         (-1.0, pointer(r), b"mu = -1.0: must be positive"),
         (np.nan, pointer(r), b"mu = nan: must be positive"),
         (1.0, None, b"position is NULL"),

@@ -67,7 +67,7 @@ class Orbit:
         bad = ~((inverse > 0) & (normal > 1e-8 * size * np.linalg.norm(v, axis=-1)))
         _arrays.refuse(
             "velocity", np.broadcast_to(v, (*bad.shape, 3)), bad, 1,
-            "the orbit is no ellipse: give states at `times`",
+            "the orbit is not an ellipse: give states at `times`",
         )  # fmt: skip
         n = np.sqrt(self.mu * inverse) * inverse
         # e cos E and e sin E at t = 0.

@@ -37,7 +37,7 @@ POLHODE_INLINE T eccentric_anomaly(const T& M, const T& e) {
 /// Replaces position and velocity by those after the time t on the Kepler ellipse through them.
 ///
 /// With d = E(t) - E(0): r(t) = f r + g v, f = 1 - (1 - cos d) a/|r|, and so on.  Here in units in
-/// which a = mu = 1.  False if the orbit is no ellipse.
+/// which a = mu = 1.  False if the orbit is not an ellipse.
 /// Error: a few eps/(1 - e), plus the rounding error of n t, eps |n t|.
 inline bool move_on_ellipse(double mu, double t, Vec3<double>& r, Vec3<double>& v) {
     const double size = norm(r), inverse = 2 / size - dot(v, v) / mu;  // 1/a
