@@ -121,7 +121,7 @@ def test_adaptive_calls_are_short_or_left_to_the_usual_way(monkeypatch: Any, slo
     m, q = state((31,))
     ph.integrate(INERTIA, m, q, t_end=1.0, torque=TOP)
     for unusual in (
-        {"t_end": 1e4}, {"t_end": 0.0}, {"atol": [0.0, 0.0]}, {"t_eval": [0.5]}, {"threads": 1},
+        {"t_end": 1e4}, {"t_end": 0.0}, {"atol": [0.0, 0.0]}, {"t_eval": [0.5]}, {"threads": 2},
         {"events": lambda t, m, q: m[..., 0]}, {"m0": state((32,))[0]},
     ):  # fmt: skip
         call = {"inertia": INERTIA, "m0": start[1], "q0": start[2], "t_end": 1.0} | unusual
@@ -204,9 +204,18 @@ def test_ordinary_calls_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
     for inertia in (INERTIA, [1, 2, 3.0], np.ones((4, 3))[:, ::-1]):
         ph.integrate(inertia, m, q, 0.1, 10, torque=TOP)
         ph.integrate(inertia, np.array(m), q, 1, np.int64(10), splitting=None, method="rk4")
-    for unusual in ({"n_steps": 10**5}, {"h": np.array(0.1)}, {"callback": print}, {"threads": 1}):
+    ph.integrate(INERTIA, m, q, 0.1, 20_000, torque=TOP, save_every=20_000, threads=1)
+    for unusual in ({"n_steps": 10**6}, {"h": np.array(0.1)}, {"callback": print}, {"threads": 2}):
         with pytest.raises(AssertionError, match="the usual way"):
             ph.integrate(**{"inertia": INERTIA, "m0": m, "q0": q, "h": 0.1, "n_steps": 9} | unusual)
+
+
+def test_a_run_without_the_interpreter_lock_has_the_bits_of_the_usual_way(slow: Any) -> None:
+    m, q = state(())
+    run = {"h": 0.01, "n_steps": 20_000, "torque": TOP, "save_every": 5_000}
+    short, usual = ph.integrate(INERTIA, m, q, **run), slow(INERTIA, m, q, **run)
+    for name in ("t", "m", "q"):
+        same(getattr(short, name), getattr(usual, name))
 
 
 def test_every_other_argument_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
