@@ -70,7 +70,7 @@ struct Integration {
 class Start {
   public:
     /// @param attitude  numbers of an attitude
-    Start(const Integration& x, int attitude) : bodies_(x.bodies) {
+    Start(const Integration& x, std::ptrdiff_t attitude) : bodies_(x.bodies) {
         for (double* const each : {x.m, x.q, x.x, x.p}) {
             if (each == nullptr) continue;
             arrays_.emplace_back(each,
