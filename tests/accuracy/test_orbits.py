@@ -155,6 +155,21 @@ def test_nasa_check_cases(case: str, table: bool) -> None:
     assert np.degrees(np.linalg.norm(turn)) < 1e-9
 
 
+def test_a_table_of_two_states_is_one_cubic() -> None:
+    interpolate = pytest.importorskip("scipy.interpolate")
+    r, v = np.array([[7e6, 0, 0], [0, 7e6, 1e5]]), np.array([[0, 7500.0, 0], [-7400.0, 0, 10]])
+    moments, times = np.array([5.0, 8.0, 3.5]), [0.0, 1500.0]
+    between = interpolate.CubicHermiteSpline(times, r, v)(600.0)
+    distance = np.linalg.norm(between)
+    up = between / distance
+    want = 3 * MU / distance**3 * np.cross(up, moments * up)
+    torque = GravityGradient(orbit=Orbit(MU, r, v, times), inertia=moments)
+    found = torque.torque(600.0, np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))
+    close(found, want, atol=64 * EPS * np.abs(want).max())
+    with pytest.raises(ValueError, match="T > 1"):
+        Orbit(MU, r[:1], v[:1], times[:1])
+
+
 # A dipole in a field along an orbit ---------------------------------------------------------------
 
 

@@ -375,6 +375,24 @@ def test_terminal_events_end_bodies() -> None:
     assert (together.n_steps[np.argsort(ends)[[0, -1]]] == np.sort(together.n_steps)[[0, -1]]).all()
 
 
+def test_a_body_that_has_ended_makes_no_more_steps() -> None:
+    interpolate = pytest.importorskip("scipy.interpolate")
+
+    def at_own_time(t: Any, m: Array, q: Array) -> Array:
+        return t - np.array([1.0, 299.0])
+
+    at_own_time.terminal = True  # type: ignore[attr-defined]
+    pushes = np.full((1, 2, 2, 3), 1e-3)  # both bodies, before and behind a break
+    pushes[0, 1, 0] = 1e3  # of the first, when it has ended: its steps would be rejected
+    torque = ph.torques.Prescribed(interpolate.PPoly(pushes, [0.0, 200.0, 300.0]))
+    path = ph.integrate(
+        [1.0, 1.5, 2.2], [[0.3, 0.5, 0.8]] * 2, [1, 0, 0, 0], torque=torque, t_end=300.0,
+        rtol=1e-8, breaks=[200.0], events=at_own_time,
+    )  # fmt: skip
+    same(path.t_events[0], [[1.0], [299.0]])  # type: ignore[index]
+    same(path.n_rejected, [0, 0])
+
+
 def test_a_body_whose_steps_become_too_short_is_lost_with_a_warning() -> None:
     def wall(t: float, q: Array) -> Array:
         return np.array([0.0, 0.0, 1.0 / (1.0 - t) ** 2])  # infinite at t = 1

@@ -148,6 +148,10 @@ def test_bad_breaks() -> None:
         run(8, breaks=[0.5], splitting=None, method="abam_rotation")
     with pytest.raises(ValueError, match="outside the step"):
         run(8, breaks=[0.5], splitting="yoshida4", torque=jumping)
+    ahead = (("flow", 1.001, 0.0), ("kick", 1.0, 0.0), ("flow", -0.001, 0.0))
+    scheme = ph.Splitting("ahead", 1, "", (), False, {}, "", False, ahead)
+    with pytest.raises(ValueError, match=r"outside the step, from 1.001 h to 1.001 h"):
+        run(8, breaks=[0.5], splitting=scheme, torque=jumping)
     with pytest.raises(ValueError, match="one sign"):
         ph.integrate(INERTIA, M0, Q0, [0.1, -0.1], 2, breaks=[0.05])
 

@@ -387,7 +387,9 @@ def test_an_orbit_by_position_and_velocity() -> None:
         ph.torques.GravityGradient(0.1, [1, 2, 3], velocity=[-2, -4, -6])
     with pytest.raises(TypeError, match="normal or velocity"):
         ph.torques.GravityGradient(0.1, [1, 2, 3], [1, 0, 0], velocity=[-2, -4, -6])
-    ph.torques.GravityGradient(0.1, np.float32([1, 1e-6, 1e-6]), np.float32([0, 1e-6, 1]))
+    # Made normal, so that it is still taken when it is made again from doubles.
+    single = ph.torques.GravityGradient(0.1, np.float32([1, 1e-6, 1e-6]), np.float32([0, 1e-6, 1]))
+    single.with_inertia(moments)
 
 
 def test_tensors_that_are_not_symmetric() -> None:
