@@ -127,8 +127,8 @@ py::object integrate(PyObject* const* x, bool adapts) {
     if (!broadcast(pointers, count, batch)) return {};
     std::ptrdiff_t bodies = 1;
     for (int d = 0; d < batch.axes; ++d) bodies *= batch.shape[d];
-    // Signals wait for its end. In one thread most methods take a few hundredths of a second at most,
-    // implicit ones of many bodies half a second.
+    // Signals wait for its end. In one thread most methods take a few hundredths of a second at
+    // most, implicit ones of many bodies half a second.
     const std::ptrdiff_t quick = integrator.steps_at_once(bodies);
     if (bodies == 0 || *n_steps > (threads == 1 ? 5 * quick : quick)) return {};
     py::object costs = py::none();
