@@ -221,7 +221,10 @@ class Integration {
                                        costs.lost.mutable_data()};
         const auto run = dispatch::level_for(bodies()).adaptive->run;
         const auto some = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-            if (!own_times) return run(p, adaptive, begin, end);
+            if (!own_times) {
+                run(p, adaptive, begin, end);
+                return;
+            }
             AdaptiveProblem alone = adaptive;
             for (std::ptrdiff_t i = begin; i < end; ++i) {
                 alone.times = times.data() + i * count;

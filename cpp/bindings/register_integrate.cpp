@@ -53,12 +53,13 @@ double* data_of(const py::object& array) {
 
 /// Adaptive steps between two times, in the place of steps of given length.
 struct AdaptiveWay {
-    double times[2];
+    double times[2]{};
     AdaptiveProblem problem{};
     std::vector<double> t;
     std::unique_ptr<bool[]> lost;
 
-    AdaptiveWay(double t0, double t_end, PyObject* const* tolerance) : times{t0, t_end} {
+    AdaptiveWay(double t0, double t_end, PyObject* const* tolerance) {
+        times[0] = t0, times[1] = t_end;
         problem.times = times;
         const auto part = [&](int k) { return number(tolerance[k]).value(); };
         problem.tolerance = {part(0), part(1), part(2)};

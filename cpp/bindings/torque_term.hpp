@@ -130,7 +130,7 @@ Doubles evaluate(const pybind11::tuple& description,
     a.extra = (*term).extra;
     a.out = out.view();
     a.bodies = bodies;
-    ((*term).model->*function)(a, 0, (bodies + 7) / 8 * 8);  // whole packs
+    ((*term).model->*function)(a, 0, WholeBatch::padded(bodies));
     Doubles result({bodies, pybind11::ssize_t{size}});
     double* x = result.mutable_data();
     for (std::ptrdiff_t i = 0; i < bodies; ++i) {

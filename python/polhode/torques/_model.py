@@ -46,14 +46,14 @@ def _flat(operand: _arrays.Operand, shape: tuple[int, ...]) -> Array:
 def columns(parameters: Array, shape: tuple[int, ...]) -> Array:
     """Parameters (..., P) component by component; (P,) if shared.
 
-    Padded to whole blocks, and so that a pack may begin at every body.
+    Padded to whole blocks, and so that a pack, of up to 16 bodies, may begin at every body.
     """
     count = parameters.shape[-1]
     if parameters.size == count:
         return np.ascontiguousarray(parameters.reshape(-1))
     block = _core.block_bodies
     rows = np.broadcast_to(parameters, (*shape, count)).reshape(-1, count)
-    padded = np.zeros((count, -(-(len(rows) + 7) // block) * block))
+    padded = np.zeros((count, -(-(len(rows) + 15) // block) * block))
     padded[:, : len(rows)] = rows.T
     return padded
 

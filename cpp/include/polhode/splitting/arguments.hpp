@@ -104,7 +104,11 @@ struct WholeBatch {
     /// is a multiple of 4096 bytes only after 64 of them, and a load hardly ever waits for a store
     /// to another column.
     static constexpr std::ptrdiff_t column_length(std::ptrdiff_t bodies) {
-        return ((bodies + 7) / 8 | 1) * 8;
+        return (padded(bodies) / 8 | 1) * 8;
+    }
+    /// The number of bodies, rounded up to whole packs of the widest level.
+    static constexpr std::ptrdiff_t padded(std::ptrdiff_t bodies) {
+        return (bodies + 15) / 16 * 16;
     }
 };
 

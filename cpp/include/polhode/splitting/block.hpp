@@ -20,6 +20,7 @@ namespace splitting {
 /// The memory of blocks of at most `count` bodies.
 template <class T>
 struct Scratch {
+    static_assert(WholeBatch::padded(1) % lanes_v<T> == 0);
     std::ptrdiff_t length;  ///< from one column to the next
     std::unique_ptr<double[]> numbers;
     std::unique_ptr<Inertia<T>[]> bodies;
