@@ -18,8 +18,9 @@ from benchmarks.rivals._torques import PROBLEMS, STARTS, repeated
 from benchmarks.rivals._work_precision import Weights, at_error, ratio_at, time_at
 
 TARGETS = (1e-6, 1e-9, 1e-12)
-#: Longer time of a run of one body, whose call then hardly counts.
-LONG = 1000.0
+#: Longer time of a run of one body, whose call then hardly counts, and of batches under the weakest
+#: torques, for which a processor then hardly counts.
+LONG, WEAKEST = 1000.0, 1e-3
 #: Bodies of a large batch, and what is measured of it.
 LARGE, OF_LARGE = 100_000, {("heavy top", x): (1e-9,) for x in (1e-3, 1.0)}
 #: Steps from long to short, each 0.8 of the one before.
@@ -36,7 +37,9 @@ RIVALS = [
         (_scipy.RIVAL, (1e-4, 1e-7, 1e-10, 1e-13)),
     )
 ]
-HEYOKA, SCIPY = RIVALS[-2:]
+RK4, HEYOKA, SCIPY = RIVALS[-3:]
+#: Programs whose longer runs would take seconds.
+SLOW = (RK4, SCIPY)
 #: Adaptive over fixed steps.
 OVER = f"{ADAPTIVE.name} / {RIVALS[0].name}"
 UNITS = {
@@ -184,8 +187,9 @@ def under_torques(run: Run) -> Iterator[Row]:
     Heavy tops with torques of 1e-5 to 10 times the energy, a damped dipole, a satellite in an
     eccentric orbit; sixteen starts, repeated. Of all methods and schemes of polhode the fastest at
     the error counts, in turn with each other program, window by window. Times are interpolated
-    between two settings (linear in the logarithms). One body is also moved until t = 1000 by the
-    same steps, so that the call hardly counts; its error is the one at t = 50. Reference: the
+    between two settings (linear in the logarithms). One body, and many under a weak torque, are
+    also moved until t = 1000 by the same steps, so that the call and the processor of a processed
+    scheme hardly count; the error is the one at t = 50. Reference: the
     method of DOP853 in extended precision. Setting up and compiling are not timed. Adaptive steps
     of rk8 are measured beside them.
     """
@@ -203,16 +207,15 @@ def under_torques(run: Run) -> Iterator[Row]:
                 for x in programs
                 if bodies == 1 or x is not SCIPY
             ]
-            for until in (
-                (problem.t_end, LONG) if bodies == 1 and not run.quick else (problem.t_end,)
-            ):
+            both = not run.quick and (bodies == 1 or strength <= WEAKEST)
+            for until in (problem.t_end, LONG) if both else (problem.t_end,):
                 timed = replace(repeated(problem, bodies), t_end=until)
                 for target in targets:
                     labels: dict[str, str | int | float] = {
                         "problem": name, "torque / energy": strength, "bodies": bodies,
                         "until": until, "error": target,
                     }  # fmt: skip
-                    some = [x for x in rivals if until == problem.t_end or x[0] is not SCIPY]
+                    some = [x for x in rivals if until == problem.t_end or x[0] not in SLOW]
                     yield row(run, timed, labels, ours, some, target)
             if bodies == 1:
                 continue
