@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// NumPy arrays as batches of the core.
 
 #include <pybind11/numpy.h>

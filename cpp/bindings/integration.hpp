@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Steps of bodies with torque: polhode._core.Integration.
 ///
 /// python/polhode/integration prepares the arrays: native doubles, C-contiguous, bodies along one

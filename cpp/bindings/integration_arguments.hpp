@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The keyword arguments of polhode._core.Integration, as `register_splitting` describes them.
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// What happens in a step of an integration, whatever the bodies: a method with options, or a
 /// splitting with a method for its flows.
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/// @file Work in several threads without the interpreter lock, which Ctrl-C interrupts within a
+/// Work in several threads without the interpreter lock, which Ctrl-C interrupts within a
 /// second; threads.hpp has the threads.
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// @file The extension module polhode._core: registers the topics.  It contains no arithmetic and
+/// The extension module polhode._core: registers the topics.  It contains no arithmetic and
 /// no policy.
 
 #define POLHODE_IMPORTS_NUMPY

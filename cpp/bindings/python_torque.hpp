@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// A torque that Python evaluates.
 
 #include <algorithm>

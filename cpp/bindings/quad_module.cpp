@@ -1,4 +1,4 @@
-/// @file The extension module polhode._quad, behind polhode.quad and for tests: the number types
+/// The extension module polhode._quad, behind polhode.quad and for tests: the number types
 /// other than double and packs.
 ///
 /// Numbers in quadruple precision are passed to Python as pairs of doubles (high, low) along the

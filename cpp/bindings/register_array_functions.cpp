@@ -1,4 +1,3 @@
-/// @file
 /// The array functions of the level in use as NumPy ufuncs, behind polhode.elliptic, polhode.so3,
 /// the quantities, principal axes and attitude_from_rate; and the nodes of Gauss's rules.
 

@@ -1,4 +1,3 @@
-/// @file
 /// Principal axes of inertia tensors: polhode._core.principal_axes.
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-/// @file
 /// Short integrations of ordinary arguments in one call: polhode._core.integrate.
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-/// @file
 /// Free motion at given times: polhode._core.motion_at.
 
 #include "arrays.hpp"

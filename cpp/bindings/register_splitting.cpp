@@ -1,4 +1,3 @@
-/// @file
 /// Bodies with torque: registers polhode._core.Integration, the torque models and the list of
 /// splittings.
 

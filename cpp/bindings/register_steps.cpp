@@ -1,4 +1,3 @@
-/// @file
 /// Free steps of batches: polhode._core.step and the list of methods.
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The lists of torque models and of splittings.
 
 #include <pybind11/pybind11.h>

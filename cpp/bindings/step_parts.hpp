@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The steps of an integration in parts: a step in which the torque jumps, and the way from one
 /// time to another that begins or ends within a step.
 

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Included first in every source of the module, whose thread-local data is in the static block of
 /// each thread (-ftls-model=initial-exec).  The data of std::call_once belongs to libstdc++.  If
 /// another module has used that data before, it is not in the static block, and the loader would

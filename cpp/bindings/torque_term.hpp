@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The terms of a torque that the core evaluates, and arrays of bodies.
 
 #include <algorithm>

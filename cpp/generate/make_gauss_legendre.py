@@ -19,15 +19,13 @@ LARGEST = 10
 HEAD = """\
 #pragma once
 
-/// @file
 /// Gauss-Legendre quadrature on [0, 1] with 1 to 10 nodes, exact for polynomials of degree 2 p - 1.
 ///
 /// Written by cpp/generate/make_gauss_legendre.py (roots of the Legendre polynomials at 60 digits).
 
 #include "polhode/scalar/constants.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace quadrature {
+POLHODE_NAMESPACE_BEGIN(quadrature)
 
 /// A constant as the sum of a double and two remainders: 159 bits or more.
 struct ThreeDoubles {
@@ -78,7 +76,6 @@ struct GaussLegendre {
     constexpr bool has_middle() const { return nodes % 2 == 1; }
 };
 
-}  // namespace quadrature
 POLHODE_NAMESPACE_END
 """
 

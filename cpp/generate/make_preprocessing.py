@@ -22,7 +22,6 @@ Exponents = tuple[int, int, int]
 HEAD = """\
 #pragma once
 
-/// @file
 /// Coefficients of the preprocessed discrete Moser-Veselov algorithm, orders 10 to {order}.
 ///
 /// Written by cpp/generate/make_preprocessing.py from preprocessing_coefficients.txt.
@@ -32,9 +31,7 @@ HEAD = """\
 
 #include "polhode/config.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace moser_veselov {{
-namespace table {{
+POLHODE_NAMESPACE_BEGIN(moser_veselov::table)
 
 inline constexpr int first_half_order = {first}, largest_half_order = {largest};
 
@@ -107,8 +104,6 @@ inline constexpr Terms terms = [] {{
     return t;
 }}();
 
-}}  // namespace table
-}}  // namespace moser_veselov
 POLHODE_NAMESPACE_END
 """
 

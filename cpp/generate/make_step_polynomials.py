@@ -163,7 +163,6 @@ def coefficients() -> tuple[dict[str, Rounded], dict[str, float]]:
 TOP = """\
 #pragma once
 
-/// @file
 /// Polynomials of the exact step: sn, the integral of the third kind and a square root near zero.
 ///
 /// Written by cpp/generate/make_step_polynomials.py, which says how; edit that.
@@ -185,8 +184,7 @@ TOP = """\
 
 #include "polhode/scalar/constants.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque_free {
+POLHODE_NAMESPACE_BEGIN(torque_free)
 
 /// Largest w of each tier.
 inline constexpr double step_w_a = 0.05;
@@ -264,7 +262,6 @@ POLHODE_INLINE T sqrt_complement(T x) {
     return step_detail::sqrt_q(x);
 }
 
-}  // namespace torque_free
 POLHODE_NAMESPACE_END
 """
 

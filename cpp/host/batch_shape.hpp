@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Broadcasting: which elements of several arrays of any strides make up body i of a batch.
 
 #include <cstddef>

@@ -1,4 +1,3 @@
-/// @file
 /// The C interface polhode.h: exceptions become statuses, the kernels are those of a level.
 
 #define POLHODE_BUILDS_LIBRARY

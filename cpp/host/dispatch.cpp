@@ -1,4 +1,3 @@
-/// @file
 /// Chooses the instruction-set level once, at import.
 
 #include <cstddef>

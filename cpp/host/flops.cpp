@@ -1,4 +1,3 @@
-/// @file
 /// The kernels of all methods, compiled for the counting number type.
 
 #include "flops.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// FLOP counts: a method run once with the counting number type.
 
 #include <array>

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The interface of the levels: tables of functions, one set of tables per level.
 ///
 /// This file is not compiled per level, so it must not contain code that needs an instruction set.

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The text of the last error of each thread, for polhode_error, and the bodies that its last
 /// integration lost, for polhode_lost.
 

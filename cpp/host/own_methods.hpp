@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Methods and schemes that a program of the C interface makes, by their numbers.
 
 #include <cstddef>

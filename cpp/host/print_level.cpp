@@ -1,4 +1,3 @@
-/// @file
 /// Prints the best instruction-set level of this processor, for CMakeLists.txt.
 
 #include <cstdio>

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The instruction-set levels of the x86-64 processor that runs this.
 
 #include <cpuid.h>

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// polhode from C++: steps, the closed form, integration with a torque, bodies with any tensor.
 ///
 /// There are two ways to use it, with the same functions and the same results.  Link the program
@@ -45,8 +44,7 @@
 #define POLHODE_WAY linked
 #endif
 
-POLHODE_NAMESPACE_BEGIN
-inline namespace POLHODE_WAY {
+POLHODE_NAMESPACE_BEGIN(inline POLHODE_WAY)
 
 using Vector = interface::Vector;
 using Attitude = interface::Attitude;
@@ -434,6 +432,5 @@ class RigidBody {
     Attitude turn_{};
 };
 
-}  // namespace POLHODE_WAY
 POLHODE_NAMESPACE_END
 #undef POLHODE_WAY

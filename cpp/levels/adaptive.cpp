@@ -1,4 +1,3 @@
-/// @file
 /// Steps whose lengths follow from their errors, compiled once per instruction-set level.
 
 #include "levels.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// A NumPy inner loop around a kernel of numbers or small arrays, and the row that exports it.  The
 /// elements of a batch are gathered into the lanes of batch_real, the kernel is applied, the
 /// results are scattered.  No numerics.
@@ -23,8 +22,7 @@
 #include "polhode/mat3.hpp"
 #include "polhode/scalar/pack.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace array_loop {
+POLHODE_NAMESPACE_BEGIN(array_loop)
 
 enum class Core { scalar, vector, quaternion, matrix };
 
@@ -249,5 +247,4 @@ constexpr dispatch::ArrayFunction row(const char* name, F) {
     return row<FunctionKernel<F, output, inputs...>>(name);
 }
 
-}  // namespace array_loop
 POLHODE_NAMESPACE_END

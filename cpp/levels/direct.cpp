@@ -1,10 +1,9 @@
-/// @file
 /// The stages of direct integrators, compiled once per instruction-set level.
 
 #include "levels.hpp"
 #include "polhode/methods.hpp"
 
-POLHODE_NAMESPACE_BEGIN
+POLHODE_NAMESPACE_BEGIN()
 template lie::detail::Followed<batch_real> lie::detail::solve_stages(const lie::Tableau&,
                                                                      const Vec3<batch_real>&,
                                                                      const Vec3<batch_real>*,

@@ -1,10 +1,9 @@
-/// @file
 /// The loops of polhode.elliptic, compiled once per instruction-set level.
 
 #include "array_loop.hpp"
 #include "polhode/elliptic/functions.hpp"
 
-POLHODE_NAMESPACE_BEGIN
+POLHODE_NAMESPACE_BEGIN()
 namespace {
 
 /// A function of numbers as a kernel of NumPy's loop.

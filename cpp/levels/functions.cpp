@@ -1,4 +1,3 @@
-/// @file
 /// The inner loops of polhode.so3, of principal axes, of the quantities and of
 /// polhode.attitude_from_rate, states in body axes that are not principal, and free motion at given
 /// times, compiled once per instruction-set level.
@@ -15,7 +14,7 @@
 #include "polhode/torque/kepler.hpp"
 #include "polhode/torque_free/motion_batch.hpp"
 
-POLHODE_NAMESPACE_BEGIN
+POLHODE_NAMESPACE_BEGIN()
 namespace {
 
 using array_loop::Core;

@@ -1,4 +1,3 @@
-/// @file
 /// The splitting driver and the torque models, compiled once per instruction-set level.
 
 #include "levels.hpp"

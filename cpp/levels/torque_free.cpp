@@ -1,4 +1,3 @@
-/// @file
 /// The free steps of every method, compiled once per instruction-set level.
 
 #include "levels.hpp"
@@ -6,7 +5,7 @@
 #include "polhode/batch/violations.hpp"
 #include "polhode/methods.hpp"
 
-POLHODE_NAMESPACE_BEGIN
+POLHODE_NAMESPACE_BEGIN()
 // direct.cpp compiles them.
 extern template lie::detail::Followed<batch_real> lie::detail::solve_stages(
     const lie::Tableau&,

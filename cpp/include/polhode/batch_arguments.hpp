@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// How a batch is described to the core: plain data, the same at every instruction-set level.
 
 #include <cstddef>

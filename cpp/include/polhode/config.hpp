@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The namespace of polhode.
 ///
 /// Each header is compiled several times into one extension, once per instruction-set level.  Each
@@ -31,13 +30,12 @@
 #define POLHODE_AS_BEFORE
 #endif
 
-#define POLHODE_NAMESPACE_BEGIN \
-    POLHODE_QUIET               \
-    POLHODE_EXACT               \
-    namespace polhode {         \
-    inline namespace POLHODE_LEVEL {
+/// Opens polhode::name, or polhode without a name.
+#define POLHODE_NAMESPACE_BEGIN(...) \
+    POLHODE_QUIET                    \
+    POLHODE_EXACT                    \
+    namespace polhode::inline POLHODE_LEVEL __VA_OPT__(::) __VA_ARGS__ {
 #define POLHODE_NAMESPACE_END \
-    }                         \
     }                         \
     POLHODE_AS_BEFORE         \
     POLHODE_LOUD

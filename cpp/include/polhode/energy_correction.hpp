@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Energy correction, [Buss01] Sec. 4: after a step the body is rotated slightly, so that the
 /// energy equals its target; the spatial momentum does not change.
 ///
@@ -13,8 +12,7 @@
 #include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/elementary.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace energy {
+POLHODE_NAMESPACE_BEGIN(energy)
 
 /// The ways to correct, as values of the option `energy_correction`.
 enum Correction : int { none = 0, robust = 1, buss = 2 };
@@ -169,5 +167,4 @@ template <class T>
     s.dq = select(turns, s.dq * turn, s.dq);
 }
 
-}  // namespace energy
 POLHODE_NAMESPACE_END

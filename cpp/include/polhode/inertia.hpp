@@ -2,7 +2,7 @@
 
 #include "polhode/quaternion.hpp"
 
-POLHODE_NAMESPACE_BEGIN
+POLHODE_NAMESPACE_BEGIN()
 
 /// A proper rotation of the axes that sorts three moments of inertia.
 ///

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// All kernels, for a program that compiles them itself.
 
 #include "polhode/language.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Refuses an older C++ or compiler in one line, before the errors that it would give.
 
 // GCC 10 says 201709 with -std=c++20; MSVC says 199711 with any standard.

@@ -2,7 +2,7 @@
 
 #include "polhode/quaternion.hpp"
 
-POLHODE_NAMESPACE_BEGIN
+POLHODE_NAMESPACE_BEGIN()
 
 /// A 3 by 3 matrix, stored by rows.
 template <class T>

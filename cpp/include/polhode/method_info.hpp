@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// What a method is, as data: the same at every instruction-set level.
 
 #include "polhode/batch_arguments.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// One step of any method, of one pack of bodies.
 
 #include "polhode/batch_arguments.hpp"
@@ -9,8 +8,7 @@
 #include "polhode/rotation_step.hpp"
 #include "polhode/scalar/constants.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace batch {
+POLHODE_NAMESPACE_BEGIN(batch)
 
 /// The kernel of a method as an object, with these values of its options, or else with the
 /// defaults.
@@ -135,5 +133,4 @@ POLHODE_INLINE FreeStep<T> advance(const BodyOf<KernelOf<Method>, T>& body,
     return single_step(kernel_of<Method>(options), body, m, h);
 }
 
-}  // namespace batch
 POLHODE_NAMESPACE_END

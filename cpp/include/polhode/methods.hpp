@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// THE list of methods.  Whatever enumerates methods reads it: step(method=...), methods(), the
 /// dispatch tables, FLOP counts, benchmarks and the law tests.
 ///
@@ -59,7 +58,7 @@
 #include "polhode/torque_free/factorization.hpp"
 #include "polhode/torque_free/frb.hpp"
 
-POLHODE_NAMESPACE_BEGIN
+POLHODE_NAMESPACE_BEGIN()
 
 /// A name with a number of up to three digits: "gauss10".
 template <int number, std::size_t size>

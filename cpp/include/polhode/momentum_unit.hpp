@@ -1,12 +1,11 @@
 #pragma once
 
-/// @file
 /// A unit of momentum, a power of two, so that no square of a momentum overflows or underflows.
 /// With m = unit u and time s = unit t the equations of motion are the same.
 
 #include "polhode/vec3.hpp"
 
-POLHODE_NAMESPACE_BEGIN
+POLHODE_NAMESPACE_BEGIN()
 
 /// The largest power of two not above a positive size, limited so that its reciprocal is finite.
 template <class T>

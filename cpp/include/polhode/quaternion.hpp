@@ -2,7 +2,7 @@
 
 #include "polhode/vec3.hpp"
 
-POLHODE_NAMESPACE_BEGIN
+POLHODE_NAMESPACE_BEGIN()
 
 /// A quaternion, scalar first, Hamilton product [CZ08] Sec. 1.4.
 template <class T>

@@ -1,13 +1,12 @@
 #pragma once
 
-/// @file
 /// Functions shared by the methods that rotate a body by rotation vectors.
 
 #include "polhode/mat3.hpp"
 #include "polhode/quaternion.hpp"
 #include "polhode/scalar/sincos.hpp"
 
-POLHODE_NAMESPACE_BEGIN
+POLHODE_NAMESPACE_BEGIN()
 
 /// exp of the quaternion (0, v/2), [Gus10] Theorem 2.2: the rotation by |v| about v; v = 0 gives 1.
 ///

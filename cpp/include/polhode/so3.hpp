@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Rotations as unit quaternions, matrices and rotation vectors, and the conversions between them.
 ///
 /// A rotation transforms body components to space components; quaternions are scalar first with the
@@ -12,8 +11,7 @@
 #include "polhode/scalar/elementary.hpp"
 #include "polhode/scalar/sincos.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace so3 {
+POLHODE_NAMESPACE_BEGIN(so3)
 
 /// A factor 2^600, 1 or 2^-600.  It scales a number of this size so that squares and products of
 /// three numbers neither overflow nor underflow; NaN if the size is not finite.  Multiplication by
@@ -204,5 +202,4 @@ POLHODE_INLINE Quaternion<T> slerp(const Quaternion<T>& p, const Quaternion<T>& 
     return a * exp(s * log_shortest(conjugate(a) * normalize(q)));
 }
 
-}  // namespace so3
 POLHODE_NAMESPACE_END

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Distributes a batch over threads, which wait for the next call.
 
 #include <algorithm>

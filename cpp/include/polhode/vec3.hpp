@@ -2,7 +2,7 @@
 
 #include "polhode/scalar/real.hpp"
 
-POLHODE_NAMESPACE_BEGIN
+POLHODE_NAMESPACE_BEGIN()
 
 /// A vector of three components.
 template <class T>

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The attitudes of a pack of bodies, quaternions or matrices.
 
 #include <cstddef>
@@ -11,8 +10,7 @@
 #include "polhode/rotation_step.hpp"
 #include "polhode/scalar/constants.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace batch {
+POLHODE_NAMESPACE_BEGIN(batch)
 
 /// The attitude of one pack of bodies: a quaternion or a matrix, one choice for the whole batch.
 template <class T>
@@ -131,5 +129,4 @@ struct Attitude {
     static constexpr double orthogonal_within = 8 * epsilon_v<T>;
 };
 
-}  // namespace batch
 POLHODE_NAMESPACE_END

@@ -1,14 +1,12 @@
 #pragma once
 
-/// @file
 /// Arrays stored component by component, and copies from and to other layouts.
 
 #include <algorithm>
 
 #include "polhode/batch/views.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace batch {
+POLHODE_NAMESPACE_BEGIN(batch)
 
 /// One register of a pack.
 template <class T>
@@ -75,5 +73,4 @@ inline void copy(const View& from, const MutableView& to, int components, std::p
     }
 }
 
-}  // namespace batch
 POLHODE_NAMESPACE_END

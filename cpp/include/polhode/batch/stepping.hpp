@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Steps of a batch of bodies by any method.
 
 #include <cstddef>
@@ -16,8 +15,7 @@
 #include "polhode/momentum_unit.hpp"
 #include "polhode/scalar/constants.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace batch {
+POLHODE_NAMESPACE_BEGIN(batch)
 
 /// The data of a pack that are stored from step to step, in addition to m and attitude, see
 /// StepArguments.
@@ -327,5 +325,4 @@ int step(const StepArguments& arguments, std::ptrdiff_t begin, std::ptrdiff_t en
     }
 }
 
-}  // namespace batch
 POLHODE_NAMESPACE_END

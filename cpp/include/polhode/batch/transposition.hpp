@@ -1,13 +1,10 @@
 #pragma once
 
-/// @file
 /// Bodies one after another, of 3, 4 or 9 numbers each <-> one vector for each number.
 
 #include "polhode/scalar/pack.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace batch {
-namespace detail {
+POLHODE_NAMESPACE_BEGIN(batch::detail)
 
 using polhode::detail::real_vector;
 
@@ -164,6 +161,4 @@ POLHODE_INLINE void join9(double* p, const real_vector<W> (&c)[9], double (&colu
     }
 }
 
-}  // namespace detail
-}  // namespace batch
 POLHODE_NAMESPACE_END

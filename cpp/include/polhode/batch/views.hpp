@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Numbers of a batch <-> packs of bodies, for any strides.
 
 #include <cstddef>
@@ -12,8 +11,7 @@
 #include "polhode/scalar/pack.hpp"
 #include "polhode/vec3.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace batch {
+POLHODE_NAMESPACE_BEGIN(batch)
 
 /// Offset of component k of C (3: vector, 4: quaternion, 9: matrix, row by row).
 template <int C>
@@ -174,5 +172,4 @@ POLHODE_INLINE void store_vec3(const MutableView& v,
     store(v, i, count, c);
 }
 
-}  // namespace batch
 POLHODE_NAMESPACE_END

@@ -1,6 +1,6 @@
 #pragma once
 
-/// @file Invalid data of the bodies of a pack, and failures during their steps.
+/// Invalid data of the bodies of a pack, and failures during their steps.
 
 #include <cstddef>
 
@@ -11,8 +11,7 @@
 #include "polhode/so3.hpp"
 #include "polhode/vec3.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace batch {
+POLHODE_NAMESPACE_BEGIN(batch)
 
 /// The violations for the moments of one pack of bodies, see Violation.
 template <class T>
@@ -96,5 +95,4 @@ template <class T>
     add_lanes(arguments.without_root, count, lost);
 }
 
-}  // namespace batch
 POLHODE_NAMESPACE_END

@@ -2,8 +2,7 @@
 
 #include "polhode/vec3.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace bodies {
+POLHODE_NAMESPACE_BEGIN(bodies)
 
 /// Angular momentum m_i = I_i omega_i, body frame.  Each component is correctly rounded.
 template <class T>
@@ -47,5 +46,4 @@ POLHODE_INLINE T casimir(const Vec3<T>& m) {
     return fma(0.5 * m.x, m.x, fma(0.5 * m.y, m.y, (0.5 * m.z) * m.z));
 }
 
-}  // namespace bodies
 POLHODE_NAMESPACE_END

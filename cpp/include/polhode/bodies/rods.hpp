@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Momentum that a rod cannot have.
 
 #include <algorithm>
@@ -10,8 +9,7 @@
 
 #include "polhode/batch_arguments.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace bodies {
+POLHODE_NAMESPACE_BEGIN(bodies)
 
 /// A moment closer to zero than this part of the largest counts as zero.
 inline constexpr double zero_moment = 4 * std::numeric_limits<double>::epsilon();
@@ -35,5 +33,4 @@ inline std::ptrdiff_t first_spinning_rod(
     return end;
 }
 
-}  // namespace bodies
 POLHODE_NAMESPACE_END

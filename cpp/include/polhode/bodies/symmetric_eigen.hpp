@@ -3,8 +3,7 @@
 #include "polhode/mat3.hpp"
 #include "polhode/scalar/constants.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace bodies {
+POLHODE_NAMESPACE_BEGIN(bodies)
 
 /// Principal moments and axes of a symmetric 3 by 3 tensor, A = V diag(moments) V^T.
 template <class T>
@@ -147,5 +146,4 @@ POLHODE_INLINE PrincipalAxes<T> symmetric_eigen(const Mat3<T>& m) {
     return r;
 }
 
-}  // namespace bodies
 POLHODE_NAMESPACE_END

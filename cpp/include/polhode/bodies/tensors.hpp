@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Inertia tensors, row by row, before and after their principal axes are found.
 
 #include <algorithm>
@@ -8,8 +7,7 @@
 
 #include "polhode/config.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace bodies {
+POLHODE_NAMESPACE_BEGIN(bodies)
 
 /// Differences between the halves of a tensor, between the two moments of a rod, and beyond the
 /// triangle inequality are errors above this part of the largest entry or moment.
@@ -63,5 +61,4 @@ inline bool exceeds_triangle(const double* moments, double tolerance) {
     return (sorted[2] - sorted[1]) - sorted[0] > tolerance * sorted[2];
 }
 
-}  // namespace bodies
 POLHODE_NAMESPACE_END

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Direct integrators, which integrate the torque without a splitting: plain data, the same at
 /// every instruction-set level.
 ///

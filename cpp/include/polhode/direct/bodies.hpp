@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// One pack of bodies in a stage of a direct integrator.
 
 #include "polhode/batch/attitude.hpp"
@@ -8,8 +7,7 @@
 #include "polhode/direct/arguments.hpp"
 #include "polhode/energy_correction.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace direct {
+POLHODE_NAMESPACE_BEGIN(direct)
 
 /// Columns of `work` that every method has: the energy that the correction aims at, the attitude
 /// at the start of the step, the unit of momentum.
@@ -226,5 +224,4 @@ DirectStages alike(std::ptrdiff_t, const OptionValues&, DirectStage*) {
     return {list, count};
 }
 
-}  // namespace direct
 POLHODE_NAMESPACE_END

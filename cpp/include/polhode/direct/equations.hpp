@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The equations of motion of one pack as a first-order system for general integrators.
 
 #include "polhode/inertia.hpp"
@@ -8,7 +7,7 @@
 #include "polhode/rotation_step.hpp"
 #include "polhode/scalar/pack.hpp"
 
-POLHODE_NAMESPACE_BEGIN
+POLHODE_NAMESPACE_BEGIN()
 
 /// Vectors and quaternions of a pack in sums over slopes.
 template <class T>

@@ -1,14 +1,12 @@
 #pragma once
 
-/// @file
 /// The torque models whose steps a direct integrator makes without leaving the registers.
 
 #include "polhode/direct/system.hpp"
 #include "polhode/torque/gravity_gradient.hpp"
 #include "polhode/torque/heavy_top.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace direct {
+POLHODE_NAMESPACE_BEGIN(direct)
 
 template <template <class> class Method>
 struct Runs {
@@ -27,5 +25,4 @@ constexpr void add_runs(DirectMethod& method) {
     method.run_count = sizeof Runs<Method>::list / sizeof Runs<Method>::list[0];
 }
 
-}  // namespace direct
 POLHODE_NAMESPACE_END

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The bodies of a pack as a first-order system in the columns of a direct integrator, and loops of
 /// several steps in which one torque model is evaluated without leaving the registers.
 ///
@@ -13,8 +12,7 @@
 #include "polhode/torque/frame.hpp"
 #include "polhode/torque/table.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace direct {
+POLHODE_NAMESPACE_BEGIN(direct)
 
 /// Columns of the system.  Of the common ones it uses only the unit of momentum.
 enum SystemColumn : int {
@@ -278,5 +276,4 @@ void run_system(const DirectArguments& a,
     }
 }
 
-}  // namespace direct
 POLHODE_NAMESPACE_END

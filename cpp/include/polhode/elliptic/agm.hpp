@@ -1,14 +1,12 @@
 #pragma once
 
-/// @file
 /// The arithmetic-geometric mean: its limit, and the sequence with a_0 = 1, b_0 = kc that the
 /// Landen transformations and the Jacobi functions use.
 
 #include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/real.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace elliptic {
+POLHODE_NAMESPACE_BEGIN(elliptic)
 
 /// The sequence  a_{n+1} = (a_n + b_n)/2,  b_{n+1} = sqrt(a_n b_n),  c_{n+1} = (a_n - b_n)/2  from
 /// a_0 = 1, b_0 = kc  [CZ08] Sec. 3.2.
@@ -92,5 +90,4 @@ T agm(T a, T b) {
     return select(regular, (0.5 * (x + y) * scale) * down, result_there);
 }
 
-}  // namespace elliptic
 POLHODE_NAMESPACE_END

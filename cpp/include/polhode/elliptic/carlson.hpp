@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Carlson's symmetric elliptic integrals R_F, R_C, R_D, R_J  (DLMF 19.16, 19.20).
 ///
 ///   R_F(x,y,z)   = 1/2 int_0^inf dt / (s(t)),        s(t) = sqrt((t+x)(t+y)(t+z))
@@ -19,8 +18,7 @@
 
 #include "polhode/elliptic/carlson_series.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace elliptic {
+POLHODE_NAMESPACE_BEGIN(elliptic)
 namespace detail {
 
 template <class T>
@@ -355,5 +353,4 @@ T rj(T x, T y, T z, T p) {
     return select(number, limit, nan<T>());
 }
 
-}  // namespace elliptic
 POLHODE_NAMESPACE_END

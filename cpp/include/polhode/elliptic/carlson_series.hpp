@@ -1,15 +1,12 @@
 #pragma once
 
-/// @file
 /// The series of R_F and R_J in nearly equal arguments (DLMF 19.19), to degree 11.
 
 #include <initializer_list>
 
 #include "polhode/scalar/constants.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace elliptic {
-namespace detail {
+POLHODE_NAMESPACE_BEGIN(elliptic::detail)
 
 /// x^(1/12) of a positive constant.
 constexpr double twelfth_root(double x) {
@@ -96,6 +93,4 @@ POLHODE_INLINE T third_kind_series(T x, T y, T z, T mean) {
 template <class T>
 inline constexpr double third_kind_tolerance = 0.04 * twelfth_root(epsilon_v<T> * 0x1p52);
 
-}  // namespace detail
-}  // namespace elliptic
 POLHODE_NAMESPACE_END

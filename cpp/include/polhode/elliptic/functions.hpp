@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The functions of polhode.elliptic, one row each: the ufuncs here and in polhode.quad are
 /// made from this list.
 
@@ -9,8 +8,7 @@
 #include "polhode/elliptic/jacobi.hpp"
 #include "polhode/elliptic/legendre.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace elliptic {
+POLHODE_NAMESPACE_BEGIN(elliptic)
 
 /// A kernel(const T* x, T* y) that reads `inputs` numbers at x and writes `outputs` numbers at y.
 template <int Inputs, int Outputs, auto kernel>
@@ -62,5 +60,4 @@ constexpr void for_each_function(Of of, OfK2 of_k2) {
 #undef POLHODE_ONE_VALUE
 }
 
-}  // namespace elliptic
 POLHODE_NAMESPACE_END

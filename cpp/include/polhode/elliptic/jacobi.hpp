@@ -1,14 +1,12 @@
 #pragma once
 
-/// @file
 /// The Jacobi elliptic functions sn, cn, dn and the amplitude am for real u and any real k2.
 
 #include "polhode/elliptic/agm.hpp"
 #include "polhode/scalar/elementary.hpp"
 #include "polhode/scalar/sincos.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace elliptic {
+POLHODE_NAMESPACE_BEGIN(elliptic)
 
 template <class T>
 struct Jacobi {
@@ -118,5 +116,4 @@ Jacobi<T> jacobi(T u, T k2, T kc2) {
     return r;
 }
 
-}  // namespace elliptic
 POLHODE_NAMESPACE_END

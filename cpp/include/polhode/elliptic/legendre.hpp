@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Legendre's integrals of the first and third kind, through Carlson's (DLMF 19.25):
 ///
 ///   F(phi, k)     = int_0^phi d theta / D,                       K = F(pi/2, k)
@@ -18,8 +17,7 @@
 #include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/sincos.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace elliptic {
+POLHODE_NAMESPACE_BEGIN(elliptic)
 namespace detail {
 
 /// The functions of an amplitude phi = j pi + r, |r| <= pi/2, that the integrals use.
@@ -160,5 +158,4 @@ T ellip_pi(T n, T phi, T k2, T kc2) {
     return select(endless, select(n == -infinity<T>(), T(0.0), phi), value);
 }
 
-}  // namespace elliptic
 POLHODE_NAMESPACE_END

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Adaptive steps of a call that gives no others.
 
 #include <cmath>
@@ -9,8 +8,7 @@
 #include "polhode/config.hpp"
 #include "polhode/splitting/arguments.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace interface {
+POLHODE_NAMESPACE_BEGIN(interface)
 
 /// Adaptive steps between two times, whose states are the two rows.  After an eighth of the most
 /// steps a body goes on if these were an eighth of its way.
@@ -34,5 +32,4 @@ void adapt(const Run& run, SplittingProblem& p, AdaptiveProblem a, std::ptrdiff_
     }
 }
 
-}  // namespace interface
 POLHODE_NAMESPACE_END

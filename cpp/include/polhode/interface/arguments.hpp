@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The arguments of a step and of an integration, and functions of a C++ program as torques.
 
 #include <algorithm>
@@ -18,8 +17,7 @@
 #include "polhode.h"
 #include "polhode/config.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace interface {
+POLHODE_NAMESPACE_BEGIN(interface)
 
 /// The arguments of polhode_step.
 struct Steps {
@@ -237,5 +235,4 @@ struct Call {
     }
 };
 
-}  // namespace interface
 POLHODE_NAMESPACE_END

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The calls of the C interface, with exceptions: checks of the arguments, then the kernels of a
 /// level.  c_interface.cpp calls them with the tables of libpolhode, header_only.hpp with the
 /// kernels that the program compiles.
@@ -19,8 +18,7 @@
 #include "polhode/splitting/arguments.hpp"
 #include "polhode/threads.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace interface {
+POLHODE_NAMESPACE_BEGIN(interface)
 
 // The kernels of a level, besides those of the methods; what is not called need not be compiled.
 
@@ -445,5 +443,4 @@ inline std::ptrdiff_t integrate(const validate::Kernels& checks,
     return start.lost();
 }
 
-}  // namespace interface
 POLHODE_NAMESPACE_END

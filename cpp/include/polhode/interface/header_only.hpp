@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// What polhode.hpp calls, from kernels that the program compiles: one instruction-set level, that
 /// of the program.
 
@@ -21,9 +20,7 @@
 #include "polhode/torque/compiled.hpp"
 #include "polhode/torque_free/motion_batch.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-inline namespace header_only {
-namespace backend {
+POLHODE_NAMESPACE_BEGIN(inline header_only::backend)
 
 /// Nine constants of the motion of each body, one at a time.
 inline void motion_constants(std::ptrdiff_t bodies,
@@ -181,6 +178,4 @@ inline void principal_axes(const double* tensor, double* moments, double* axes, 
     turn[0] = q.w, turn[1] = q.x, turn[2] = q.y, turn[3] = q.z;
 }
 
-}  // namespace backend
-}  // namespace header_only
 POLHODE_NAMESPACE_END

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// What polhode.hpp calls, from the compiled library.
 
 #include <cstdint>
@@ -11,9 +10,7 @@
 
 #include "polhode/interface/arguments.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-inline namespace linked {
-namespace backend {
+POLHODE_NAMESPACE_BEGIN(inline linked::backend)
 
 inline void check(int status) {
     if (status == POLHODE_OK) return;
@@ -148,6 +145,4 @@ inline void principal_axes(const double* tensor, double* moments, double* axes, 
     check(polhode_function("so3_to_quaternion", 1, &matrix, &turn));
 }
 
-}  // namespace backend
-}  // namespace linked
 POLHODE_NAMESPACE_END

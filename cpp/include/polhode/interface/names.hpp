@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Methods and splitting schemes as texts and numbers.
 
 #include <algorithm>
@@ -21,8 +20,7 @@
 #include "polhode/method_info.hpp"
 #include "polhode/splitting/schemes.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace interface {
+POLHODE_NAMESPACE_BEGIN(interface)
 
 inline void require(bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(what);
@@ -168,5 +166,4 @@ inline std::vector<Stage> own_scheme(std::span<const double> a, std::span<const 
     return stages;
 }
 
-}  // namespace interface
 POLHODE_NAMESPACE_END

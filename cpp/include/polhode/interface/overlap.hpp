@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Refuses calls in which an array that is written shares memory with another one.
 
 #include <cstddef>
@@ -11,8 +10,7 @@
 
 #include "polhode/interface/arguments.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace interface {
+POLHODE_NAMESPACE_BEGIN(interface)
 
 /// An array of a call, which may be null.
 struct Array {
@@ -66,5 +64,4 @@ inline void require_apart(const Integration& x, std::ptrdiff_t each, std::int64_
     require_apart(written, read);
 }
 
-}  // namespace interface
 POLHODE_NAMESPACE_END

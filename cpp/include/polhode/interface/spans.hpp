@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The lengths of the spans that a C++ program gives, and names that are types.
 
 #include <cstddef>
@@ -11,8 +10,7 @@
 
 #include "polhode/config.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace interface {
+POLHODE_NAMESPACE_BEGIN(interface)
 
 inline void require_length(const char* name,
                            std::size_t numbers,
@@ -54,5 +52,4 @@ struct Named {
     static constexpr const char* text = name.letters;
 };
 
-}  // namespace interface
 POLHODE_NAMESPACE_END

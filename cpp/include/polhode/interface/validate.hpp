@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The checks of the bodies that a call gets, with their messages: for the Python module, the C
 /// interface and the C++ interface.
 
@@ -17,8 +16,7 @@
 #include "polhode/bodies/rods.hpp"
 #include "polhode/method_info.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace validate {
+POLHODE_NAMESPACE_BEGIN(validate)
 
 using Kernels = Checks;
 
@@ -252,5 +250,4 @@ inline void steps(std::int64_t n_steps, const MethodInfo& info, int history) {
     }
 }
 
-}  // namespace validate
 POLHODE_NAMESPACE_END

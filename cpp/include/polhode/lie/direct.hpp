@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Krysl's methods under torque.  The torque f at the middle or the end of a step depends on the
 /// attitude there, which depends on f: f = F(f), where F(f) is the torque at the state to which a
 /// step with f leads.  Broyden's method [Bro65] solves it, beginning with f := F(f), by one
@@ -16,8 +15,7 @@
 #include "polhode/direct/bodies.hpp"
 #include "polhode/lie/implicit.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace lie {
+POLHODE_NAMESPACE_BEGIN(lie)
 
 /// Columns after the common ones.
 enum Column : int {
@@ -282,5 +280,4 @@ constexpr DirectMethod under_torque() {
     return {columns, 1, 1, direct::alike<stages<S>, count>};
 }
 
-}  // namespace lie
 POLHODE_NAMESPACE_END

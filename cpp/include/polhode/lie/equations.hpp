@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The implicit equations of the methods in implicit.hpp, and their roots that are connected to the
 /// root at h = 0.
 
@@ -8,8 +7,7 @@
 #include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/sincos.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace lie {
+POLHODE_NAMESPACE_BEGIN(lie)
 
 namespace detail {
 
@@ -259,5 +257,4 @@ POLHODE_INLINE Followed<T> solve(const Problem& problem,
 }
 
 }  // namespace detail
-}  // namespace lie
 POLHODE_NAMESPACE_END

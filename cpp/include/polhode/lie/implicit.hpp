@@ -1,6 +1,6 @@
 #pragma once
 
-/// @file Krysl's implicit methods for a body with torque, [Krysl07]: one kernel for all methods,
+/// Krysl's implicit methods for a body with torque, [Krysl07]: one kernel for all methods,
 /// which are described by data.
 ///
 /// With omega = m / I, f the torque, s = h/2, subscripts 0 and 1 for the start and the end of the
@@ -29,8 +29,7 @@
 #include "polhode/method_info.hpp"
 #include "polhode/rotation_step.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace lie {
+POLHODE_NAMESPACE_BEGIN(lie)
 
 enum class Scheme : int {
     euler_forward,
@@ -217,5 +216,4 @@ struct Kernel {
     }
 };
 
-}  // namespace lie
 POLHODE_NAMESPACE_END

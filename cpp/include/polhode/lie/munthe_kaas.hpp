@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Runge-Kutta methods of Munthe-Kaas, [MK98] in the form of [Krysl07] Sec. 3.7: any Butcher
 /// tableau, explicit or implicit, applied to the rotation vector of the step.
 ///
@@ -16,8 +15,7 @@
 
 #include "polhode/lie/implicit.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace lie {
+POLHODE_NAMESPACE_BEGIN(lie)
 
 /// A Butcher tableau, as one array of numbers: s, a (s rows of s), b, c.
 struct Tableau {
@@ -262,5 +260,4 @@ struct MuntheKaas {
     }
 };
 
-}  // namespace lie
 POLHODE_NAMESPACE_END

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Runge-Kutta methods of Munthe-Kaas under torque.  An explicit method evaluates the torque in one
 /// stage after another.  An implicit method solves for the rotations with the known torques,
 /// evaluates the torques there, and repeats this until they no longer change.
@@ -8,9 +7,7 @@
 #include "polhode/direct/bodies.hpp"
 #include "polhode/lie/munthe_kaas.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace lie {
-namespace munthe_kaas {
+POLHODE_NAMESPACE_BEGIN(lie::munthe_kaas)
 
 /// Columns after the common ones: those of explicit methods, then of implicit ones.
 constexpr int momentum_column = direct::first_free_column;
@@ -189,6 +186,4 @@ static_assert(implicit_slope(Tableau::most_implicit) <= most_columns && most_col
 static_assert(Tableau::most_explicit <= DirectMethod::most_stages &&
               Tableau::most_implicit + 1 <= DirectMethod::most_stages);
 
-}  // namespace munthe_kaas
-}  // namespace lie
 POLHODE_NAMESPACE_END

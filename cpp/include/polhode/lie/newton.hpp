@@ -1,14 +1,13 @@
 #pragma once
 
-/// @file Newton's iteration for a rotation vector or a momentum, on packs.  Each lane stops on its
+/// Newton's iteration for a rotation vector or a momentum, on packs.  Each lane stops on its
 /// own criterion.
 
 #include "polhode/batch_arguments.hpp"
 #include "polhode/mat3.hpp"
 #include "polhode/vec3.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace lie {
+POLHODE_NAMESPACE_BEGIN(lie)
 
 /// F(x) and the rows of its derivative.
 template <class T>
@@ -139,5 +138,4 @@ struct PathLength {
     }
 };
 
-}  // namespace lie
 POLHODE_NAMESPACE_END

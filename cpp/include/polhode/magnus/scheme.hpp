@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The optimal Magnus schemes of orders 2, 4, 6, 8 for q' = q (0, omega(t))/2, [Gus10] Sec. 3.1.
 ///
 /// [Gus10] has q' = c W q; here the rate is on the right, because it is in the body frame.
@@ -17,8 +16,7 @@
 #include "polhode/scalar/constants.hpp"
 #include "polhode/torque_free/exact_momentum.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace magnus {
+POLHODE_NAMESPACE_BEGIN(magnus)
 
 template <class T>
 POLHODE_INLINE Vec3<T> commutator(const Vec3<T>& a, const Vec3<T>& b) {
@@ -151,5 +149,4 @@ POLHODE_INLINE FreeStep<T> free_step(const Inertia<T>& body, const Vec3<T>& m, T
     return {m + nodes.change, quaternion_exp(phi)};
 }
 
-}  // namespace magnus
 POLHODE_NAMESPACE_END

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The rotation over one interval of a table of rates, or of angle increments, at any stamps.
 ///
 /// The rate is a polynomial: it passes through the rates at the stamps around the interval, or its
@@ -10,8 +9,7 @@
 
 #include "polhode/magnus/scheme.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace magnus {
+POLHODE_NAMESPACE_BEGIN(magnus)
 
 /// Newton's polynomial of the rates at the stamps t_0, t_1, ..., or of the angle at the stamps, of
 /// which the increments are the differences.
@@ -80,5 +78,4 @@ POLHODE_INLINE Quaternion<T> turn_in_table(const T& begin,
     return turn<Order>(omega, h);
 }
 
-}  // namespace magnus
 POLHODE_NAMESPACE_END

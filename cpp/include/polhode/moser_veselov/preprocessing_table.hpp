@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Coefficients of the preprocessed discrete Moser-Veselov algorithm, orders 10 to 18.
 ///
 /// Written by cpp/generate/make_preprocessing.py from preprocessing_coefficients.txt.
@@ -10,9 +9,7 @@
 
 #include "polhode/config.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace moser_veselov {
-namespace table {
+POLHODE_NAMESPACE_BEGIN(moser_veselov::table)
 
 inline constexpr int first_half_order = 4, largest_half_order = 9;
 
@@ -141,6 +138,4 @@ inline constexpr Terms terms = [] {
     return t;
 }();
 
-}  // namespace table
-}  // namespace moser_veselov
 POLHODE_NAMESPACE_END

@@ -1,6 +1,6 @@
 #pragma once
 
-/// @file The discrete Moser-Veselov algorithm (RATTLE for a free body) on quaternions, order 2
+/// The discrete Moser-Veselov algorithm (RATTLE for a free body) on quaternions, order 2
 /// [Vil13] Algorithm 3; preprocessed, of any even order to 18 [Vil13] Algorithm 4; and the implicit
 /// midpoint rule [Vil13] Remark 4.  One kernel for all orders; the order is a number.
 ///
@@ -21,8 +21,7 @@
 #include "polhode/rotation_step.hpp"
 #include "polhode/scalar/constants.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace moser_veselov {
+POLHODE_NAMESPACE_BEGIN(moser_veselov)
 
 // Step 1 of Algorithm 4.
 
@@ -320,5 +319,4 @@ struct Kernel {
     static constexpr double pi_squared = 0x1.3bd3cc9be45dep+3;
 };
 
-}  // namespace moser_veselov
 POLHODE_NAMESPACE_END

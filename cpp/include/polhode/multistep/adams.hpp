@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Adams methods of high order under torque, [HNW93] Sec. III.1, in the mode PECE: Bashforth's
 /// formula predicts the state at the end of a step, the slope there enters Moulton's formula, and
 /// the slope is evaluated again at the result.  The first steps are made by the method of Dormand
@@ -10,8 +9,7 @@
 
 #include "polhode/runge_kutta/dormand_prince.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace multistep {
+POLHODE_NAMESPACE_BEGIN(multistep)
 
 /// Weights of the formulas of one order for slopes at equal distances, the newest first:
 /// Bashforth's for those at the start of the step and before, Moulton's for that at the end, then
@@ -329,5 +327,4 @@ struct Adams {
     }
 };
 
-}  // namespace multistep
 POLHODE_NAMESPACE_END

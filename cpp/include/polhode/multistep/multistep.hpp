@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The two multistep methods of [Buss01] Sec. 3: Adams-Bashforth-Moulton on rotation vectors, and
 /// the explicit method of Simo and Wong (gamma = 1, beta = 0).
 ///
@@ -11,8 +10,7 @@
 #include "polhode/method_info.hpp"
 #include "polhode/runge_kutta/rk4.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace multistep {
+POLHODE_NAMESPACE_BEGIN(multistep)
 
 /// Values of the option `start`.
 enum Start : int {
@@ -334,5 +332,4 @@ constexpr DirectMethod under_torque(SimoWong) {
             stages_of<SimoWong, simo_wong_starts, simo_wong_stages>};
 }
 
-}  // namespace multistep
 POLHODE_NAMESPACE_END

@@ -1,12 +1,10 @@
 #pragma once
 
-/// @file
 /// NO_SQUISH, the propagator of molecular dynamics codes [MEP02].
 
 #include "polhode/rotations/turns.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace rotations {
+POLHODE_NAMESPACE_BEGIN(rotations)
 
 /// Five turns of the quaternion q and its conjugate momentum p = 2 q (0, m) in the plane of q and
 /// P_k q = q e_k:
@@ -54,5 +52,4 @@ struct NoSquish {
     }
 };
 
-}  // namespace rotations
 POLHODE_NAMESPACE_END

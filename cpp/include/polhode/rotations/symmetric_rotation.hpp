@@ -1,12 +1,10 @@
 #pragma once
 
-/// @file
 /// The splitting into a symmetric body and a rotation, [Vil13] Algorithm 2.
 
 #include "polhode/rotations/turns.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace rotations {
+POLHODE_NAMESPACE_BEGIN(rotations)
 
 /// H = S + R, with the axes a, b, c where [Vil13] has 1, 2, 3:
 ///
@@ -95,5 +93,4 @@ struct SymmetricRotation {
     }
 };
 
-}  // namespace rotations
 POLHODE_NAMESPACE_END

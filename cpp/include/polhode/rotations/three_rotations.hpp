@@ -1,14 +1,12 @@
 #pragma once
 
-/// @file
 /// Three-rotation splitting (McLachlan and Reich; Touma and Wisdom) for every order of the axes,
 /// [Vil13] "Three rotation splitting" and [Buss01] Sec. 3, and its composition of order 4.
 
 #include "polhode/rotations/turns.hpp"
 #include "polhode/scalar/constants.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace rotations {
+POLHODE_NAMESPACE_BEGIN(rotations)
 
 namespace detail {
 /// x0 = 1/(2 - 2^(1/3)) as a sum of doubles, 212 bits.
@@ -104,5 +102,4 @@ struct ThreeRotations {
     }
 };
 
-}  // namespace rotations
 POLHODE_NAMESPACE_END

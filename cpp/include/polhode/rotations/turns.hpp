@@ -1,6 +1,6 @@
 #pragma once
 
-/// @file Turns about one axis of the body.  The methods of rotations/ are composed of them.
+/// Turns about one axis of the body.  The methods of rotations/ are composed of them.
 ///
 /// If H is only m_j^2 / (2 I_j), the body turns about its axis j by theta = h m_j / I_j ([Vil13]
 /// "Three rotation splitting"): m turns back by theta in the body frame, q goes to q (cos theta/2 +
@@ -11,8 +11,7 @@
 #include "polhode/method_info.hpp"
 #include "polhode/scalar/sincos.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace rotations {
+POLHODE_NAMESPACE_BEGIN(rotations)
 
 /// The option that names axes, as three digits; 0: not given.
 constexpr Option axes_option(int digits) {
@@ -138,5 +137,4 @@ POLHODE_INLINE void turn_rods(const Inertia<T>& body, const Vec3<T>& m, T h, Fre
     s.dq = select<T>(body.rod, {half.cos, along * kept.x, along * kept.y, along * kept.z}, s.dq);
 }
 
-}  // namespace rotations
 POLHODE_NAMESPACE_END

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The Runge-Kutta method of order 8 by Dormand and Prince, with the coefficients of the code
 /// DOP853 of [HNW93] Sec. II.5.
 
@@ -8,8 +7,7 @@
 
 #include "polhode/direct/runs.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace runge_kutta {
+POLHODE_NAMESPACE_BEGIN(runge_kutta)
 
 /// Twelve stages; stage s is at the time nodes[s] h.  Its state is y + h sum a_sk slope_k over the
 /// terms first[s] <= i < first[s + 1], k = slope[i], a_sk = weight[i]; s = 12 is the end of the
@@ -254,5 +252,4 @@ constexpr DirectMethod dormand_prince_under_torque() {
     return method;
 }
 
-}  // namespace runge_kutta
 POLHODE_NAMESPACE_END

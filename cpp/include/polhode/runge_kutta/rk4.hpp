@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The classical Runge-Kutta method of four stages, in two ways, for the attitude and the momentum
 /// L in space.
 ///
@@ -15,8 +14,7 @@
 #include "polhode/rotation_step.hpp"
 #include "polhode/scalar/constants.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace runge_kutta {
+POLHODE_NAMESPACE_BEGIN(runge_kutta)
 
 template <class T>
 POLHODE_INLINE Quaternion<T> unit(const Quaternion<T>& q) {
@@ -161,5 +159,4 @@ constexpr DirectMethod under_torque() {
     return {Columns<direct::first_free_column>::end, 1, 0, direct::alike<stages<UnderTorque<Way>>>};
 }
 
-}  // namespace runge_kutta
 POLHODE_NAMESPACE_END

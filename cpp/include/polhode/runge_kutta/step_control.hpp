@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The error of a step of Dormand and Prince, and the length of the next, as in the code DOP853 of
 /// [HNW93] Sec. II.5, with a controller that looks back one step.
 
@@ -9,8 +8,7 @@
 #include "polhode/runge_kutta/dormand_prince.hpp"
 #include "polhode/splitting/arguments.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace runge_kutta {
+POLHODE_NAMESPACE_BEGIN(runge_kutta)
 
 /// The error of a step in units of the tolerance, of m (for the larger |m| of start and end) and of
 /// q together.  The estimate of order 5 is damped by the one of order 3.
@@ -91,5 +89,4 @@ POLHODE_INLINE T first_step(const StepTolerance& tolerance,
     return T(__builtin_sqrt(__builtin_sqrt(__builtin_sqrt(small)))) / rate;
 }
 
-}  // namespace runge_kutta
 POLHODE_NAMESPACE_END

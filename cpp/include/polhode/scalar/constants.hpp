@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Constants to the precision of the number type.
 ///
 /// T(1.0 / 3) has 53 correct bits in every T; ratio<T>(1, 3) has the precision of T.  For double,
@@ -10,7 +9,7 @@
 
 #include "polhode/scalar/real.hpp"
 
-POLHODE_NAMESPACE_BEGIN
+POLHODE_NAMESPACE_BEGIN()
 
 /// True if T has more precision than double, so that a constant in double is not accurate enough.
 template <class T>

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// A double that counts the operations of a kernel.
 ///
 /// FLOP counts are measured by running the kernel.  One + - * / sqrt or elementary
@@ -13,7 +12,7 @@
 
 #include "polhode/scalar/real.hpp"
 
-POLHODE_NAMESPACE_BEGIN
+POLHODE_NAMESPACE_BEGIN()
 
 /// Operations by category; `trig` counts every elementary function.
 struct OperationCount {

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The elementary functions that the kernels need, for any number type: atan2, exp/expm1 and log.
 /// The polynomials of cpp/generate/make_elementary.py have the 53 bits of a double; a type with
 /// more precision overloads these functions.
@@ -8,7 +7,7 @@
 #include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/real.hpp"
 
-POLHODE_NAMESPACE_BEGIN
+POLHODE_NAMESPACE_BEGIN()
 
 /// x + 2 pi n, without rounding 2 pi n first.
 template <class T>

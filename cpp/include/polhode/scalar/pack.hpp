@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// A number type for several bodies at once: U registers of W doubles.
 ///
 /// With two registers (U = 2) the processor computes one chain of operations during the latency of
@@ -15,7 +14,7 @@
 #include <immintrin.h>
 #endif
 
-POLHODE_NAMESPACE_BEGIN
+POLHODE_NAMESPACE_BEGIN()
 
 namespace detail {
 template <int W>

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Random numbers that are a function of a counter.
 
 #include <array>
@@ -10,7 +9,7 @@
 #include "polhode/scalar/sincos.hpp"
 #include "polhode/vec3.hpp"
 
-POLHODE_NAMESPACE_BEGIN
+POLHODE_NAMESPACE_BEGIN()
 
 /// Random numbers as a function of counter and key: Philox4x64-10 [SMDS11] Sec. 3.3, as
 /// numpy.random.Philox.

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// A number type in quadruple precision (113 bits, 34 digits), for reference values, orders above 8
 /// and symplectic defects.
 ///
@@ -17,7 +16,7 @@
 #if defined(__SIZEOF_FLOAT128__) || (defined(__LDBL_MANT_DIG__) && __LDBL_MANT_DIG__ == 113)
 #define POLHODE_HAS_QUAD 1
 
-POLHODE_NAMESPACE_BEGIN
+POLHODE_NAMESPACE_BEGIN()
 
 class quad {
   public:

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The operations that a kernel uses on its number type T, here for double.
 ///
 /// A kernel is a template on T and uses only + - * / < <= > >= == and the functions below.
@@ -40,7 +39,7 @@ options that these contain, or append -fno-fast-math; a program that links libpo
 #define POLHODE_BIT_PAIRS(DO) DO(copysign) DO(flip_sign) DO(min) DO(max)
 // clang-format on
 
-POLHODE_NAMESPACE_BEGIN
+POLHODE_NAMESPACE_BEGIN()
 
 /// Traits of a number type: its mask, its number of lanes, its rounding unit.
 template <class T>

@@ -3,7 +3,7 @@
 #include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/real.hpp"
 
-POLHODE_NAMESPACE_BEGIN
+POLHODE_NAMESPACE_BEGIN()
 
 namespace detail {
 /// p and q with sin x = x + x y p and cos x = 1 + y q, y = x^2, for |x| <= 0.786: near-minimax

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Steps of the method of Dormand and Prince whose lengths follow from their errors.
 
 #include <algorithm>
@@ -10,8 +9,7 @@
 #include "polhode/runge_kutta/step_control.hpp"
 #include "polhode/splitting/driver.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace splitting {
+POLHODE_NAMESPACE_BEGIN(splitting)
 
 /// The columns of `rk8` while a step is not accepted: its change of the state in place of slope 1,
 /// its error in place of slope 2, which the end of a step does not need.  Between two calls, there
@@ -230,5 +228,4 @@ class AdaptiveSteps : Steps<T> {
     double h_ = 0, last_ = runge_kutta::first_last;
 };
 
-}  // namespace splitting
 POLHODE_NAMESPACE_END

@@ -1,14 +1,12 @@
 #pragma once
 
-/// @file
 /// Adaptive steps of a pack of bodies, each with its own, for one torque model that does not depend
 /// on the time: a lane that is at its last time waits for the others.
 
 #include "polhode/direct/runs.hpp"
 #include "polhode/splitting/adaptive.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace splitting {
+POLHODE_NAMESPACE_BEGIN(splitting)
 
 /// One pack.
 template <class Model, class T>
@@ -230,5 +228,4 @@ void run_adaptive(const SplittingProblem& problem,
     }
 }
 
-}  // namespace splitting
 POLHODE_NAMESPACE_END

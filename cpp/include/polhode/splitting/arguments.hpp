@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// How an integration with torque is described to the core: plain data, the same at every
 /// instruction-set level.
 

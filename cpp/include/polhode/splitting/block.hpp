@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The state of a block of bodies, component by component, and loops over it.
 
 #include <algorithm>
@@ -14,8 +13,7 @@
 #include "polhode/splitting/arguments.hpp"
 #include "polhode/torque/kicks.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace splitting {
+POLHODE_NAMESPACE_BEGIN(splitting)
 
 /// The memory of blocks of at most `count` bodies.
 template <class T>
@@ -373,5 +371,4 @@ class Block {
     View axes_ = {};  ///< null: the body axes are the principal ones
 };
 
-}  // namespace splitting
 POLHODE_NAMESPACE_END

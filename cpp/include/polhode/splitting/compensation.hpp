@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Compensated momenta.  Each flow and each kick rounds m, and the energy drifts from that of the
 /// scheme in a random walk.  `compensation` stores the rounding error of m, below half an ulp: the
 /// momentum is m + compensation.  A kick adds to both.  A flow moves only m.  It should conserve
@@ -8,8 +7,7 @@
 
 #include "polhode/splitting/block.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace splitting {
+POLHODE_NAMESPACE_BEGIN(splitting)
 
 template <class T>
 class Compensation {
@@ -55,5 +53,4 @@ class Compensation {
     MutableView before_, error_;
 };
 
-}  // namespace splitting
 POLHODE_NAMESPACE_END

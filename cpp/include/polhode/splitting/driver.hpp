@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Splitting methods and direct integrators: the loop over the steps of a block of bodies.
 ///
 /// Method and torque are functions on blocks, never template arguments of each other.  A block of
@@ -17,8 +16,7 @@
 #include "polhode/splitting/nose_hoover.hpp"
 #include "polhode/splitting/thermostat.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace splitting {
+POLHODE_NAMESPACE_BEGIN(splitting)
 
 /// The loop of a direct integrator for the torque, if there is one: the torque is a single model,
 /// in the axes of the momentum and with the same parameters at all times.
@@ -287,5 +285,4 @@ void run(const SplittingProblem& problem, std::ptrdiff_t begin, std::ptrdiff_t e
     }
 }
 
-}  // namespace splitting
 POLHODE_NAMESPACE_END

@@ -1,14 +1,12 @@
 #pragma once
 
-/// @file
 /// Kicks: m' = torque at fixed time and attitude.
 
 #include <utility>
 
 #include "polhode/splitting/torque_sum.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace splitting {
+POLHODE_NAMESPACE_BEGIN(splitting)
 
 template <class T>
 class Kick {
@@ -170,5 +168,4 @@ class Kick {
     double time_ = 0;
 };
 
-}  // namespace splitting
 POLHODE_NAMESPACE_END

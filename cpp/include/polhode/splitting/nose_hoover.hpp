@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Nosé-Hoover chains for the temperatures of rotation and translation of the whole batch.
 
 #include <cmath>
@@ -8,8 +7,7 @@
 
 #include "polhode/splitting/block.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace splitting {
+POLHODE_NAMESPACE_BEGIN(splitting)
 
 /// The links of a chain, x and v each, over the time h [MTTK96], which scales momenta of twice the
 /// kinetic energy `twice` and returns the factor.  With Q_1 = N kT tau^2, Q_k = kT tau^2:
@@ -70,5 +68,4 @@ void nose_hoover(const Block<T>& block, double h, const MutableView& terms) {
     });
 }
 
-}  // namespace splitting
 POLHODE_NAMESPACE_END

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Processors of schemes whose step K has one kick, in its middle.
 ///
 /// With a processor P a run of n steps is P K^n P^-1.  To first order in the torque a motion is a
@@ -24,8 +23,7 @@
 
 #include "polhode/splitting/arguments.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace splitting {
+POLHODE_NAMESPACE_BEGIN(splitting)
 
 /// Pairs of kicks at the times +-k spacing, k = 1 ... Pairs.
 template <int Pairs>
@@ -90,5 +88,4 @@ inline constexpr Processor<8> processor8{5.0 / 16,
 // clang-format on
 static_assert(processor4.solves_conditions() && processor8.solves_conditions());
 
-}  // namespace splitting
 POLHODE_NAMESPACE_END

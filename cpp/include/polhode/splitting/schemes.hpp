@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Splitting schemes as data: a step is a list of free flows and kicks.
 ///
 /// With A the free flow and B the kick m += b h f (f the torque), a symmetric scheme of s stages is
@@ -29,8 +28,7 @@
 #include "polhode/splitting/arguments.hpp"
 #include "polhode/splitting/processors.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace splitting {
+POLHODE_NAMESPACE_BEGIN(splitting)
 
 /// A palindrome of `Stages` inner and `Stages` + 1 outer flows.
 template <int Stages>
@@ -358,5 +356,4 @@ constexpr bool is_consistent(const SplittingScheme& scheme) {
 }
 static_assert(std::all_of(std::begin(all), std::end(all), is_consistent));
 
-}  // namespace splitting
 POLHODE_NAMESPACE_END

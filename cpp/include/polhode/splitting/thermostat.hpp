@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// A heat bath: the exact step of the Ornstein-Uhlenbeck process of the momenta.
 
 #include <algorithm>
@@ -10,8 +9,7 @@
 #include "polhode/scalar/philox.hpp"
 #include "polhode/splitting/block.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace splitting {
+POLHODE_NAMESPACE_BEGIN(splitting)
 
 /// dm = -gamma m dt + sqrt(2 gamma kT I) dW along the principal axes, and p with the mass in place
 /// of I, over the time h: m = c m + sqrt(kT (1 - c^2) I) z, c = exp(-gamma h) [BP07].
@@ -52,5 +50,4 @@ void heat_bath(const Block<T>& block, double h, std::ptrdiff_t step, int part) {
     });
 }
 
-}  // namespace splitting
 POLHODE_NAMESPACE_END

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The torque on a block: the sum of its terms.  Terms get and return vectors in the body axes; the
 /// sum is along the principal axes.
 
@@ -9,8 +8,7 @@
 #include "polhode/torque/frame.hpp"
 #include "polhode/torque/linear_flow.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace splitting {
+POLHODE_NAMESPACE_BEGIN(splitting)
 
 template <class T>
 class TorqueSum {
@@ -385,5 +383,4 @@ class TorqueSum {
     TorqueArguments arguments_{};
 };
 
-}  // namespace splitting
 POLHODE_NAMESPACE_END

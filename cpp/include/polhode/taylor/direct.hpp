@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Taylor methods under torque.
 ///
 /// In [Buss01] the momentum L(t) in space is given.  If instead the torque is a function of the
@@ -10,8 +9,7 @@
 #include "polhode/direct/bodies.hpp"
 #include "polhode/taylor/rotation.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace taylor {
+POLHODE_NAMESPACE_BEGIN(taylor)
 
 /// The number of derivatives of L that the method uses, the torque included; at least the torque.
 constexpr int momentum_derivatives(int kind) {
@@ -174,5 +172,4 @@ constexpr DirectMethod under_torque() {
             Kind == 1 ? 1 : 2 > };
 }
 
-}  // namespace taylor
 POLHODE_NAMESPACE_END

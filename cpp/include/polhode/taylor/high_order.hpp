@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Taylor methods of order 9 to 16: the series of the momentum in the body frame, of the quaternion
 /// and of the torque by recurrences, [HNW93] Sec. I.8.
 ///
@@ -23,8 +22,7 @@
 #include "polhode/torque/gravity_gradient.hpp"
 #include "polhode/torque/heavy_top.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace taylor {
+POLHODE_NAMESPACE_BEGIN(taylor)
 
 /// The change of a state in the time h.
 ///
@@ -151,5 +149,4 @@ struct HighOrder {
     }
 };
 
-}  // namespace taylor
 POLHODE_NAMESPACE_END

@@ -1,6 +1,6 @@
 #pragma once
 
-/// @file Taylor methods in the Lie algebra, [Buss01] Sec. 2 and 5: one rotation a step, R <- exp(h
+/// Taylor methods in the Lie algebra, [Buss01] Sec. 2 and 5: one rotation a step, R <- exp(h
 /// Z) R, Z a polynomial in h, in the angular velocity W in space and in its derivatives.
 ///
 /// The code works in the body frame at the start of the step.  There the velocity nu = J^-1 m and
@@ -13,8 +13,7 @@
 #include "polhode/rotation_step.hpp"
 #include "polhode/scalar/constants.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace taylor {
+POLHODE_NAMESPACE_BEGIN(taylor)
 
 /// The number of the polynomial.  For the first six it is the order.
 enum Kind : int { second_augmented = 7, third_false = 8 };
@@ -110,5 +109,4 @@ POLHODE_INLINE FreeStep<T> free_step(const Inertia<T>& body, const Vec3<T>& m, T
     return {in_body_frame(dq, m), dq};
 }
 
-}  // namespace taylor
 POLHODE_NAMESPACE_END

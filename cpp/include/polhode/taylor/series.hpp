@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Taylor series of vectors and quaternions in a step: coefficients, each times its power of h, and
 /// the coefficients of products, sums of a_i b_j over all i + j = k.
 ///
@@ -9,8 +8,7 @@
 
 #include "polhode/direct/equations.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace taylor {
+POLHODE_NAMESPACE_BEGIN(taylor)
 
 inline constexpr int most_order = 16;
 
@@ -212,5 +210,4 @@ POLHODE_INLINE Vector<T> cross(const VectorSeries<T>& a, int k, const Vector<T>&
     return a.template yzxz<3>(k) * b.zxy() - a.template zxyy<3>(k) * b.yzx();
 }
 
-}  // namespace taylor
 POLHODE_NAMESPACE_END

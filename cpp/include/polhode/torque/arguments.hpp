@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Description of a torque model for the core: plain data, the same at every instruction-set level.
 
 #include <cstdint>

@@ -7,8 +7,7 @@
 #include "polhode/torque/arguments.hpp"
 #include "polhode/torque/kicks.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque {
+POLHODE_NAMESPACE_BEGIN(torque)
 
 /// A compiled user-defined torque, see CompiledTorque.
 namespace compiled {
@@ -71,5 +70,4 @@ inline constexpr TorqueModel model_of_m{
     &info_of_m, torque<typename batch::one_register<T>::type>, nullptr, nullptr};
 
 }  // namespace compiled
-}  // namespace torque
 POLHODE_NAMESPACE_END

@@ -6,8 +6,7 @@
 #include "polhode/torque/linear_flow.hpp"
 #include "polhode/torque/table.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque {
+POLHODE_NAMESPACE_BEGIN(torque)
 
 /// m' = f - k m over the time s, axis by axis: m <- decay m + weight f, decay = e^(-k s), weight =
 /// s phi(-k s), phi(z) = (e^z - 1)/z.
@@ -159,5 +158,4 @@ struct BDot {
     }
 };
 
-}  // namespace torque
 POLHODE_NAMESPACE_END

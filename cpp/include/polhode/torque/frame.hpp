@@ -5,8 +5,7 @@
 #include "polhode/batch/views.hpp"
 #include "polhode/rotation_step.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque {
+POLHODE_NAMESPACE_BEGIN(torque)
 
 /// The attitude of one pack of bodies for a torque: from space to body components.
 template <class T, bool Matrix>
@@ -69,5 +68,4 @@ struct QuadraticForm {
     }
 };
 
-}  // namespace torque
 POLHODE_NAMESPACE_END

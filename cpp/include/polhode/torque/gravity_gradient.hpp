@@ -6,8 +6,7 @@
 #include "polhode/torque/kepler.hpp"
 #include "polhode/torque/table.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque {
+POLHODE_NAMESPACE_BEGIN(torque)
 
 /// An ellipse: R r = a (P (cos E - e) + W sin E), E - e sin E = n t + M0.
 ///
@@ -105,5 +104,4 @@ struct GravityGradient : Orbit {
     };
 };
 
-}  // namespace torque
 POLHODE_NAMESPACE_END

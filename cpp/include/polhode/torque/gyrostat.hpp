@@ -5,8 +5,7 @@
 #include "polhode/torque/frame.hpp"
 #include "polhode/torque/table.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque {
+POLHODE_NAMESPACE_BEGIN(torque)
 
 /// Rotors fixed in the body, with the relative angular momentum h(t) (body frame).
 ///
@@ -76,5 +75,4 @@ struct Gyrostat {
     }
 };
 
-}  // namespace torque
 POLHODE_NAMESPACE_END

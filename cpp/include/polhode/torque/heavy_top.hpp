@@ -5,8 +5,7 @@
 #include "polhode/torque/frame.hpp"
 #include "polhode/torque/table.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque {
+POLHODE_NAMESPACE_BEGIN(torque)
 
 /// A heavy top: a constant weight u0 in space pulls at the point `axis` of the body.
 ///
@@ -126,5 +125,4 @@ struct LagrangeTop {
     };
 };
 
-}  // namespace torque
 POLHODE_NAMESPACE_END

@@ -4,8 +4,7 @@
 #include "polhode/torque/arguments.hpp"
 #include "polhode/torque/frame.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque {
+POLHODE_NAMESPACE_BEGIN(torque)
 
 /// Dissipation inside the body, which does not change the momentum in space: the body turns at
 /// omega + d in place of omega,
@@ -44,5 +43,4 @@ struct InternalDissipation {
     }
 };
 
-}  // namespace torque
 POLHODE_NAMESPACE_END

@@ -6,8 +6,7 @@
 #include "polhode/scalar/sincos.hpp"
 #include "polhode/vec3.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque {
+POLHODE_NAMESPACE_BEGIN(torque)
 
 /// The eccentric anomaly E in [-pi, pi] of Kepler's equation E - e sin E = M (mod 2 pi).
 ///
@@ -55,5 +54,4 @@ inline bool move_on_ellipse(double mu, double t, Vec3<double>& r, Vec3<double>& 
     return true;
 }
 
-}  // namespace torque
 POLHODE_NAMESPACE_END

@@ -6,8 +6,7 @@
 #include "polhode/rotation_step.hpp"
 #include "polhode/torque/arguments.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque {
+POLHODE_NAMESPACE_BEGIN(torque)
 
 using batch::columns;
 
@@ -80,5 +79,4 @@ void do_kicks(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end
     }
 }
 
-}  // namespace torque
 POLHODE_NAMESPACE_END

@@ -2,8 +2,7 @@
 
 #include "polhode/torque/frame.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque {
+POLHODE_NAMESPACE_BEGIN(torque)
 
 /// The largest sum of absolute values of a row.
 template <class T>
@@ -104,5 +103,4 @@ class LinearFlow {
     Polynomial growth_, weight_;
 };
 
-}  // namespace torque
 POLHODE_NAMESPACE_END

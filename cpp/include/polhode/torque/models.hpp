@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The list of all torque models, and the loops over bodies.
 ///
 /// A model is a type with a row of facts and
@@ -34,8 +33,7 @@
 #include "polhode/torque/table.hpp"
 #include "polhode/torque/vessel.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque {
+POLHODE_NAMESPACE_BEGIN(torque)
 
 namespace detail {
 
@@ -222,5 +220,4 @@ inline constexpr TorqueModel models[] = {row<HeavyTop>(),
                                          compiled::model<>,
                                          compiled::model_of_m<>};
 
-}  // namespace torque
 POLHODE_NAMESPACE_END

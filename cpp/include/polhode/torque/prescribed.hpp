@@ -4,8 +4,7 @@
 #include "polhode/torque/frame.hpp"
 #include "polhode/torque/table.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque {
+POLHODE_NAMESPACE_BEGIN(torque)
 
 /// A constant torque, in the body (Space = false) or in space: then f = Q^T c.
 ///
@@ -47,5 +46,4 @@ struct Prescribed : Constant<Space> {
     }
 };
 
-}  // namespace torque
 POLHODE_NAMESPACE_END

@@ -3,8 +3,7 @@
 #include "polhode/torque/arguments.hpp"
 #include "polhode/torque/frame.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque {
+POLHODE_NAMESPACE_BEGIN(torque)
 
 /// A charge in the body and a charge fixed in space below it, with a soft wall between them.
 ///
@@ -57,5 +56,4 @@ struct SoftWall {
     }
 };
 
-}  // namespace torque
 POLHODE_NAMESPACE_END

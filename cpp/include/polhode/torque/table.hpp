@@ -3,8 +3,7 @@
 #include "polhode/torque/arguments.hpp"
 #include "polhode/vec3.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque {
+POLHODE_NAMESPACE_BEGIN(torque)
 
 /// Parameters of a model that come from the interval of the time, after those of the body: a vector
 /// that is a cubic of the time t since the origin of the interval, c0 + c1 t + c2 t^2 + c3 t^3,
@@ -72,5 +71,4 @@ inline TorqueArguments in_interval(TorqueArguments a) {
     return a;
 }
 
-}  // namespace torque
 POLHODE_NAMESPACE_END

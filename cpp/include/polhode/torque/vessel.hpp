@@ -4,8 +4,7 @@
 #include "polhode/torque/damping.hpp"
 #include "polhode/torque/frame.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque {
+POLHODE_NAMESPACE_BEGIN(torque)
 
 /// The restoring moments of a ship: buoyancy acts at the metacentres above its centre of mass.
 ///
@@ -77,5 +76,4 @@ struct DampedVessel {
     }
 };
 
-}  // namespace torque
 POLHODE_NAMESPACE_END

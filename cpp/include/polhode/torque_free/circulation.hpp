@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The momentum of a free body by Jacobi's functions at the shifted phase: EgellipX_step of the
 /// FRB-FORTRAN report [CZ08] Sec. 3.2, along the axes about which the momentum circulates.
 
@@ -11,8 +10,7 @@
 #include "polhode/scalar/sincos.hpp"
 #include "polhode/torque_free/frame_axes.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque_free {
+POLHODE_NAMESPACE_BEGIN(torque_free)
 
 /// A body with the constants of the printed formulas,
 ///
@@ -264,5 +262,4 @@ POLHODE_INLINE Circulation<T> egellip_step(const PrintedInertia<T>& body,
     return r;
 }
 
-}  // namespace torque_free
 POLHODE_NAMESPACE_END

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The exact step of the free rigid body, without inverse functions.
 ///
 /// The published algorithm [CZ08] inverts an elliptic integral to find the phase, evaluates sn, cn,
@@ -25,8 +24,7 @@
 #include "polhode/torque_free/frame_axes.hpp"
 #include "polhode/torque_free/step_polynomials.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque_free {
+POLHODE_NAMESPACE_BEGIN(torque_free)
 
 namespace exact_detail {
 
@@ -408,5 +406,4 @@ POLHODE_INLINE FreeStep<T> exact_step(const Inertia<T>& body, const Vec3<T>& m, 
         [](const T& half_psi) POLHODE_INLINE_LAMBDA { return sincos(half_psi); });
 }
 
-}  // namespace torque_free
 POLHODE_NAMESPACE_END

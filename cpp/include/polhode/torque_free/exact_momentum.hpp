@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The exact momentum at several times of one step, without the attitude.
 ///
 /// The semi-exact methods of [Gus10] evaluate it at Gauss nodes.  A node costs sn, cn and dn and
@@ -10,8 +9,7 @@
 #include "polhode/scalar/constants.hpp"
 #include "polhode/torque_free/exact.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque_free {
+POLHODE_NAMESPACE_BEGIN(torque_free)
 
 /// Momenta at times symmetric about the middle t of a step h, at the distances x of a rule's pairs:
 ///
@@ -205,5 +203,4 @@ POLHODE_INLINE MomentumNodes<T, Pairs> momentum_nodes(const Inertia<T>& body,
     return nodes;
 }
 
-}  // namespace torque_free
 POLHODE_NAMESPACE_END

@@ -1,13 +1,11 @@
 #pragma once
 
-/// @file
 /// The factorization method of [Gus10] Sec. 4.3.2: q = q0 p0^-1 y p, the angle of y by Gauss's rule
 /// in time.
 
 #include "polhode/torque_free/exact_momentum.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque_free {
+POLHODE_NAMESPACE_BEGIN(torque_free)
 
 /// One step of order 2 Nodes: m exactly, dq = p(0)^-1 y p(h), y the turn by psi about axis 3.
 ///
@@ -91,5 +89,4 @@ POLHODE_INLINE FreeStep<T> factorization_step(
     return {m + nodes.change, unit_rotation(axes, a, change, mu, G + a.z, G + mu.z, Q, X, y)};
 }
 
-}  // namespace torque_free
 POLHODE_NAMESPACE_END

@@ -1,12 +1,10 @@
 #pragma once
 
-/// @file
 /// The axes along which the exact steps are written, and complex numbers.
 
 #include "polhode/vec3.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque_free {
+POLHODE_NAMESPACE_BEGIN(torque_free)
 
 /// A complex number.
 template <class T>
@@ -55,5 +53,4 @@ struct FrameAxes {
     }
 };
 
-}  // namespace torque_free
 POLHODE_NAMESPACE_END

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The exact step of the free rigid body as the FRB-FORTRAN report has it: [CZ08] Algorithm 2, the
 /// phase by an elliptic integral of the first kind, the momentum by Jacobi's functions at the
 /// shifted phase, the angle about the momentum by an integral of the third kind.
@@ -26,8 +25,7 @@
 #include "polhode/quadrature/gauss_legendre.hpp"
 #include "polhode/torque_free/circulation.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque_free {
+POLHODE_NAMESPACE_BEGIN(torque_free)
 
 namespace frb_detail {
 
@@ -237,5 +235,4 @@ template <class T>
         });
 }
 
-}  // namespace torque_free
 POLHODE_NAMESPACE_END

@@ -1,6 +1,6 @@
 #pragma once
 
-/// @file Free rotation at any time: whole half periods in closed form, and the exact step for the
+/// Free rotation at any time: whole half periods in closed form, and the exact step for the
 /// remainder.
 ///
 /// Half a period tau takes m to S m, S the half turn about the axis that m circles (the axis of
@@ -19,8 +19,7 @@
 #include "polhode/scalar/constants.hpp"
 #include "polhode/torque_free/exact.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque_free {
+POLHODE_NAMESPACE_BEGIN(torque_free)
 
 /// How the momentum moves in the body frame.
 enum class Regime : int {
@@ -278,5 +277,4 @@ POLHODE_INLINE FreeStep<T> motion_at(const exact_detail::Motion<T>& exact,
     return step;
 }
 
-}  // namespace torque_free
 POLHODE_NAMESPACE_END

@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// The free motion of batches of bodies at given times.
 
 #include "polhode/batch/attitude.hpp"
@@ -9,8 +8,7 @@
 #include "polhode/batch_arguments.hpp"
 #include "polhode/torque_free/motion.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque_free {
+POLHODE_NAMESPACE_BEGIN(torque_free)
 namespace motion_detail {
 
 /// One pack of bodies and their momenta at time 0: along the sorted axes, with the powers of two of
@@ -114,5 +112,4 @@ void motion(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdiff
     }
 }
 
-}  // namespace torque_free
 POLHODE_NAMESPACE_END

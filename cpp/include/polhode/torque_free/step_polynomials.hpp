@@ -1,6 +1,5 @@
 #pragma once
 
-/// @file
 /// Polynomials of the exact step: sn, the integral of the third kind and a square root near zero.
 ///
 /// Written by cpp/generate/make_step_polynomials.py, which says how; edit that.
@@ -22,8 +21,7 @@
 
 #include "polhode/scalar/constants.hpp"
 
-POLHODE_NAMESPACE_BEGIN
-namespace torque_free {
+POLHODE_NAMESPACE_BEGIN(torque_free)
 
 /// Largest w of each tier.
 inline constexpr double step_w_a = 0.05;
@@ -188,5 +186,4 @@ POLHODE_INLINE T sqrt_complement(T x) {
     return step_detail::sqrt_q(x);
 }
 
-}  // namespace torque_free
 POLHODE_NAMESPACE_END
