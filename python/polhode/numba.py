@@ -33,12 +33,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import types
+from numba import carray, types  # type: ignore[attr-defined]
 from numba.core.errors import TypingError
 from numba.extending import overload, register_jitable
 
+from polhode import _numba_calls as core
 from polhode._core import most_threads
-from polhode._numba_calls import MATRIX_ROWS, QUATERNION, orbit_of, raise_error, step_of
 from polhode._step import step
 from polhode.integrators.table import methods, unknown_name
 
@@ -78,10 +78,13 @@ def orbit_state(mu, position, velocity, t):
     The arguments are those of `torques.Orbit`, three numbers each in a tuple or array; two tuples
     of three, NaN if the orbit is not an ellipse. For compiled functions, as `to_body`.
     """
-    r, v = position, velocity
-    start = float(r[0]), float(r[1]), float(r[2]), float(v[0]), float(v[1]), float(v[2])
-    end = orbit_of(float(mu), start, float(t))
-    return end[:3], end[3:]
+    r, v, none = position, velocity, (math.nan, math.nan, math.nan)
+    start = core.on_stack((float(r[0]), float(r[1]), float(r[2])))
+    rate = core.on_stack((float(v[0]), float(v[1]), float(v[2])))
+    r_end, v_end = core.on_stack(none), core.on_stack(none)
+    core.orbit_state(float(mu), start, rate, float(t), r_end, v_end)
+    r, v = carray(r_end, 3), carray(v_end, 3)
+    return (r[0], r[1], r[2]), (v[0], v[1], v[2])
 
 
 @register_jitable
@@ -135,52 +138,6 @@ def _doubles_of(x):
     if x.dtype != types.float64:
         return lambda x: x.astype(np.float64).copy()
     return (lambda x: x) if x.layout == "C" else lambda x: x.copy()
-
-
-def _length(h, n):
-    """The number of time steps of an array, n for a number."""
-
-
-@overload(_length)
-def _length_of(h, n):
-    return (lambda h, n: len(h)) if isinstance(h, types.Array) else lambda h, n: n
-
-
-def _targets(out, m, q):
-    """The arrays of `out`, or new ones."""
-
-
-@overload(_targets)
-def _targets_of(out, m, q):
-    if _is_none(out):
-        return lambda out, m, q: (np.empty(m.shape), np.empty(q.shape))
-
-    def given(out, m, q):
-        if out[0].shape != m.shape or out[1].shape != q.shape:
-            raise ValueError("out: the arrays must have the shapes of m and q")
-        if _overlap(out[0], out[1]):
-            raise ValueError("out: the arrays overlap each other")
-        return out
-
-    return given
-
-
-def _threads(threads):
-    """The `threads` argument as the library takes it."""
-
-
-@overload(_threads)
-def _threads_of(threads):
-    if _is_none(threads):
-        return lambda threads: 0
-    _check_whole("threads", threads)
-
-    def given(threads):
-        if threads == 0 or threads < -1 or threads > most_threads:
-            raise ValueError(_NO_THREADS)
-        return threads
-
-    return given
 
 
 def _overlap(a, b):
@@ -252,10 +209,14 @@ def _overload_step(inertia, m, q, h, method="exact", n_steps=1, out=None, thread
     each = m_axes - 1  # 1 for a batch
     own = _axes("inertia", inertia, *range(1, m_axes + 1)) - 1
     matrix = _axes("q", q, m_axes, m_axes + 1) > m_axes
-    _axes("h", h, *range(each + 1))
+    h_axes = _axes("h", h, *range(each + 1))
     _check_out(out, m_axes, m_axes + matrix)
-    new = _is_none(out)  # then numba leaves the other branch out, which takes it long to compile
-    last, stride, attitude = 3 if matrix else 4, 3 * own, MATRIX_ROWS if matrix else QUATERNION
+    # Numba leaves branches out whose condition is one of these.
+    new, default, several = _is_none(out), _is_none(threads), h_axes > 0
+    if not default:
+        _check_whole("threads", threads)
+    last, stride = 3 if matrix else 4, 3 * own
+    attitude = core.MATRIX_ROWS if matrix else core.QUATERNION
 
     def stepped(inertia, m, q, h, method="exact", n_steps=1, out=None, threads=None):
         I_, m_, q_, h_ = _doubles(inertia), _doubles(m), _doubles(q), _doubles(h)
@@ -266,26 +227,41 @@ def _overload_step(inertia, m, q, h, method="exact", n_steps=1, out=None, thread
             raise ValueError("m must have shape (3,) or (n, 3)")
         if q_.shape[-1] != last or (matrix and q_.shape[-2] != 3) or (each and q_.shape[0] != n):
             raise ValueError("q must have shape (4,) or (3, 3), or (n, 4) or (n, 3, 3) with n of m")
-        if _length(h_, n) != n:
-            raise ValueError("h must be a number or have shape (n,) with n of m")
-        m_out, q_out = _targets(out, m_, q_)
-        cores = _threads(threads)
-        if new or (_is_apart(m_out, m_, I_, q_, h_) and _is_apart(q_out, q_, I_, m_, h_)):
-            status = step_of(
-                name, n, I_, stride, m_, q_, attitude, h_, n_steps, cores, m_out, q_out
-            )
+        if several:
+            if len(h_) != n:
+                raise ValueError("h must be a number or have shape (n,) with n of m")
+            steps = h_.ctypes
         else:
-            m_end, q_end = np.empty(m_.shape), np.empty(q_.shape)
-            status = step_of(
-                name, n, I_, stride, m_, q_, attitude, h_, n_steps, cores, m_end, q_end
-            )
-            if status == 0:  # numba takes twice as long to compile `m_out[...] = m_end`
-                for i, x in enumerate(m_end.flat):
-                    m_out.flat[i] = x
-                for i, x in enumerate(q_end.flat):
-                    q_out.flat[i] = x
+            steps = core.on_stack(float(h_))
+        if default:
+            cores = 0
+        else:
+            cores = threads
+            if cores == 0 or cores < -1 or cores > most_threads:
+                raise ValueError(_NO_THREADS)
+        if new:
+            m_out, q_out = np.empty(m_.shape), np.empty(q_.shape)
+            m_end, q_end, apart = m_out, q_out, True
+        else:
+            m_out, q_out = m_end, q_end = out
+            if m_out.shape != m_.shape or q_out.shape != q_.shape:
+                raise ValueError("out: the arrays must have the shapes of m and q")
+            if _overlap(m_out, q_out):
+                raise ValueError("out: the arrays overlap each other")
+            apart = _is_apart(m_out, m_, I_, q_, h_) and _is_apart(q_out, q_, I_, m_, h_)
+            if not apart:
+                m_end, q_end = np.empty(m_.shape), np.empty(q_.shape)
+        status = core.step(
+            core.row_of(name), n, I_.ctypes, stride, m_.ctypes, q_.ctypes, attitude, steps,
+            h_axes, n_steps, cores, m_end.ctypes, q_end.ctypes, 0,
+        )  # fmt: skip
         if status != 0:
-            raise_error(status)
+            core.raise_error(status)
+        if not apart:  # numba takes twice as long to compile `m_out[...] = m_end`
+            for i, x in enumerate(m_end.flat):
+                m_out.flat[i] = x
+            for i, x in enumerate(q_end.flat):
+                q_out.flat[i] = x
         return m_out, q_out
 
     return stepped
