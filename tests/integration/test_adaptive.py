@@ -1,9 +1,10 @@
-"""Adaptive steps of `rk8` in the core: `polhode.integration.adaptive`."""
+"""Adaptive steps of `rk8` in the core."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from compare import close, same
 from numpy.typing import NDArray
 
 import polhode as ph
-from polhode.integration.adaptive import Adapted, adapt
 from polhode.integration.arguments import settings_of
+from polhode.integration.loop import in_core
 from polhode.integration.state import State
 
 Array = NDArray[np.float64]
@@ -41,8 +42,20 @@ class Run:
         )
         self.state = State.begin(self.settings)
 
-    def to(self, times: Any, tol: float = 1e-9, **options: Any) -> Adapted:
-        return adapt(self.settings, self.state, np.array(times, float), tol, (tol, tol), **options)
+    def to(
+        self, times: Any, tol: float = 1e-9, t: float | None = None, one_step: bool = False
+    ) -> SimpleNamespace:
+        """States at the times, steps and what else the core returns; from t, or the start."""
+        batch, count = self.state.m.shape[:-1], self.state.m.size // 3
+        core = in_core(self.settings, self.state, (), np.zeros(batch, np.bool_))
+        m, q = (np.empty((len(times), *a.shape)) for a in (self.state.m, self.state.q))
+        one_step |= not self.settings.per_body
+        facts = core.adapt(
+            np.full(count, t or 0.0), np.array(times, float), m, q, (tol, tol, tol),
+            one_step=one_step, begins=t is None,
+        )  # fmt: skip
+        steps, rejected, lost = (np.reshape(fact, batch) for fact in facts)
+        return SimpleNamespace(m=m, q=q, steps=steps, rejected=rejected, lost=lost)
 
 
 def top(name: str, torque: Any = None) -> Run:

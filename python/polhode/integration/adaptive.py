@@ -3,77 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from polhode import _arrays
 from polhode._arrays import Array
-from polhode.integration import loop
 from polhode.integration.arguments import times_of
+from polhode.integration.loop import in_core
 from polhode.integration.state import Settings, State
 
 #: The least relative tolerance: some ulps.
 LEAST_RTOL = 1e-15
-
-
-@dataclass(frozen=True)
-class Adapted:
-    """States at given times, and by body what they cost."""
-
-    m: Array
-    q: Array
-    steps: NDArray[np.int64]
-    rejected: NDArray[np.int64]
-    #: Whether a step became too short; the states after it are NaN.
-    lost: NDArray[np.bool_]
-
-
-def adapt(
-    settings: Settings,
-    state: State,
-    times: Array,
-    rtol: float,
-    atol: tuple[float, float],
-    *,
-    t: float | None = None,
-    first_step: float = 0.0,
-    max_step: float = math.inf,
-    one_step: bool = False,
-    by_torque: NDArray[np.bool_] | None = None,
-) -> Adapted:
-    """The states at `times`, each of which ends a step; `state` goes on to the last.
-
-    Times are in their order, (K,), or (K, bodies): those of each body.
-    The error of a step is at most atol[0] + rtol |m| in m and atol[1] + rtol in q, by its estimate.
-    Without `t` the state is the start, else the one of an earlier call, at the time t. Each body
-    has its own steps, unless `one_step` is set, a function is called or bodies interact: then all
-    take the same steps, and have the same times.
-    """
-    batch, bodies = state.m.shape[:-1], state.m.size // 3
-    by_torque = np.zeros(batch, np.bool_) if by_torque is None else by_torque
-    integration = loop.in_core(settings, state, (), by_torque)
-    begin = settings.t0 if t is None else t
-    sign = -1.0 if (times < begin).any() else 1.0
-    ends = sign * times
-    m, q = (np.empty((len(times), *a.shape)) for a in (state.m, state.q))
-    costs = np.zeros((3, *batch), np.int64)
-    for first, last, before in _pieces(sign * begin, ends.max(), sign, settings.breaks):
-        piece = np.clip(ends, first, last)
-        now = np.empty_like(m), np.empty_like(q)
-        cost = integration.adapt(
-            np.full(bodies, sign * first), np.ascontiguousarray(sign * piece.T), now[0], now[1],
-            (rtol, *atol), first_step, max_step, one_step or not settings.per_body,
-            t is None and before == -math.inf,
-        )  # fmt: skip
-        costs += np.reshape(cost, costs.shape)
-        new = np.broadcast_to((ends > before).reshape(len(ends), -1), (len(ends), bodies))
-        for to, rows in zip((m, q), now, strict=True):
-            to[new.reshape(-1, *batch)] = rows[new.reshape(-1, *batch)]
-    return Adapted(m, q, costs[0], costs[1], costs[2] > 0)
 
 
 def stops_of(begin: float, times: Array, breaks: Array | None) -> Array:
@@ -95,23 +38,6 @@ def ways_of(stops: Array, breaks: Array | None) -> Array:
         ways = np.where(np.isin(ways, breaks), beside, ways)
         ways[:, 1] = sign * np.maximum(sign * ways[:, 1], sign * ways[:, 0])
     return ways
-
-
-def _pieces(
-    begin: float, end: float, sign: float, breaks: Array | None
-) -> Iterator[tuple[float, float, float]]:
-    """First and last time of the ways between breaks, beside these; and the break before.
-
-    Times are multiplied by the sign, so they increase.
-    """
-    jumps = [] if breaks is None else sorted((sign * breaks).tolist())
-    before = -math.inf
-    for after in [*(x for x in jumps if begin < x <= end), math.inf]:
-        first = begin if before == -math.inf else before
-        if before < end:
-            first = math.nextafter(first, math.inf) if first in jumps else first
-            yield first, max(first, math.nextafter(after, -math.inf)), before
-        before = after
 
 
 def whole_way(t0: float, t_end: float, **others: Any) -> float:
@@ -175,7 +101,7 @@ def states_after(settings: Settings, begin: Array, t: Array, m: Array, q: Array)
     a state are reached one after the other, so that each step is done once.
     """
     assert settings.tolerance is not None
-    rtol, *atol = settings.tolerance.tolist()
+    tolerance = tuple(settings.tolerance.tolist())
     sign, bodies = settings.direction, np.arange(m.shape[1])
     for at in np.unique(begin):
         here = (begin == at) & ~np.isnan(t)
@@ -183,16 +109,29 @@ def states_after(settings: Settings, begin: Array, t: Array, m: Array, q: Array)
         if not count:
             continue
         ends = np.where(here, sign * t, np.inf)
-        order = np.argsort(ends, axis=0, kind="stable")
+        order = np.argsort(ends, axis=0, kind="stable")[:count]
         last = np.where(here, sign * t, sign * at).max(axis=0)  # where a body waits
-        ends = sign * np.minimum(np.take_along_axis(ends, order, 0)[:count], last)
+        ends = np.minimum(np.take_along_axis(ends, order, 0), last)
         state, one = State.begin(settings), np.argmax(here, axis=0)
         for now, a in ((state.m, m), (state.q, q)):
             now[...] = a[one, bodies].reshape(now.shape)
-        moved = replace(settings, t0=float(at))
-        times = ends if t.shape[1] > 1 else ends[:, 0]
-        end = adapt(moved, state, times, rtol, (atol[0], atol[1]))
-        rank = np.broadcast_to(np.argsort(order, axis=0), m.shape[:2])
-        row, body = np.nonzero(np.broadcast_to(here, m.shape[:2]))
-        for a, to in ((end.m, m), (end.q, q)):
-            to[row, body] = a.reshape(count, *to.shape[1:])[rank[row, body], body]
+        found = [np.repeat(a[None], count, axis=0) for a in (state.m, state.q)]
+        core = in_core(settings, state, (), np.zeros(state.m.shape[:-1], np.bool_))
+        stops = stops_of(at, sign * ends.max(keepdims=True)[0], settings.breaks)
+        for k, (first, final) in enumerate(ways_of(stops, settings.breaks)):
+            piece = sign * np.clip(ends, sign * first, sign * final).T
+            times = np.array(piece if len(piece) > 1 else piece[0], order="C")
+            rows = [np.empty_like(a) for a in found]
+            core.adapt(
+                np.full(len(bodies), first), times, *rows, tolerance,
+                one_step=not settings.per_body, begins=k == 0,
+            )  # fmt: skip
+            goes = np.broadcast_to(ends >= sign * first, (count, len(bodies)))
+            goes = goes.reshape(count, *state.m.shape[:-1])
+            for a, new in zip(found, rows, strict=True):
+                a[goes] = new[goes]
+        asked = np.take_along_axis(here, order, 0)
+        row, body = np.nonzero(np.broadcast_to(asked, (count, len(bodies))))
+        place = np.broadcast_to(order, (count, len(bodies)))[row, body]
+        for a, to in zip(found, (m, q), strict=True):
+            to[place, body] = a.reshape(count, *to.shape[1:])[row, body]
