@@ -26,7 +26,8 @@ from polhode.integrators.flops import flops
 from polhode.integrators.splittings import Splitting, splittings
 from polhode.integrators.table import Method, methods
 from polhode.integrators.tableaus import MuntheKaas, rkmk
-from polhode.motion.torque_free import Regime, TorqueFreeMotion
+from polhode.motion.nutation import Regime
+from polhode.motion.torque_free import TorqueFreeMotion
 from polhode.quantities import casimir, energy, momentum, momentum_spatial, omega
 from polhode.rates import attitude_from_rate
 from polhode.run_directory.resume import resume

@@ -123,7 +123,7 @@ def states_after(settings: Settings, begin: Array, t: Array, m: Array, q: Array)
             times = np.array(piece if len(piece) > 1 else piece[0], order="C")
             rows = [np.empty_like(a) for a in found]
             core.adapt(
-                np.full(len(bodies), first), times, *rows, tolerance,
+                np.full(len(bodies), first), times, rows[0], rows[1], tolerance,
                 one_step=not settings.per_body, begins=k == 0,
             )  # fmt: skip
             goes = np.broadcast_to(ends >= sign * first, (count, len(bodies)))

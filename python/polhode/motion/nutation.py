@@ -1,14 +1,42 @@
-"""How far m gets from the principal axes on its way, and the angles of nutation."""
+"""How m moves in the body: regimes, how far it gets from the principal axes, nutation."""
 
 from __future__ import annotations
+
+import enum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from polhode._arrays import Array
 
-#: `Regime` by number; in the last two m is constant.
-AXIS1, SEPARATRIX, PERMANENT, SPHERE = 1, 2, 4, 5
+
+class Regime(enum.Enum):
+    """How the angular momentum moves in the body frame.
+
+    Attributes
+    ----------
+    AXIS1
+        m moves around the axis of the least moment (body axis 1, 2 or 3).
+    SEPARATRIX
+        m moves from one end of the axis of the middle moment to the other and does not return.
+    AXIS3
+        m moves around the axis of the greatest moment (body axis 1, 2 or 3).
+    PERMANENT
+        m is constant: zero, on a principal axis, normal to the axis of a symmetric body, or of a
+        rod.
+    SPHERE
+        m is constant because all moments are equal.
+    """
+
+    AXIS1 = 1
+    SEPARATRIX = 2
+    AXIS3 = 3
+    PERMANENT = 4
+    SPHERE = 5
+
+
+#: Regimes by number; in the last two m is constant.
+AXIS1, SEPARATRIX, _, PERMANENT, SPHERE = (regime.value for regime in Regime)
 
 
 def extremes(inertia: Array, m: Array, regime: NDArray[np.intp]) -> tuple[Array, Array]:

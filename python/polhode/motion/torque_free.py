@@ -1,53 +1,38 @@
-"""Torque-free motion in closed form, at any times."""
+"""Torque-free motion in closed form: what it keeps, and its evaluation at any times."""
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from polhode import so3
-from polhode._arrays import Array
+from polhode import _arrays, _core, so3
+from polhode._arrays import Array, AttitudeLike, Operand
 from polhode._axes import to_body
+from polhode.bodies.inertia import orthonormal
+from polhode.integrators.table import warn_user
 from polhode.motion import crossings as passages
 from polhode.motion import tumblers
-from polhode.motion.closed_form import ClosedForm
-from polhode.motion.nutation import nutation
+from polhode.motion.nutation import Regime, nutation
 
 if TYPE_CHECKING:
     from matplotlib.animation import FuncAnimation
     from matplotlib.figure import Figure
 
 
-class Regime(enum.Enum):
-    """How the angular momentum moves in the body frame.
-
-    Attributes
-    ----------
-    AXIS1
-        m moves around the axis of the least moment (body axis 1, 2 or 3).
-    SEPARATRIX
-        m moves from one end of the axis of the middle moment to the other and does not return.
-    AXIS3
-        m moves around the axis of the greatest moment (body axis 1, 2 or 3).
-    PERMANENT
-        m is constant: zero, on a principal axis, normal to the axis of a symmetric body, or of a
-        rod.
-    SPHERE
-        m is constant because all moments are equal.
-    """
-
-    AXIS1 = 1
-    SEPARATRIX = 2
-    AXIS3 = 3
-    PERMANENT = 4
-    SPHERE = 5
+def _warn_of_lost(count: int) -> None:
+    """The warning for results that are NaN although m0, q0 and t are finite, if there are any."""
+    if count:
+        where = "1 result is" if count == 1 else f"{count} results are"
+        warn_user(
+            "no digit is correct: t is too long, or m0 too close to the axis of the middle moment; "
+            f"{where} NaN"
+        )
 
 
-class TorqueFreeMotion(ClosedForm):
+class TorqueFreeMotion:
     """Free motion of rigid bodies, m' = m x omega, q' = q (0, omega)/2, omega = m/inertia.
 
     The constants of the period are computed once. Then the evaluation at any time costs as much as
@@ -107,7 +92,45 @@ class TorqueFreeMotion(ClosedForm):
            [0.3, 0.5, 0.8]])
     """
 
-    __slots__ = ()
+    __slots__ = ("_axes", "_constants", "_inertia", "_m0", "_q0", "_shape")
+
+    _shape: tuple[int, ...]
+
+    def __init__(
+        self,
+        inertia: ArrayLike,
+        m0: ArrayLike,
+        q0: AttitudeLike,
+        *,
+        axes: ArrayLike | None = None,
+    ) -> None:
+        self._axes: Array | None = None
+        if axes is None:
+            made = _core.motion_of(inertia, m0, q0)
+            if made is not None:
+                self._inertia, self._m0, self._q0, self._constants, self._shape = made
+                return
+        bodies = Operand("inertia", inertia, 3)
+        momenta = Operand("m0", m0, 3)
+        attitudes = _arrays.attitude_operand("q0", q0)
+        batches = {o.name: o.batch for o in (bodies, momenta, attitudes)}
+        if axes is not None:
+            columns = orthonormal("axes", axes)
+            batches["axes"] = columns.shape[:-2]
+            self._axes = np.ascontiguousarray(columns)
+        self._shape = _arrays.broadcast(batches)
+        principal = momenta.array.astype(np.float64, copy=False)
+        if self._axes is not None:
+            principal = to_body(self._axes, principal)
+        _core.validate(
+            ("inertia", bodies.array),
+            ("m0", principal, momenta.array),
+            ("q0", attitudes.array),
+        )
+        self._inertia, self._m0, self._q0 = (
+            np.array(o.array, np.float64, order="C") for o in (bodies, momenta, attitudes)
+        )
+        self._constants = np.asarray(_core.motion_facts(self._inertia, principal))
 
     @classmethod
     def from_periods(
@@ -153,8 +176,7 @@ class TorqueFreeMotion(ClosedForm):
 
         Notes
         -----
-        Periods as in [Kaa01]. [SA91] count the precession of the long axis in both modes: in the
-        short-axis mode give ``precession`` = 1 / (1 / P_phi + 1 / P_psi) of their periods.
+        Periods as in [Kaa01]; the manual, "Tumbling bodies", has those of [SA91].
         """
         placed = {"phi0": phi0, "psi0": psi0, "pole": pole}
         return cls(*tumblers.from_periods(inertia, rotation, precession, mode, **placed))
@@ -188,6 +210,53 @@ class TorqueFreeMotion(ClosedForm):
             If the energy is out of its range. Also as the class.
         """
         return cls(*tumblers.from_energy(inertia, energy, size, phi0=phi0, psi0=psi0, pole=pole))
+
+    def __call__(
+        self,
+        t: ArrayLike,
+        *,
+        out: tuple[Array, Array] | None = None,
+        threads: int | None = None,
+    ) -> tuple[Array, Array]:
+        """Momentum and attitude at times `t`.
+
+        Parameters
+        ----------
+        t : array_like, shape (...)
+            Times, of either sign.  They broadcast against the bodies: shape (T, 1) with N bodies
+            gives all T times of all N.
+        out, threads
+            As in `step`, which also says the errors.
+
+        Returns
+        -------
+        m, q : ndarray, shape (..., 3) and (..., 4) or (..., 3, 3)
+            Angular momentum, body frame, and attitude; a quaternion is the end of the continuous
+            path that starts at q0.
+        """
+        cores = _arrays.thread_count(threads)
+        if out is None and type(t) in (float, np.ndarray):
+            done = _core.motion_at(*self._bodies(), t, None, None, cores)
+            if done is not None:
+                _warn_of_lost(done[2])
+                return done[0], done[1]
+        times = _arrays.real_array("t", t)
+        shape = _arrays.broadcast({"t": times.shape, "bodies": self._shape})
+        core = self._q0.shape[self._q0.ndim - (1 if self._q0.shape[-1] == 4 else 2) :]
+        results = _arrays.outputs(out, [("m", (*shape, 3)), ("q", shape + core)])
+        times = np.array(times, np.float64)  # a copy: `out` may be the times
+        done = _core.motion_at(*self._bodies(), times, results[0], results[1], cores)
+        if done is None:  # outputs that the core cannot reach, such as fields of a packed record
+            done = _core.motion_at(*self._bodies(), times, None, None, cores)
+            for target, values in zip(results, done[:2], strict=True):
+                target[...] = values
+        _warn_of_lost(done[2])
+        return results[0], results[1]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the batch of bodies; () for one."""
+        return self._shape
 
     @property
     def period(self) -> Array:
@@ -238,7 +307,8 @@ class TorqueFreeMotion(ClosedForm):
         The axis of the regime, its end that is nearer to m: at most pi/2. On the separatrix the
         axis of the greatest moment; zero where m does not move.
         """
-        return nutation(self._inertia, self._principal(), self._regime_numbers())
+        m = self._m0 if self._axes is None else to_body(self._axes, self._m0)
+        return nutation(self._inertia, m, self._regime_numbers())
 
     def euler_angles(self, t: ArrayLike = 0.0) -> Array:
         """Euler angles (..., 3) of the principal axes against the momentum, at times t (...).
@@ -290,11 +360,9 @@ class TorqueFreeMotion(ClosedForm):
 
         Notes
         -----
-        No passage is left out: energy and ``|m|`` bound the second derivative, so that each
-        interval of time is known to have none or one. Two passages between which the value leaves
-        the level by rounding only, ``8 eps (1 + angle)`` of its size, may be left out; so may one
-        at t0 or t1. The error of a time is that of the motion over the slope. m is searched over
-        one period at most. A body with NaN has no passages.
+        No passage is left out, but two between which the value leaves the level by rounding only,
+        ``8 eps (1 + angle)`` of its size, may be, and one at t0 or t1. The error of a time is that
+        of the motion over the slope. A body with NaN has no passages.
         """
         return passages.times(self._bodies(), self._shape, t0, t1, body, space, level, direction)
 
@@ -338,10 +406,24 @@ class TorqueFreeMotion(ClosedForm):
 
         return animate(states_at(self, t, body, 200), interval, time_unit)
 
+    def _bodies(self) -> tuple[Array, Array, Array, Array, Array | None]:
+        return self._inertia, self._m0, self._q0, self._constants, self._axes
+
     def _of_body(self, at: tuple[int, ...]) -> TorqueFreeMotion:
         """The motion of one body of the batch."""
-        inertia, m0, q0, _, axes = self._bodies(at, self._shape)
+        attitude = self._q0.shape[-1:] if self._q0.shape[-1] == 4 else (3, 3)
+        inertia, m0, q0 = (
+            np.broadcast_to(a, self._shape + core)[at]
+            for a, core in ((self._inertia, (3,)), (self._m0, (3,)), (self._q0, attitude))
+        )
+        axes = None if self._axes is None else np.broadcast_to(self._axes, (*self._shape, 3, 3))[at]
         return TorqueFreeMotion(inertia, m0, q0, axes=axes)
+
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        # Arrays may arrive at odd addresses, which the core does not read.
+        for name, value in state[1].items():
+            array = isinstance(value, np.ndarray)
+            setattr(self, name, np.require(value, requirements=["C", "A"]) if array else value)
 
     def __repr__(self) -> str:
         if self._shape:
