@@ -81,6 +81,10 @@ def endless_core() -> None:
     ph.integrate([1, 1.5, 2.2], [1, 1, 1], [1, 0, 0, 0], 0.01, 2**40, save_every=2**27)
 
 
+def endless_adaptive() -> None:
+    ph.integrate([1, 1.5, 2.2], [1, 1, 1], [1, 0, 0, 0], t_end=1e12, rtol=1e-12)
+
+
 def endless_function() -> None:
     ph.integrate([1, 1.5, 2.2], [1, 1, 1], [1, 0, 0, 0], 0.01, 2**40, torque=pull, save_every=2**27)
 

@@ -50,6 +50,9 @@ double* data_of(const py::object& array) {
     return static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr())));
 }
 
+/// The handler of a signal raised an exception, which is set.
+struct Interrupted {};
+
 /// Adaptive steps between two times, in the place of steps of given length.
 struct AdaptiveWay {
     double times[2]{};
@@ -63,6 +66,7 @@ struct AdaptiveWay {
         const auto part = [&](int k) { return number(tolerance[k]).value(); };
         problem.tolerance = {part(0), part(1), part(2)};
         problem.max_step = std::numeric_limits<double>::infinity();
+        problem.most_steps = std::numeric_limits<std::ptrdiff_t>::max();
     }
     AdaptiveWay(const AdaptiveWay&) = delete;
     AdaptiveWay& operator=(const AdaptiveWay&) = delete;
@@ -127,14 +131,13 @@ py::object integrate(PyObject* const* x, bool adapts) {
     if (!broadcast(pointers, count, batch)) return {};
     std::ptrdiff_t bodies = 1;
     for (int d = 0; d < batch.axes; ++d) bodies *= batch.shape[d];
-    // Signals wait for its end. In one thread most methods take a few hundredths of a second at
-    // most, implicit ones of many bodies half a second.
+    // Of given steps signals wait for the end. In one thread most methods take a few hundredths of
+    // a second at most, implicit ones of many bodies half a second.
     const std::ptrdiff_t quick = integrator.steps_at_once(bodies);
     if (bodies == 0 || *n_steps > (threads == 1 ? 5 * quick : quick)) return {};
     py::object costs = py::none();
-    if (way) {  // a step of one body may take as long as a few of a pack
-        way->problem.most_steps = integrator.steps_at_once(50 * bodies);
-        if (way->problem.most_steps < 64) return {};
+    if (way) {
+        if (threads > 1 && bodies > whole_packs) return {};  // several pieces
         costs = way->begin(batch, bodies);
     }
 
@@ -177,16 +180,28 @@ py::object integrate(PyObject* const* x, bool adapts) {
     call.save_every = *save_every;
     call.m_saved = data_of(m_saved);
     call.q_saved = data_of(q_saved);
-    std::optional<py::gil_scoped_release> unlocked;
-    if (*n_steps > quick) unlocked.emplace();
-    interface::integrate(level.torque_free->checks,
-                         {level.splitting->run, nullptr, nullptr, level.adaptive->run},
-                         integrator.method(bodies),
-                         integrator.scheme(),
-                         call,
-                         models,
-                         way ? &way->problem : nullptr);
-    unlocked.reset();
+    interface::FreeMethod method = integrator.method(bodies);
+    const auto run = [&](std::ptrdiff_t, std::ptrdiff_t) {
+        interface::integrate(level.torque_free->checks,
+                             {level.splitting->run, nullptr, nullptr, level.adaptive->run},
+                             method,
+                             integrator.scheme(),
+                             call,
+                             models,
+                             way ? &way->problem : nullptr);
+    };
+    if (!way && *n_steps <= quick) {
+        run(0, 1);
+    } else {
+        Watch watch;
+        if (way) method.options.stop = watch.request();
+        try {
+            watch.share(1, 1, 1, few_steps + 1, run);
+        } catch (py::error_already_set& error) {
+            error.restore();
+            throw Interrupted();
+        }
+    }
     if (way && !way->arrived()) return {};
     const auto is_finite = [](double x) { return std::isfinite(x); };
     const auto finite = [&](const double* x, std::ptrdiff_t size) {
@@ -203,6 +218,8 @@ PyObject* integrate_for_python(PyObject*, PyObject* const* x, Py_ssize_t count) 
         py::object result;
         if (count == 8 || count == 12) result = integrate(x, count == 12);
         if (result) return result.release().ptr();
+    } catch (const Interrupted&) {
+        return nullptr;
     } catch (...) {
         PyErr_Clear();
     }

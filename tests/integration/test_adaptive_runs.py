@@ -449,7 +449,7 @@ def counted(start: Any, u0: Array, rtol: float, carried: bool) -> list[int]:
         return np.concatenate([rate, turn, np.cross(y[7:], omega)])
 
     up = ph.so3.rotate(ph.so3.conjugate(q), u0)
-    y, t, last, retries = np.concatenate([m, q / np.linalg.norm(q), up]), 0.0, 0.75, False
+    y, t, last, retries = np.concatenate([m, q / np.linalg.norm(q), up]), 0.0, 0.56, False
     half = 0.5 / inertia * [m, slope(y)[:3]]  # of omega and of its rate
     h = (1e-12 + rtol) ** 0.125 / max(np.abs(half[0]).max(), np.sqrt(np.abs(half[1]).max()))
     steps = [0, 0]
@@ -463,13 +463,13 @@ def counted(start: Any, u0: Array, rtol: float, carried: bool) -> list[int]:
         scale = np.repeat([1e-12 + rtol * size, 1e-12 + rtol], [3, 4])
         a, b = (np.sum((step * e[:12] @ k[:, :7] / scale) ** 2) for e in (DOP853.E5, DOP853.E3))
         error = a / np.sqrt(a + 0.01 * b)
-        factor = 0.9 * last * error ** (-3 / 32)
+        factor = 0.9 * last * error ** (-1 / 8)
         changed = step * np.clip(factor, 1 / 3, 1.0 if retries else 6.0)
         retries = error > 1.0
         steps[int(retries)] += 1
         h = max(changed, h) if ends and not retries else changed
         if not retries:
-            t, y, last = 2.0 if ends else t + step, end, max(error ** (1 / 32), 0.75)
+            t, y, last = 2.0 if ends else t + step, end, max(error ** (1 / 16), 0.56)
     return steps
 
 

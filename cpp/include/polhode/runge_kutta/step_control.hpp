@@ -10,8 +10,8 @@
 
 POLHODE_NAMESPACE_BEGIN(runge_kutta)
 
-/// The error of a step in units of the tolerance, of m (for the larger |m| of start and end) and of
-/// q together.  The estimate of order 5 is damped by the one of order 3.
+/// The square of the error of a step in units of the tolerance, of m (for the larger |m| of start
+/// and end) and of q together.  The estimate of order 5 is damped by the one of order 3.
 template <class T>
 struct StepError {
     static constexpr int used[] = {0, 5, 6, 7, 8, 9, 10, 11};
@@ -52,25 +52,25 @@ struct StepError {
             return dot(em, em) + dot(eq, eq);
         };
         const T a = square(five), b = square(three);
-        return select(a == 0.0, T(0.0), a / sqrt(a + 0.01 * b));
+        return select(a == 0.0, T(0.0), a * (a / (a + 0.01 * b)));
     }
 };
 
-/// The next step over this one, 1/3 to 6, by a PI controller: 0.9 error^(-3/32) (error of the last
-/// accepted step)^(1/32).
+/// The next step over this one, 1/3 to 6, by a PI controller: 0.9 error^(-1/8) (error of the last
+/// accepted step)^(1/16).  The next step waits for the roots of this error, not for the last ones.
 ///
-/// @param error  NaN shortens the step
-/// @param last   the root of order 32 of the error of the last accepted step; updated where
+/// @param square  of the error; NaN shortens the step
+/// @param last    the root of order 16 of the error of the last accepted step; updated where
 /// accepted
 template <class T>
-POLHODE_INLINE T step_factor(const T& error, const mask_t<T>& accepted, T& last) {
-    const T root_16 = sqrt(sqrt(sqrt(sqrt(error)))), root_32 = sqrt(root_16);
-    const T factor = 0.9 * last / (root_16 * root_32);
-    last = select(accepted, max(root_32, T(0.75)), last);
-    return select(is_nan(error), T(1.0 / 3), min(max(factor, T(1.0 / 3)), T(6.0)));
+POLHODE_INLINE T step_factor(const T& square, const mask_t<T>& accepted, T& last) {
+    const T root_8 = sqrt(sqrt(sqrt(sqrt(square))));
+    const T factor = 0.9 * last / root_8;
+    last = select(accepted, max(sqrt(root_8), T(0.56)), last);
+    return select(is_nan(square), T(1.0 / 3), min(max(factor, T(1.0 / 3)), T(6.0)));
 }
 /// `last` before the first step.
-inline constexpr double first_last = 0.75;
+inline constexpr double first_last = 0.56;
 
 /// A first step: the eighth root of the tolerance, in units of the time in which the body turns or
 /// its rate changes.  It is never zero.
