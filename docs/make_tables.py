@@ -287,6 +287,7 @@ def under_torque(results: Committed) -> str | None:
         labels, times = row.labels, dict(row.times)
         ours = times.pop("polhode")
         times.pop("adaptive rk8", None)
+        call = times.pop("integrate", None)
         known = {name: x.median for name, x in times.items() if x.median is not None}
         peer = min(known, key=lambda name: known[name] or np.inf, default="")
         lines.append(
@@ -298,14 +299,15 @@ def under_torque(results: Committed) -> str | None:
                 f"{labels['error']:.0e}",
                 f"`{row.values['method']}`" if row.values.get("method") else "none",
                 median(ours),
+                median(call),
                 f"{peer}, {median(times[peer])}" if peer else "–",
                 *(over(row, name) for name in (peer, "Numba RK8", "heyoka.py")),
                 over(row, "Numba RK8", "adaptive rk8"),
             ]
         )
-    head = "problem, torque / energy, bodies, until t, error, fastest of polhode, ns, best other "
-    head += "program and its ns, over that program, over Numba RK8, over heyoka.py, "
-    head += "adaptive `rk8` over Numba RK8"
+    head = "problem, torque / energy, bodies, until t, error, fastest of polhode, ns, "
+    head += "ns by `integrate`, best other program and its ns, over that program, "
+    head += "over Numba RK8, over heyoka.py, adaptive `rk8` over Numba RK8"
     made = table(head.split(", "), lines)
     return f"Measured on {where(results, 'rivals-torque')}.\n\n{made}"
 

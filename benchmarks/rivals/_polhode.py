@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import polhode as ph
 from benchmarks.rivals._problem import SLOPES, Array, Problem
 from benchmarks.rivals._rival import Prepared, Rival
+
+#: How a method with options moves a problem in steps of a length.
+Way = Callable[[dict[str, Any], Problem, float], Prepared]
 
 
 def _same(state: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -21,57 +24,56 @@ def _exact(problem: Problem, _: float) -> Prepared:
     )
 
 
-def _integrate(splitting: str | None, method: str, problem: Problem, h: float) -> Prepared:
-    assert problem.u0 is not None
-    torque = ph.torques.HeavyTop(problem.u0)
+def _torque(problem: Problem) -> Any:
+    return problem.torque if problem.u0 is None else ph.torques.HeavyTop(problem.u0)
+
+
+def _start(problem: Problem) -> tuple[Array, Array]:
+    """Of one body without the axis of the batch."""
+    m, q = problem.m, problem.q
+    return (m[0], q[0]) if problem.bodies == 1 else (m, q)
+
+
+def by_call(setting: dict[str, Any], problem: Problem, h: float) -> Prepared:
+    """By a call of `integrate` with one save."""
     n_steps = round(problem.t_end / h)
-
-    def run() -> tuple[Array, Array]:
-        path = ph.integrate(
-            problem.inertia,
-            problem.m,
-            problem.q,
-            problem.t_end / n_steps,
-            n_steps,
-            torque=torque,
-            splitting=splitting,
-            method=method,
-            save_every=n_steps,
-            threads=1,
-        )
-        return path.m[-1], path.q[-1]
-
-    return Prepared(run, _same)
-
-
-def _integrated(setting: dict[str, Any], problem: Problem, h: float) -> Prepared:
-    """By `integrate` with one save, of one body by its short call."""
-    n_steps = round(problem.t_end / h)
-    one = problem.bodies == 1
-    m, q = (problem.m[0], problem.q[0]) if one else (problem.m, problem.q)
     run = partial(
         ph.integrate,
         problem.inertia,
-        m,
-        q,
+        *_start(problem),
         problem.t_end / n_steps,
         n_steps,
-        torque=problem.torque,
+        torque=_torque(problem),
         save_every=n_steps,
         **setting,
     )
     return Prepared(run, lambda end: (end.m[-1].reshape(-1, 3), end.q[-1].reshape(-1, 4)))
 
 
+def prepared(setting: dict[str, Any], problem: Problem, h: float) -> Prepared:
+    """One body by a prepared run, as the other programs are set up before; more by a call."""
+    if problem.bodies > 1:
+        return by_call(setting, problem, h)
+    n_steps = round(problem.t_end / h)
+    m, q = _start(problem)
+    steps = ph.Run(
+        problem.inertia, m, q, problem.t_end / n_steps, torque=_torque(problem), **setting
+    )
+
+    def run() -> tuple[Array, Array]:
+        steps.reset(m, q)
+        steps.advance(n_steps)
+        return steps.m, steps.q
+
+    return Prepared(run, lambda end: (end[0].reshape(-1, 3), end[1].reshape(-1, 4)))
+
+
 def _adaptive(problem: Problem, tolerance: float) -> Prepared:
     """By adaptive steps, each body in its own."""
-    one = problem.bodies == 1
-    m, q = (problem.m[0], problem.q[0]) if one else (problem.m, problem.q)
     run = partial(
         ph.integrate,
         problem.inertia,
-        m,
-        q,
+        *_start(problem),
         t_end=problem.t_end,
         rtol=tolerance,
         atol=tolerance,
@@ -98,7 +100,7 @@ _SCHEMES = (
 )  # fmt: skip
 
 
-def under_torque(problem: Problem, steps: Sequence[float]) -> list[Rival]:
+def under_torque(problem: Problem, steps: Sequence[float], way: Way = prepared) -> list[Rival]:
     """The methods and schemes that may be the fastest under a torque."""
     direct = [m.name for m in ph.methods() if m.takes_torque and (m.order or 0) >= 8]
     processed = [s.name for s in ph.splittings() if s.name.startswith("processed")]
@@ -107,7 +109,7 @@ def under_torque(problem: Problem, steps: Sequence[float]) -> list[Rival]:
         **{name: {"splitting": name} for name in (*_SCHEMES, *processed)},
     }
     return [
-        Rival(name, _PACKAGE, "step", {problem.kind: steps}, partial(_integrated, setting))
+        Rival(name, _PACKAGE, "step", {problem.kind: steps}, partial(way, setting))
         for name, setting in settings.items()
     ]
 
@@ -120,7 +122,7 @@ OURS = [
             _PACKAGE,
             "step",
             {"heavy-top": steps},
-            partial(_integrate, splitting, method),
+            partial(prepared, {"splitting": splitting, "method": method}),
         )
         for splitting, method, steps in [
             ("rkn6_14", "exact", (5.0, 2.0, 1.0, 0.5)),

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks import Row, Run, Times, absent, case
 from benchmarks.rivals import _heyoka, _numba, _runge_kutta, _scipy
-from benchmarks.rivals._polhode import ADAPTIVE, under_torque
+from benchmarks.rivals._polhode import ADAPTIVE, by_call, under_torque
 from benchmarks.rivals._problem import SLOPES, Problem
 from benchmarks.rivals._rival import Rival
 from benchmarks.rivals._torques import PROBLEMS, STARTS, repeated
@@ -40,6 +40,8 @@ RIVALS = [
 RK4, HEYOKA, SCIPY = RIVALS[-3:]
 #: Programs whose longer runs would take seconds.
 SLOW = (RK4, SCIPY)
+#: The fastest method of polhode by a call of `integrate`.
+CALL = "integrate"
 #: Adaptive over fixed steps.
 OVER = f"{ADAPTIVE.name} / {RIVALS[0].name}"
 UNITS = {
@@ -129,10 +131,14 @@ def row(
     problem: Problem,
     labels: Mapping[str, str | int | float],
     ours: Sequence[Curve],
+    calls: Mapping[str, Rival],
     rivals: Sequence[tuple[Rival, Curve | str]],
     target: float,
 ) -> Row:
-    """The fastest method of polhode and each rival at an error, all in turn."""
+    """The fastest method of polhode and each rival at an error, all in turn.
+
+    `calls` are the methods by calls of `integrate`; they are measured for one body.
+    """
     best = fastest(ours, problem, target)
     others = {
         rival.name: (one, at_error(one.errors, target))
@@ -140,6 +146,10 @@ def row(
         if isinstance(one, Curve)
     }
     works: dict[str, Callable[[], Any]] = {}
+    for one, weights in best if problem.bodies == 1 else ():
+        called = replace(one, program=replace(one.program, prepare=calls[one.program.name].prepare))
+        runs = called.runs(weights, problem)
+        works |= {f"{name}, {CALL}": work for name, work in runs.items()}
     for one, weights in (*best, *((c, w) for c, w in others.values() if w)):
         works |= one.runs(weights, problem)
     timer = replace(run.timer, least=min(run.timer.least, 10), seconds=run.timer.seconds / 4)
@@ -152,6 +162,9 @@ def row(
         best.sort(key=lambda x: time_at(measured, x[1]).median or math.inf)
         one, weights = best[0]
         times["polhode"] = time_at(measured, weights)
+        if problem.bodies == 1:
+            at_call = {f"{name}, {CALL}": weight for name, weight in weights.items()}
+            times[CALL] = time_at(measured, at_call)
         values["method"] = one.program.name
         values["step"] = one.settings[list(weights)[-1]]
         if len(best) > 1:
@@ -189,9 +202,10 @@ def under_torques(run: Run) -> Iterator[Row]:
     the error counts, in turn with each other program, window by window. Times are interpolated
     between two settings (linear in the logarithms). One body, and many under a weak torque, are
     also moved until t = 1000 by the same steps, so that the call and the processor of a processed
-    scheme hardly count; the error is the one at t = 50. Reference: the
-    method of DOP853 in extended precision. Setting up and compiling are not timed. Adaptive steps
-    of rk8 are measured beside them.
+    scheme hardly count; the error is the one at t = 50. Reference: the method of DOP853 in extended
+    precision. Setting up and compiling are not timed: one body is moved by a prepared run
+    (`Run.reset`, `advance`, m and q), and beside it by a call of `integrate`. Adaptive steps of rk8
+    are measured beside them.
     """
     targets = TARGETS[:1] if run.quick else TARGETS
     chosen = list(PROBLEMS)[1:2] if run.quick else list(PROBLEMS)
@@ -201,6 +215,7 @@ def under_torques(run: Run) -> Iterator[Row]:
         for bodies in (1,) if run.quick else (1, 1000):
             few = repeated(problem, min(bodies, STARTS))
             ours = [curve(x, few, targets[-1]) for x in under_torque(few, STEPS)]
+            calls = {x.name: x for x in under_torque(few, STEPS, by_call)}
             # SciPy is too slow for many bodies and long runs, heyoka.py for a large batch.
             rivals = [
                 (x, x.missing() or curve(x, few, targets[-1]))
@@ -216,7 +231,7 @@ def under_torques(run: Run) -> Iterator[Row]:
                         "until": until, "error": target,
                     }  # fmt: skip
                     some = [x for x in rivals if until == problem.t_end or x[0] not in SLOW]
-                    yield row(run, timed, labels, ours, some, target)
+                    yield row(run, timed, labels, ours, calls, some, target)
             if bodies == 1:
                 continue
             timed = repeated(problem, LARGE)
@@ -226,4 +241,4 @@ def under_torques(run: Run) -> Iterator[Row]:
                     "until": problem.t_end, "error": target,
                 }  # fmt: skip
                 some = [x for x in rivals if x[0] is not HEYOKA]
-                yield row(run, timed, labels, ours, some, target)
+                yield row(run, timed, labels, ours, calls, some, target)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from compare import close
+from compare import close, same
 
 import polhode as ph
 from benchmarks import Measured, Run, Timer
@@ -22,7 +22,7 @@ from benchmarks.rivals import (
     motions,
     torques,
 )
-from benchmarks.rivals._polhode import OURS, under_torque
+from benchmarks.rivals._polhode import OURS, by_call, prepared, under_torque
 from benchmarks.rivals._problem import free_bodies, heavy_tops
 
 PROBLEMS = {
@@ -83,9 +83,9 @@ def test_a_rival_solves_the_problem(rival, kind):
         problem = PROBLEMS[kind](bodies)
         errors = []
         for setting in rival.settings[kind][:2]:
-            prepared = rival.prepare(problem, setting)
-            prepared.run()  # from the start each time
-            m, q = prepared.state(prepared.run())
+            ready = rival.prepare(problem, setting)
+            ready.run()  # from the start each time
+            m, q = ready.state(ready.run())
             assert m.shape == (bodies, 3)
             assert q.shape == (bodies, 4)
             errors.append(problem.error(m, q))
@@ -228,6 +228,7 @@ def test_the_case_of_torques(monkeypatch):
     assert not table.fault
     (row,) = table.rows
     assert row.values["method"]
+    assert row.times["integrate"].median > 0  # of one body, beside a prepared run
     assert row.ratios.keys() <= {"polhode / RK8 in C++", "polhode / RK4 in C++"}
 
 
@@ -241,6 +242,16 @@ def test_a_curve_ends_at_the_error():
     damped = PROBLEMS["damped-dipole"](1)
     (rkn,) = (x for x in under_torque(damped, torques.STEPS) if x.name == "rkn6_14")
     assert not torques.curve(rkn, damped, 1e-6).errors
+
+
+@pytest.mark.parametrize("bodies", [1, 2])
+def test_a_prepared_run_ends_where_a_call_does(bodies):
+    problem = _torques.repeated(_torques.tops(1e-3), bodies)
+    setting = {"splitting": None, "method": "adams8"}
+    called, ready = (way(setting, problem, 0.5) for way in (by_call, prepared))
+    for _ in range(2):
+        for one, other in zip(*(x.state(x.run()) for x in (called, ready)), strict=True):
+            same(one, other)
 
 
 def test_long_runs(monkeypatch):
