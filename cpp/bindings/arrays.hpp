@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -81,6 +82,14 @@ inline bool read_number_or_array(PyObject* object, Operand& operand) {
         return true;
     }
     return read_array(object, 0, operand);
+}
+
+/// One number of Python; nothing for others.
+inline std::optional<double> number(PyObject* object) {
+    Operand x;
+    const bool is_number = PyFloat_Check(object) || PyLong_Check(object);
+    if (!is_number || !read_number_or_array(object, x)) return {};
+    return x.number;
 }
 
 /// The arrays of a step or a motion: inputs, outputs, then those that only one of them has.

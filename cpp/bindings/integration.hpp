@@ -136,43 +136,39 @@ class Integration {
     /// The next steps of a run that has no saves.  False if a momentum is not finite after them.
     /// After an exception the state is the one before the call.
     bool advance(const py::handle& n_steps) {
-        SplittingProblem& p = problem_;
         const std::ptrdiff_t n = whole(n_steps, 0, validate::most_steps, "step_count");
         if (busy_) throw std::runtime_error("run.advance is called while the run is advancing");
-        if (n == 0 && begun_) return true;
-        const Busy busy(busy_);
-        for (std::size_t i = 0; i < now_.size(); ++i) {  // what the caller has is not written to
-            if (next_[i].ref_count() > 1) next_[i] = unwritten(now_[i]);
+        // A few steps of the core at once begin the run, since nobody looks at it meanwhile.
+        const std::ptrdiff_t few =
+            std::min(slice_steps_, few_steps / std::max<std::ptrdiff_t>(bodies(), 1));
+        if (n == 0 || n > few || problem_.axes.data != nullptr) begin();
+        return n == 0 || next_steps(n);
+    }
+    /// Begins a run that has no saves again, at time t0 from another state of the same shape. False
+    /// if an argument is unusual or wrong, or a body is a rod: then a new run must check them.
+    bool restart(const py::handle& m, const py::handle& attitude, const py::handle& t0) {
+        SplittingProblem& p = problem_;
+        const std::ptrdiff_t n = bodies();
+        const std::optional<double> t = number(t0.ptr());
+        const FiniteNumbers m0(m.ptr(), now_[0]), attitude0(attitude.ptr(), now_[1]);
+        if (busy_ || !t || m0.data == nullptr || attitude0.data == nullptr) return false;
+        const Checks& checks = dispatch::level_for(n).torque_free->checks;
+        const View attitudes{attitude0.data, components(), 1, 3};
+        if (checks.inertia(p.inertia, 0, p.inertia.body == 0 ? 1 : n) != all_valid ||
+            checks.attitude(attitudes, p.matrix, 0, n) != all_valid) {
+            return false;
         }
-        if (begun_ && start_m_.data != nullptr) {
-            start_m_ = rows(now_[0], 3, bodies());
-            start_attitude_ = rows(now_[1], components(), bodies());
-        }
-        start_step_ = done_;
-        p.total_steps = p.save_every = std::max<std::ptrdiff_t>(done_ + n, 1);
-        p.m_saved = {data_of(next_[0]), 3, 1, 3};
-        p.attitude_saved = {data_of(next_[1]), components(), 1, 3};
-        const std::vector<std::span<double>> arrays =
-            arrays_in_place(p, bodies(), start_m_.data == nullptr);
-        std::vector<std::vector<double>> kept;
-        kept.reserve(arrays.size());
-        for (const auto& array : arrays) kept.emplace_back(array.begin(), array.end());
-        try {
-            run(done_, n, std::numeric_limits<double>::infinity());
-        } catch (...) {
-            for (std::size_t i = 0; i < arrays.size(); ++i) {
-                std::ranges::copy(kept[i], arrays[i].begin());
-            }
-            whole_.torque_is_current = false;
-            done_ = start_step_;
-            throw;
-        }
-        begun_ = true;
-        std::swap(now_, next_);
-        return std::all_of(now_.begin(), now_.end(), [](const Doubles& x) {
-            return std::all_of(
-                x.data(), x.data() + x.size(), [](double y) { return std::isfinite(y); });
-        });
+        std::copy_n(m0.data, 3 * n, p.m.data);
+        std::copy_n(attitude0.data, components() * n, p.attitude.data);
+        for_each_array_in_place(
+            p, n, false, [](std::span<double> x) { std::ranges::fill(x, 0.0); });
+        std::fill_n(p.nonfinite_torque, n, false);
+        if (start_m_.data != nullptr) start_m_ = p.m, start_attitude_ = p.attitude;
+        p.t0 = *t;
+        whole_.torque_is_current = false;
+        done_ = 0;
+        begun_ = false;
+        return true;
     }
     /// Steps of `rk8` whose lengths follow from their errors, described by `register_splitting`.
     py::tuple adapt(const Doubles& t,
@@ -204,6 +200,7 @@ class Integration {
         p.n_steps = 1;
         p.m_from = p.m, p.attitude_from = p.attitude;
         p.keeps_state = true;
+        p.work_columns = p.direct->columns;  // also the length of the next step
         AdaptiveCosts costs(n);
         const AdaptiveProblem adaptive{data_of(t),
                                        times.data(),
@@ -245,7 +242,8 @@ class Integration {
     }
     /// m and attitude after the last `advance`, read-only.
     template <std::size_t i>
-    Doubles now() const {
+    Doubles now() {
+        if (!busy_) begin();
         return now_[i];
     }
     /// Steps from the start of the integration to the last that is complete.
@@ -285,6 +283,50 @@ class Integration {
     using Clock = std::chrono::steady_clock;
     static constexpr double slice_seconds = 0.1;
 
+    /// Makes the attitudes of the start unit.
+    void begin() {
+        if (!begun_) next_steps(0);
+    }
+    /// See `advance`.
+    bool next_steps(std::ptrdiff_t n) {
+        SplittingProblem& p = problem_;
+        const Busy busy(busy_);
+        for (std::size_t i = 0; i < now_.size(); ++i) {  // what the caller has is not written to
+            if (next_[i].ref_count() > 1) next_[i] = unwritten(now_[i]);
+        }
+        if (begun_ && start_m_.data != nullptr) {
+            start_m_ = rows(now_[0], 3, bodies());
+            start_attitude_ = rows(now_[1], components(), bodies());
+        }
+        start_step_ = done_;
+        p.begins = !begun_;
+        p.total_steps = p.save_every = std::max<std::ptrdiff_t>(done_ + n, 1);
+        p.m_saved = {data_of(next_[0]), 3, 1, 3};
+        p.attitude_saved = {data_of(next_[1]), components(), 1, 3};
+        const auto for_each_array = [&](const auto& visit) {
+            for_each_array_in_place(p, bodies(), start_m_.data == nullptr, visit);
+        };
+        std::vector<double> kept;
+        for_each_array([&](std::span<double> x) { kept.insert(kept.end(), x.begin(), x.end()); });
+        try {
+            run(done_, n, std::numeric_limits<double>::infinity());
+        } catch (...) {
+            const double* from = kept.data();
+            for_each_array([&](std::span<double> x) {
+                std::copy_n(from, x.size(), x.data());
+                from += x.size();
+            });
+            whole_.torque_is_current = false;
+            done_ = start_step_;
+            throw;
+        }
+        begun_ = true;
+        std::swap(now_, next_);
+        return std::all_of(now_.begin(), now_.end(), [](const Doubles& x) {
+            return std::all_of(
+                x.data(), x.data() + x.size(), [](double y) { return std::isfinite(y); });
+        });
+    }
     std::ptrdiff_t bodies() const { return m_.size() / 3; }
     std::ptrdiff_t components() const { return problem_.matrix ? 9 : 4; }
     /// The next steps of p, a problem like this one.

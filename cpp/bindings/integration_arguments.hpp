@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -38,6 +39,22 @@ struct Busy {
     ~Busy() { flag = false; }
     Busy(const Busy&) = delete;
     Busy& operator=(const Busy&) = delete;
+};
+/// The numbers of a list or of an array of doubles in C order that has the shape of another.  Null
+/// for anything else, or if they are not finite.
+struct FiniteNumbers {
+    py::object list;
+    const double* data = nullptr;
+
+    FiniteNumbers(PyObject* object, const Doubles& like) : list(array_of_list(object)) {
+        Operand x;
+        if (!read_array(list ? list.ptr() : object, 1, x) || !PyArray_IS_C_CONTIGUOUS(x.array) ||
+            !PyArray_SAMESHAPE(x.array, reinterpret_cast<PyArrayObject*>(like.ptr()))) {
+            return;
+        }
+        const auto is_finite = [](double y) { return std::isfinite(y); };
+        if (std::all_of(x.data, x.data + like.size(), is_finite)) data = x.data;
+    }
 };
 /// What adaptive steps cost, by body.
 struct AdaptiveCosts {
@@ -152,23 +169,22 @@ class IntegrationArguments {
     py::kwargs given_;
 };
 
-/// The arrays that steps change in place, m and attitude only if they are the state.
-inline std::vector<std::span<double>> arrays_in_place(const SplittingProblem& p,
-                                                      std::ptrdiff_t bodies,
-                                                      bool with_state) {
-    std::vector<std::span<double>> arrays;
+/// Calls visit(array) for the arrays that steps change in place, m and attitude only if they are
+/// the state.
+template <class Visit>
+void for_each_array_in_place(const SplittingProblem& p,
+                             std::ptrdiff_t bodies,
+                             bool with_state,
+                             const Visit& visit) {
     const auto add = [&](const MutableView& x, std::ptrdiff_t size) {
-        if (x.data != nullptr) {
-            arrays.emplace_back(x.data, static_cast<std::size_t>(size * bodies));
-        }
+        if (x.data != nullptr) visit(std::span(x.data, static_cast<std::size_t>(size * bodies)));
     };
     if (with_state) add(p.m, 3), add(p.attitude, p.matrix ? 9 : 4);
     add(p.compensation, 3);
     if (p.direct != nullptr) add(p.work, p.direct->columns);
     add(p.torque_state, p.torque_states);
     for (const Companion& each : p.companions) add(each.now, each.size);
-    arrays.emplace_back(p.nose_hoover.now, static_cast<std::size_t>(p.nose_hoover.numbers()));
-    return arrays;
+    visit(std::span(p.nose_hoover.now, static_cast<std::size_t>(p.nose_hoover.numbers())));
 }
 
 }  // namespace polhode::bindings

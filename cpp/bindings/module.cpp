@@ -17,7 +17,7 @@ namespace py = pybind11;
 
 void register_array_functions(py::module_& module);
 void register_bodies(py::module_& module);
-void register_integrate(py::module_& module);
+void register_short_call(py::module_& module);
 void register_splitting(py::module_& module);
 void register_steps(py::module_& module);
 void register_motion(py::module_& module);
@@ -63,7 +63,7 @@ PYBIND11_MODULE(_core, module) {
     module.def("thread_count", &polhode::bindings::threads_of_call, py::arg("requested"));
     register_array_functions(module);
     register_bodies(module);
-    register_integrate(module);
+    register_short_call(module);
     register_splitting(module);
     register_steps(module);
     register_motion(module);

@@ -117,6 +117,14 @@ threads: their number)")
              py::arg("n_steps"),
              "The next n_steps steps of a run without saves; none: the start. False if a momentum "
              "is not finite after them.")
+        .def("restart",
+             &b::Integration::restart,
+             py::arg("m"),
+             py::arg("attitude"),
+             py::arg("t0"),
+             "Begins a run without saves again from another state, unless it has companions, a "
+             "thermostat or a term in Python. False, and nothing has changed, if that needs the "
+             "usual checks.")
         .def_property_readonly("m", &b::Integration::now<0>, "m after `advance`, read-only.")
         .def_property_readonly("attitude", &b::Integration::now<1>, "The same of the attitude.")
         .def_property_readonly(

@@ -19,7 +19,7 @@ from polhode._integrate import integrate
 from polhode._step import step
 from polhode.bodies.rigid_body import RigidBody
 from polhode.frb import frb_step, quat_step
-from polhode.integration.prepared import Run
+from polhode.integration.run import Run
 from polhode.integration.thermostat import NoseHoover, Thermostat
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.flops import flops

@@ -162,6 +162,10 @@ class Integration:
         """
         Moves bodies begin <= i < end from times[0], in step first, to times[1], in step last, in rows i + offset of the states: m, attitude and what else moves. ways: (ways, 6), begin, end, offset, first, last and a count of equal steps, 0: the steps of the integration.
         """
+    def restart(self, m: typing.Any, attitude: typing.Any, t0: typing.Any) -> bool:
+        """
+        Begins a run without saves again from another state, unless it has companions, a thermostat or a term in Python. False, and nothing has changed, if that needs the usual checks.
+        """
     def run(
         self,
         first_step: typing.SupportsInt | typing.SupportsIndex,

@@ -17,7 +17,7 @@ from polhode.integration.events import Event, as_functions, facts_of
 from polhode.integration.loop import Callback
 from polhode.integration.moments import Moments, varying_settings
 from polhode.integration.observed import observer
-from polhode.integration.prepared import at_once
+from polhode.integration.short_call import at_once
 from polhode.integration.state import Settings, State
 from polhode.integration.thermostat import NoseHoover, Thermostat
 from polhode.integration.trajectory import Trajectory

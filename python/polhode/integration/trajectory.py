@@ -119,10 +119,11 @@ class Trajectory:
     ) -> Trajectory:
         """The same as `Trajectory(t, m, q, inertia, torque, _settings=settings)`, but faster."""
         made = object.__new__(cls)
-        vars(made).update(
-            t=t, m=m, q=q, inertia=inertia, torque=torque, _settings=settings, _moments=inertia,
-            **more,
-        )  # fmt: skip
+        fields = {
+            "t": t, "m": m, "q": q, "inertia": inertia, "torque": torque, "_settings": settings,
+            "_moments": inertia, **more,
+        }  # fmt: skip
+        object.__setattr__(made, "__dict__", fields)
         return made
 
     def __getattr__(self, name: str) -> Any:

@@ -95,6 +95,7 @@ struct DirectMethod {
     DirectFunction begin = nullptr;  ///< prepares `work` for `runs`, with the torque at the start
     const DirectRun* runs = nullptr;
     int run_count = 0;
+    int scratch = 0;  ///< columns at the end that no step needs from the one before
 };
 
 }  // namespace polhode

@@ -300,6 +300,7 @@ inline void set_moving(SplittingProblem& p, const Integration& x, bool direct) {
 inline void set_step(SplittingProblem& p, const FreeMethod& method, const Scheme& scheme) {
     p.flow = method.step;
     p.direct = method.direct;
+    if (p.direct != nullptr) p.work_columns = p.direct->columns - p.direct->scratch;
     p.options = method.options;
     p.energy_correction = method.info->energy_correction(method.options);
     p.stages = scheme.stages.data();
@@ -394,7 +395,8 @@ inline std::ptrdiff_t integrate(const validate::Kernels& checks,
     }
     p.m_save_stride = 3 * x.bodies;
     p.attitude_save_stride = attitudes.length * x.bodies;
-    p.total_steps = x.n_steps;
+    p.total_steps = p.n_steps = x.n_steps;
+    p.begins = true;
     p.save_every = save_every;
     p.nonfinite_torque = reinterpret_cast<bool*>(by_torque.data());
     const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) { driver.run(p, begin, end); };
@@ -422,16 +424,13 @@ inline std::ptrdiff_t integrate(const validate::Kernels& checks,
     };
     try {
         const Transposed transposed(x.q, columns ? x.bodies : 0);
-        if (adaptive != nullptr) adapt(driver.adapt, p, *adaptive, x.bodies);
-        for (const std::ptrdiff_t steps : {std::ptrdiff_t{0}, std::ptrdiff_t{x.n_steps}}) {
-            if (adaptive != nullptr) break;
-            p.n_steps = steps;
-            if (p.whole != nullptr) {
-                work(0, x.bodies);
-                continue;
-            }
-            in_threads(
-                x.bodies, threads, block, steps * std::max<std::ptrdiff_t>(p.stage_count, 1), work);
+        if (adaptive != nullptr) {
+            adapt(driver.adapt, p, *adaptive, x.bodies);
+        } else if (p.whole != nullptr) {
+            work(0, x.bodies);
+        } else {
+            const auto stages = std::max<std::ptrdiff_t>(p.stage_count, 1);
+            in_threads(x.bodies, threads, block, x.n_steps * stages, work);
         }
     } catch (...) {
         start.restore();

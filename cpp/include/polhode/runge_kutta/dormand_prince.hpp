@@ -248,6 +248,7 @@ constexpr DirectMethod dormand_prince_under_torque() {
         return {dormand_prince_stages<DormandPrinceStage<first>>.data(), DormandPrince::stages};
     };
     DirectMethod method{first + dormand_prince_columns, 1, 0, stages};
+    method.scratch = dormand_prince_columns;
     direct::add_runs<DormandPrinceRun>(method);
     return method;
 }

@@ -112,7 +112,8 @@ struct WholeBatch {
 };
 
 /// Steps `first_step` ... `first_step` + `n_steps` - 1 of an integration of `total_steps`.  It
-/// begins with no steps at first_step = 0, which makes the attitudes unit and saves the start.
+/// begins with no steps at first_step = 0, or with steps that have `begins`, which makes the
+/// attitudes unit and saves the start.
 struct SplittingProblem {
     /// Bodies that are stepped together from one save to the next; blocks begin at its multiples.
     static constexpr std::ptrdiff_t block_bodies = 128;
@@ -156,12 +157,14 @@ struct SplittingProblem {
     MutableView m_saved, attitude_saved;
     std::ptrdiff_t m_save_stride, attitude_save_stride;  ///< from one save to the next
     std::ptrdiff_t first_step, n_steps, total_steps, save_every;
+    bool begins = false;     ///< not with `axes`
     bool steps_join = true;  ///< false: every step is completed, see Steps::passes
     bool open_end = false;   ///< equal steps may go on after the last: it is not completed
     /// A direct integrator, in place of flow and stages; null: a splitting.
     const DirectMethod* direct = nullptr;
     int energy_correction = 0;  ///< see energy::Correction
     MutableView work = {};      ///< its columns
+    int work_columns = 0;       ///< those that the next steps need, the first of them
     /// By body: set where m is finite and the torque is not.
     bool* nonfinite_torque = nullptr;
     WholeBatch* whole = nullptr;  ///< null: no body's torque depends on another body

@@ -17,11 +17,13 @@ POLHODE_NAMESPACE_BEGIN(splitting)
 
 /// The memory of blocks of at most `count` bodies.
 template <class T>
-struct Scratch {
+class Scratch {
     static_assert(WholeBatch::padded(1) % lanes_v<T> == 0);
+
+  public:
     std::ptrdiff_t length;  ///< from one column to the next
-    std::unique_ptr<double[]> numbers;
-    std::unique_ptr<Inertia<T>[]> bodies;
+    double* numbers = few_numbers_;
+    Inertia<T>* bodies = few_bodies_;
 
     Scratch(const SplittingProblem& problem, std::ptrdiff_t count)
         : length(WholeBatch::column_length(count)) {
@@ -30,9 +32,21 @@ struct Scratch {
         const int own = problem.direct != nullptr ? problem.direct->columns : 0;
         int columns = most + own + problem.torque_states;
         for (const Companion& each : problem.companions) columns += 4 * each.size;
-        numbers.reset(new double[static_cast<std::size_t>(columns * length)]);
-        bodies.reset(new Inertia<T>[static_cast<std::size_t>(length / lanes_v<T>)]);
+        if (length <= few && columns * length <= std::ssize(few_numbers_)) return;
+        many_numbers_.reset(new double[static_cast<std::size_t>(columns * length)]);
+        many_bodies_.reset(new Inertia<T>[static_cast<std::size_t>(length / lanes_v<T>)]);
+        numbers = many_numbers_.get(), bodies = many_bodies_.get();
     }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+
+  private:
+    // The memory of a block may be larger than a thread's stack, that of one pack is not.
+    static constexpr std::ptrdiff_t few = WholeBatch::column_length(1);
+    double few_numbers_[300 * few];
+    Inertia<T> few_bodies_[few / lanes_v<T>];
+    std::unique_ptr<double[]> many_numbers_;
+    std::unique_ptr<Inertia<T>[]> many_bodies_;
 };
 
 /// A block of bodies.  The lanes after the last body repeat it, so that all packs are whole.
@@ -55,7 +69,7 @@ class Block {
           count(end - first),
           padded((count + lanes_v<T> - 1) / lanes_v<T> * lanes_v<T>),
           length_(scratch.length),
-          next_(scratch.numbers.get()) {
+          next_(scratch.numbers) {
         m = columns(3), attitude = columns(components());
         if (p.compensation.data != nullptr) compensation = columns(3);
         if (p.direct != nullptr) work = columns(p.direct->columns);
@@ -79,7 +93,7 @@ class Block {
             // Before the first step the state is in the body axes.
             if (p.first_step == 0 && p.n_steps > 0) state_to_principal_axes();
         }
-        bodies_ = scratch.bodies.get();
+        bodies_ = scratch.bodies;
         set_bodies();
         const bool shared = p.inertia.body == 0;
         if (std::any_of(p.stages, p.stages + p.stage_count, [](const Stage& x) {
@@ -348,7 +362,7 @@ class Block {
         part(m_outside, m, 3);
         part(attitude_outside, attitude, components());
         part(problem.compensation, compensation, 3);
-        if (problem.direct != nullptr) part(problem.work, work, problem.direct->columns);
+        if (problem.direct != nullptr) part(problem.work, work, problem.work_columns);
         part(problem.torque_state, torque_state, problem.torque_states);
         for (int k = 0; k < Companion::kinds; ++k) {
             part(problem.companions[k].now, companions[k], problem.companions[k].size);

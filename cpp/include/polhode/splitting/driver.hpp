@@ -72,7 +72,7 @@ class Steps {
         const bool can_join =
             !calls_back && !p.has_bath() && p.stage_count > 0 && p.term_count > 0 && kick_.joins();
         const std::ptrdiff_t end = p.first_step + p.n_steps;
-        if (p.first_step == 0 && p.n_steps == 0) {
+        if (p.first_step == 0 && (p.n_steps == 0 || p.begins)) {
             block_.normalise();
             block_.save(0, block_.m);
         }
@@ -278,7 +278,6 @@ void run(const SplittingProblem& problem, std::ptrdiff_t begin, std::ptrdiff_t e
     constexpr std::ptrdiff_t most = SplittingProblem::block_bodies;
     const std::ptrdiff_t usual = problem.direct != nullptr ? most / 4 : most;
     const std::ptrdiff_t block = problem.whole != nullptr ? end - begin : usual;
-    // A block of memory may be larger than a thread's stack.
     Scratch<T> scratch(problem, std::min(end - begin, block));
     for (std::ptrdiff_t i = begin; i < end; i += block) {
         Steps<T>(problem, i, std::min(i + block, end), scratch).run();

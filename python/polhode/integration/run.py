@@ -1,27 +1,24 @@
-"""What is checked once and carried out often: `polhode.Run`, short calls of `integrate`."""
+"""`polhode.Run`: an integration whose arguments are checked once, and that is carried out often."""
 
 from __future__ import annotations
 
 import copy
-import dataclasses
 import functools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from polhode import _arrays, _core
 from polhode._arrays import Array, AttitudeLike
-from polhode.integration import adaptive, loop
-from polhode.integration.arguments import check, settings_of
-from polhode.integration.state import Settings, State, step_arguments
+from polhode.integration import loop
+from polhode.integration.arguments import settings_of
+from polhode.integration.state import State
 from polhode.integration.thermostat import NoseHoover, Thermostat
-from polhode.integration.trajectory import Trajectory
-from polhode.integrators.splittings import NO_SPLITTING, Splitting, as_splitting
-from polhode.integrators.table import may_lack_root, method_index, option_values
+from polhode.integrators.splittings import Splitting
 from polhode.integrators.tableaus import MuntheKaas
-from polhode.torques import Model, Torque, TorqueLike
+from polhode.torques import TorqueLike
 
 
 class Run:
@@ -48,6 +45,11 @@ threads, **options
     Nothing is saved but the current state. A torque that is given on an interval of time is not
     checked ahead: outside it is NaN, see `torques.Prescribed`.
     """
+
+    _integration: _core.Integration
+    #: Whether the core itself can begin again; all bodies, which are then finite.
+    _restarts = False
+    _all: NDArray[np.bool_]
 
     def __init__(
         self,
@@ -87,24 +89,37 @@ threads, **options
         p0: ArrayLike | None = None,
         state0: ArrayLike | None = None,
     ) -> None:
-        """Begin anew from another state, checked as in the constructor."""
+        """Begin anew from another state, checked as in the constructor.
+
+        A microsecond or less if nothing but m0, q0 and t0 is given, as arrays of doubles in C order
+        or lists of the same shapes as before, and the run has no thermostat and no torque in
+        Python.
+        """
+        plain = self._restarts and x0 is None and p0 is None and state0 is None
+        if plain and self._integration.restart(m0, q0, t0):
+            self._t0 = float(t0)
+            self._finite = self._whole = self._all
+            return
         settings = self._settings_of(m0=m0, q0=q0, t0=t0, x0=x0, p0=p0, state0=state0)
         state = State.begin(settings)
         whole = settings.splitting.saves_whole_state
         if settings.borrows and whole and len(state.arrays()) == 2:  # m and q, which the core shows
             state.start = settings.m0, settings.q0
-        self._settings, self._state = settings, state
+        self._settings, self._state, self._t0 = settings, state, settings.t0
         self._nonfinite_torque = np.zeros(state.m.shape[:-1], np.bool_)
         self._integration = loop.in_core(settings, state, (), self._nonfinite_torque)
         self._integration.advance(0)
         self._finite = loop.are_finite(settings, self.m, self.q)
         self._whole = self._finite & loop.finite_companions(settings, state)
         self._rates = [name for name in ("p", "s") if name in settings.companions]
+        self._all = np.ones(state.m.shape[:-1], np.bool_)
+        bath = settings.thermostat is not None or bool(settings.companions)
+        self._restarts = settings.in_core and not bath
 
     @property
     def t(self) -> float:
         """Time, ``t0 + n_steps * h``."""
-        return self._settings.time(self.n_steps)
+        return self._t0 + self.n_steps * float(self._settings.h)
 
     @property
     def m(self) -> Array:
@@ -160,103 +175,19 @@ threads, **options
             KeyboardInterrupt the state is the one before the call.
         """
         fine = self._integration.advance(n_steps)
-        if not (fine and all(np.isfinite(getattr(self._state, k)).all() for k in self._rates)):
-            finite = self._finite & loop.are_finite(self._settings, self.m, self.q)
-            whole = finite & self._whole & loop.finite_companions(self._settings, self._state)
-            lost, by_others = self._finite & ~finite, finite & self._whole & ~whole
-            self._finite, self._whole = finite, whole
-            loop.warn(self._settings, lost, self._nonfinite_torque, by_others)
+        if not fine or (self._rates and not self._rates_are_finite()):
+            self._warn_of_lost()
+
+    # Of its own: in `advance` self would be slower, as a variable of two functions.
+    def _rates_are_finite(self) -> bool:
+        return all(np.isfinite(getattr(self._state, name)).all() for name in self._rates)
+
+    def _warn_of_lost(self) -> None:
+        finite = self._finite & loop.are_finite(self._settings, self.m, self.q)
+        whole = finite & self._whole & loop.finite_companions(self._settings, self._state)
+        lost, by_others = self._finite & ~finite, finite & self._whole & ~whole
+        self._finite, self._whole = finite, whole
+        loop.warn(self._settings, lost, self._nonfinite_torque, by_others)
 
     def __repr__(self) -> str:
         return f"Run(t = {self.t:g} after {self.n_steps} steps, bodies {self.m.shape[:-1]})"
-
-
-def at_once(
-    torque: TorqueLike,
-    splitting: Any,
-    method: str | MuntheKaas,
-    h: ArrayLike | None,
-    n_steps: int | None,
-    t0: float,
-    save_every: int,
-    inertia: Any,
-    m0: Any,
-    q0: Any,
-    t_end: float | None = None,
-    rtol: float | None = None,
-    atol: ArrayLike | None = None,
-) -> Trajectory | None:
-    """A short run in memory of ordinary arguments: see `_core.integrate`; None for others.
-
-    Whatever is unusual or wrong is left to `settings_of`, which has the messages.
-    """
-    if isinstance(torque, (list, tuple)):
-        terms = tuple(torque)
-    else:
-        terms = () if torque is None else (torque,)
-    for term in terms:
-        if not isinstance(term, Model) or term.batch:
-            return None
-    try:
-        way = () if t_end is None else (t_end, *_tolerance(rtol, atol))  # type: ignore[arg-type]
-        if way:
-            splitting, method = adaptive.scheme(splitting, method)
-        elif rtol is not None or atol is not None:
-            return None
-        integrator = _integrator(terms, splitting, method)
-    except (TypeError, ValueError):  # wrong, or lists
-        return None
-    arguments = h, n_steps, t0, save_every, inertia, m0, q0
-    parts = integrator and _core.integrate(integrator, *arguments, *way)
-    if not parts:
-        return None
-    t, m, q, inertia, costs = parts
-    again = functools.partial(_again, h, n_steps, torque, splitting, method, t0, save_every, way)
-    more = {"n_steps": costs[0], "n_rejected": costs[1]} if way else {}
-    return Trajectory.of_parts(t, m, q, inertia, terms, again, **more)
-
-
-_tolerance = functools.lru_cache(maxsize=64, typed=True)(adaptive.tolerance_of)
-
-
-def _again(*arguments: Any) -> Settings:
-    """The settings of a trajectory, the last of the arguments of `settings_of`."""
-    h, n_steps, torque, splitting, method, t0, save_every, way, trajectory = arguments
-    if way:
-        h, n_steps = adaptive.whole_way(t0, way[0]), 1
-    settings = settings_of(
-        trajectory.inertia, trajectory.m[0], trajectory.q[0], h, n_steps, torque, splitting, method,
-        t0, save_every, False, None, {}, in_memory=True,
-    )  # fmt: skip
-    return adaptive.adaptive_settings(settings, way[0], way[1:], None, None) if way else settings
-
-
-@functools.lru_cache(maxsize=64)
-def _integrator(terms: tuple[Torque, ...], splitting: Any, method: str | MuntheKaas) -> Any:
-    """What a step does with any bodies; None if that depends on them, or is an error."""
-    try:
-        row = method_index(method, {})
-        settings = dataclasses.replace(
-            _any_body(),
-            method=row,
-            options=option_values(row, {}, method),
-            splitting=NO_SPLITTING if splitting is None else as_splitting(splitting),
-            torque=list(terms),
-        )
-        check(settings, endless=True)
-    except (ValueError, TypeError):
-        return None
-    if may_lack_root(row, settings.options) or settings.terms != settings.torque:
-        return None
-    if any(term.span is not None or not term.in_core for term in terms):
-        return None
-    models = tuple(term.core_term((), False) for term in terms)
-    return _core.Integrator(**step_arguments(settings), models=models)
-
-
-@functools.cache
-def _any_body() -> Settings:
-    return settings_of(
-        [1, 1, 1], [0, 0, 0], [1, 0, 0, 0], 0.0, None, None, "strang", "exact", 0.0, 1, False, None,
-        {}, in_memory=True,
-    )  # fmt: skip

@@ -20,13 +20,7 @@ namespace py = pybind11;
 namespace polhode::bindings {
 namespace {
 
-/// One number or index of Python; nothing for others.
-std::optional<double> number(PyObject* object) {
-    Operand x;
-    const bool is_number = PyFloat_Check(object) || PyLong_Check(object);
-    if (!is_number || !read_number_or_array(object, x)) return {};
-    return x.number;
-}
+/// An index of Python; nothing for others.
 std::optional<std::ptrdiff_t> index(PyObject* object) {
     if (PyIndex_Check(object) == 0) return {};
     const std::ptrdiff_t value = PyNumber_AsSsize_t(object, PyExc_OverflowError);
@@ -242,7 +236,7 @@ PyMethodDef integrate_function{
 }  // namespace
 }  // namespace polhode::bindings
 
-void register_integrate(py::module_& module) {
+void register_short_call(py::module_& module) {
     namespace b = polhode::bindings;
     py::class_<b::Integrator>(module, "Integrator")
         .def(py::init<const py::kwargs&>(), "See the first arguments of `Integration`.");
