@@ -356,6 +356,13 @@ def attitude_operand(name: str, value: AttitudeLike) -> Operand:
     return Operand(name, array, *attitude_core(name, array))
 
 
+def set_state(made: Any, state: tuple[None, dict[str, Any]]) -> None:
+    """Unpickle an object with slots; its arrays may have odd addresses, which the core refuses."""
+    for name, value in state[1].items():
+        array = isinstance(value, np.ndarray)
+        setattr(made, name, np.require(value, requirements=["C", "A"]) if array else value)
+
+
 def is_c_doubles(array: NDArray[Any]) -> bool:
     """Whether the core can read the array as it is: native aligned doubles in C order."""
     is_double = array.dtype == np.float64 and array.dtype.isnative

@@ -143,17 +143,13 @@ def integrate(
         `state0` s. See Notes.
     save_to : path, optional
         A new directory for the trajectory, or an empty one other than the working directory. The
-        states are written during the run as NumPy memmaps t.npy, m.npy and q.npy. If the run is
-        killed, the states so far remain, and `polhode.resume` continues the run. Existing files are
-        not overwritten.
+        states are written during the run; if it is killed, `polhode.resume` continues it.
     resume : bool, optional
         If `save_to` already has a run, continue it, or return its trajectory if it is finished. It
-        must be the run of this call: other arguments, apart from `threads`, are an error. So a
-        program that is started again after it was killed goes on where it was.
+        must be the run of this call: other arguments, apart from `threads`, are an error.
     compensated : bool, optional
         Compensated summation of m: in long runs the energy error is then that of the scheme,
-        without accumulated rounding errors. For torques that do not depend on m. About a tenth
-        slower.
+        without accumulated rounding errors. For torques that do not depend on m.
     threads : int, optional
         Number of threads. None: POLHODE_NUM_THREADS or 1; -1: all cores.
     progress : bool, optional
@@ -219,21 +215,17 @@ def integrate(
     and, for the iteration, [Bro65].
 
     With `moments` each free flow has constant moments, those of the time that the kicks have
-    reached [BC06]: "strang" takes them in the middle of the step. So a splitting has its order if
-    it is one for torques that depend on m (`Splitting.attitude_only` is False). The motion of the
+    reached [BC06], and a splitting for torques that depend on m has its order. The motion of the
     parts within the body has no angular momentum of its own in the body frame.
 
     Events are located to rounding, where the sign of the function differs between the ends of a
     step: two zeros within a step are not seen. After a terminal event a body is NaN in later saves.
-    Events are stored as they are found; their functions must be given again to go on.
 
     Adaptive steps are the method of Dormand and Prince with the error estimate of [HNW93] Sec.
-    II.5: the error of a step is at most ``atol[0] + rtol |m|`` in m and ``atol[1] + rtol`` in q.
-    Errors of steps add up, so the error at the end is larger. A body whose steps become too short
-    to change the time is NaN from there.
+    II.5. Errors of steps add up, so the error at the end is larger than that of a step.
 
-    The manual says more: "Trajectories" of events and adaptive steps, "Energy correction" of its
-    target under a torque.
+    The manual says more: "Trajectories" of events and adaptive steps, "Mass properties" of
+    `moments`, "Energy correction" of its target under a torque.
 
     Examples
     --------

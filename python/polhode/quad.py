@@ -34,9 +34,11 @@ True
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from inspect import Parameter, Signature
 from math import prod
 from numbers import Rational
 from typing import Any
@@ -189,68 +191,44 @@ def step(
     return (m_end, q_end) if digits else (m_end.high, q_end.high)
 
 
-def _elliptic(name: str, digits: bool, **arguments: Any) -> Any:
-    """The function of this name, of numbers of any kind."""
-    kc2 = arguments.pop("kc2", None)
-    numbers = {key: _numbers(key, x) for key, x in arguments.items()}
-    if kc2 is not None:
-        numbers["kc2"] = _numbers("kc2", kc2)
-    elif "k2" in numbers:
-        one = Numbers(np.ones(()), np.zeros(()))
-        (numbers["kc2"],) = _apply("subtract", one, numbers["k2"])
-    _arrays.broadcast({key: x.shape for key, x in numbers.items()})
-    results = [x if digits else x.high[()] for x in _apply(name, *numbers.values())]
-    return tuple(results) if len(results) > 1 else results[0]
+def _as_in_elliptic(name: str, parameters: str, errors: str) -> Callable[..., Any]:
+    """The function of this name in `polhode.elliptic`, of numbers of any kind."""
+    by_place = [Parameter(each, Parameter.POSITIONAL_ONLY) for each in parameters.split()]
+    options = [Parameter("kc2", Parameter.POSITIONAL_OR_KEYWORD, default=None)]
+    options = options if "k2" in parameters else []
+    digits = Parameter("digits", Parameter.KEYWORD_ONLY, default=False)
+    signature = Signature([*by_place, *options, digits])
+
+    def function(*values: Any, **named: Any) -> Any:
+        given = signature.bind(*values, **named).arguments
+        digits = given.pop("digits", False)
+        if given.get("kc2", 0) is None:
+            del given["kc2"]
+        numbers = {key: _numbers(key, x) for key, x in given.items()}
+        if options and "kc2" not in numbers:
+            one = Numbers(np.ones(()), np.zeros(()))
+            (numbers["kc2"],) = _apply("subtract", one, numbers["k2"])
+        _arrays.broadcast({key: x.shape for key, x in numbers.items()})
+        results = [x if digits else x.high[()] for x in _apply(name, *numbers.values())]
+        return tuple(results) if len(results) > 1 else results[0]
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"As `polhode.elliptic.{name}`; {errors}."
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    return function
 
 
-def agm(a: Any, b: Any, *, digits: bool = False) -> Any:
-    """As `polhode.elliptic.agm`; relative error below 1e-31."""
-    return _elliptic("agm", digits, a=a, b=b)
-
-
-def rf(x: Any, y: Any, z: Any, *, digits: bool = False) -> Any:
-    """As `polhode.elliptic.rf`; relative error below 1e-31."""
-    return _elliptic("rf", digits, x=x, y=y, z=z)
-
-
-def rc(x: Any, y: Any, *, digits: bool = False) -> Any:
-    """As `polhode.elliptic.rc`; relative error below 1e-31."""
-    return _elliptic("rc", digits, x=x, y=y)
-
-
-def rd(x: Any, y: Any, z: Any, *, digits: bool = False) -> Any:
-    """As `polhode.elliptic.rd`; relative error below 1e-31."""
-    return _elliptic("rd", digits, x=x, y=y, z=z)
-
-
-def rj(x: Any, y: Any, z: Any, p: Any, *, digits: bool = False) -> Any:
-    """As `polhode.elliptic.rj`; relative error below 1e-31, for p < 0 of the largest term."""
-    return _elliptic("rj", digits, x=x, y=y, z=z, p=p)
-
-
-def jacobi(u: Any, k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
-    """As `polhode.elliptic.jacobi`; error 1e-31 in place of 4 eps."""
-    return _elliptic("jacobi", digits, u=u, k2=k2, kc2=kc2)
-
-
-def ellip_k(k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
-    """As `polhode.elliptic.ellip_k`; relative error below 1e-31."""
-    return _elliptic("ellip_k", digits, k2=k2, kc2=kc2)
-
-
-def ellip_f(phi: Any, k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
-    """As `polhode.elliptic.ellip_f`; error below 1e-31 times the condition in phi."""
-    return _elliptic("ellip_f", digits, phi=phi, k2=k2, kc2=kc2)
-
-
-def ellip_pi(n: Any, phi: Any, k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
-    """As `polhode.elliptic.ellip_pi`; error as of `ellip_f`."""
-    return _elliptic("ellip_pi", digits, n=n, phi=phi, k2=k2, kc2=kc2)
-
-
-def ellip_pi_complete(n: Any, k2: Any, /, kc2: Any = None, *, digits: bool = False) -> Any:
-    """As `polhode.elliptic.ellip_pi_complete`; relative error below 1e-31."""
-    return _elliptic("ellip_pi_complete", digits, n=n, k2=k2, kc2=kc2)
+_RELATIVE = "relative error below 1e-31"
+agm = _as_in_elliptic("agm", "a b", _RELATIVE)
+rf = _as_in_elliptic("rf", "x y z", _RELATIVE)
+rc = _as_in_elliptic("rc", "x y", _RELATIVE)
+rd = _as_in_elliptic("rd", "x y z", _RELATIVE)
+rj = _as_in_elliptic("rj", "x y z p", f"{_RELATIVE}, for p < 0 of the largest term")
+jacobi = _as_in_elliptic("jacobi", "u k2", "error 1e-31 in place of 4 eps")
+ellip_k = _as_in_elliptic("ellip_k", "k2", _RELATIVE)
+ellip_f = _as_in_elliptic("ellip_f", "phi k2", "error below 1e-31 times the condition in phi")
+ellip_pi = _as_in_elliptic("ellip_pi", "n phi k2", "error as of `ellip_f`")
+ellip_pi_complete = _as_in_elliptic("ellip_pi_complete", "n k2", _RELATIVE)
 
 
 def _apply(name: str, *arguments: Numbers) -> list[Numbers]:

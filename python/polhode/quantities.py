@@ -9,32 +9,19 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays, _core
 from polhode._arrays import Array, AttitudeLike, Operand
+from polhode._axes import to_space
 
 __all__ = ["casimir", "energy", "momentum", "momentum_spatial", "omega"]
 
 
 def momentum(inertia: ArrayLike, omega: ArrayLike) -> Array:
-    """Angular momentum in the body frame, ``m_i = I_i omega_i``, each component correctly rounded.
+    """Angular momentum (..., 3), body frame, ``m_i = I_i omega_i``, components correctly rounded.
 
-    Parameters
-    ----------
-    inertia : array_like, shape (..., 3)
-        Principal moments in the order of the body axes. One (a rod) or two (a planar rotor) may be
-        zero; a moment below 4 eps times the largest counts as zero (eps = 2.2e-16).
-    omega : array_like, shape (..., 3)
-        Angular velocity, body frame, radians per time. Broadcasts against `inertia`.
-
-    Returns
-    -------
-    m : ndarray, shape (..., 3)
-        Angular momentum, body frame. Units are any consistent set.
-
-    Raises
-    ------
-    ValueError
-        If the inertia is invalid (a moment is negative or not finite, or all three are zero),
-        if a last axis does not have three components or if the shapes do not broadcast. A NaN in
-        `omega` raises no error and gives NaN.
+    `inertia` (..., 3) are the principal moments in the order of the body axes. One (a rod) or two
+    (a planar rotor) may be zero; a moment below 4 eps times the largest counts as zero (eps =
+    2.2e-16). `omega` (..., 3), body frame, radians per time, broadcasts against them. Any
+    consistent units. ValueError is raised if a moment is negative or not finite, all three are
+    zero, or the shapes do not fit. A NaN in `omega` raises no error and gives NaN.
     """
     moments, rates = Operand("inertia", inertia, 3), Operand("omega", omega, 3)
     result = _result((3,), moments, rates)
@@ -71,35 +58,19 @@ def casimir(m: ArrayLike) -> Array:
 
 
 def momentum_spatial(m: ArrayLike, q: AttitudeLike) -> Array:
-    """Angular momentum in the space frame, ``Q m``; constant without torque.
+    """Angular momentum (..., 3) in the space frame, ``Q m``; constant without torque.
 
-    Parameters
-    ----------
-    m : array_like, shape (..., 3)
-        Angular momentum, body frame.
-    q : array_like, shape (..., 4) or (..., 3, 3)
-        Attitude, body to space, as in `step`. Broadcasts against `m`. A quaternion is normalized; a
-        matrix that is off by more than 8 eps (eps = 2.2e-16) is replaced by the nearest rotation.
-
-    Returns
-    -------
-    momentum_spatial : ndarray, shape (..., 3)
-        Angular momentum, space frame. Error at most 4 eps ``|m|`` for a quaternion, 16 eps ``|m|``
-        for a matrix.
-
-    Raises
-    ------
-    ValueError
-        If an attitude is invalid as in `step`, or if the shapes are wrong or do not broadcast. A
-        NaN raises no error and gives NaN for that body.
+    `m` (..., 3) is in the body frame, the attitude `q` (..., 4) or (..., 3, 3) body to space, as in
+    `step`; they broadcast. A quaternion is normalized; a matrix that is off by more than 8 eps (eps
+    = 2.2e-16) is replaced by the nearest rotation. Error at most 4 eps ``|m|`` for a quaternion, 16
+    eps ``|m|`` for a matrix. ValueError is raised if an attitude is invalid as in `step`, or the
+    shapes do not fit. A NaN raises no error and gives NaN for that body.
     """
     attitude, momenta = _arrays.attitude_operand("q", q), Operand("m", m, 3)
     _arrays.broadcast({"m": momenta.batch, "q": attitude.batch})
     _arrays.check_attitude(attitude.array)
-    if attitude.core == (4,):
-        return np.asarray(_core.so3_rotate(attitude.doubles, momenta.doubles))
-    rotations = _arrays.orthogonal(attitude.doubles)
-    return np.asarray(_core.so3_rotate_by_matrix(rotations, momenta.doubles))
+    q = attitude.doubles
+    return to_space(_arrays.orthogonal(q) if attitude.core == (3, 3) else q, momenta.doubles)
 
 
 def _result(core: tuple[int, ...], *operands: Operand) -> Array:

@@ -63,10 +63,8 @@ def attitude_from_rate(
         Number of steps.
     order : int, optional
         Order of the method. With `h`: 2, 4, 6 or 8, with order/2 evaluations of `omega` per step.
-        With `t`: 1, the rate at a stamp holds until the next stamp; 2, it is linear between
-        stamps; 4 and 6, it is the polynomial through the 4 or 6 stamps around the interval. For
-        increments: 2, the increment is the rotation vector; 4 and 6, with the coning correction
-        from the 3 or 5 increments around the interval.
+        With `t`: 1, the rate at a stamp holds until the next stamp; 2, 4 or 6, the polynomial
+        through so many stamps. For increments: 2, 4 or 6, the last two with a coning correction.
     t0 : float, optional
         Time at the start, for a function.
     t : array_like, shape (T,), optional
@@ -98,9 +96,8 @@ def attitude_from_rate(
     to (25); the error is of the given order in h, and the rounding error at most 2 eps per step
     plus 3/2 eps per radian (orders 2 and 4: 1/2 eps). Symmetric: a step with -h returns to the
     start. If the direction of `omega` is fixed, the only error is that of Gauss's rule. The series
-    converge if omega turns the body by less than a whole turn per step. If omega is that of a free
-    body, `step` with a method "magnus..." does the same and computes the rates at the nodes. NaN or
-    infinity in one body's omega or h makes only that body NaN.
+    converge if omega turns the body by less than a whole turn per step. NaN or infinity in one
+    body's omega or h makes only that body NaN.
 
     With `t` the error is of the given order in the longest interval; increments about a fixed
     direction have no error but rounding, about 4 eps of the turn in an interval. A NaN in a row

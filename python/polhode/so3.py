@@ -5,7 +5,8 @@ components to space components. A turn by 90 degrees about axis 3 is ``(sqrt(1/2
 sqrt(1/2))`` and sends (1, 2, 3) to (-2, 1, 3). `q` and `-q` are the same rotation; if a function
 returns a quaternion, its docstring says which of the two. Scalar-last quaternions, SciPy's default,
 are converted by ``numpy.roll(q, 1, axis=-1)``. A 4x4 pose would be read as four
-quaternions: give ``pose[..., :3, :3]``.
+quaternions: give ``pose[..., :3, :3]``. Where a quaternion stands for a rotation it may have any
+size but zero and represents ``q / |q|``.
 
 Every function takes whole arrays: the last axis (the last two of a matrix) holds the components,
 the others broadcast. Input of any real dtype, results float64. ``out=`` takes a writeable float64
@@ -37,19 +38,9 @@ __all__ = [
 
 
 def to_matrix(q: AttitudeLike, *, out: Array | None = None) -> Array:
-    """Rotation matrix of a quaternion.
+    """Matrices (..., 3, 3) of quaternions (..., 4): ``Q @ v`` are the space components of v.
 
-    Parameters
-    ----------
-    q : array_like, shape (..., 4)
-        Quaternion, scalar first, of any size but zero; it represents the rotation ``q / |q|``.
-        ``-q`` gives the same matrix.
-
-    Returns
-    -------
-    Q : ndarray, shape (..., 3, 3)
-        The matrix that takes body components to space components, ``Q @ v``. Entries within 4 eps,
-        orthogonal within 8 eps.
+    Entries within 4 eps, orthogonal within 8 eps. ``-q`` gives the same matrix.
     """
     return _apply(_core.so3_to_matrix, 2, out, q=_quaternion("q", q))
 
@@ -102,40 +93,21 @@ def conjugate(q: AttitudeLike, *, out: Array | None = None) -> Array:
 
 
 def rotate(q: AttitudeLike, v: ArrayLike, *, out: Array | None = None) -> Array:
-    """Rotate vectors by quaternions: body components to space components.
+    """Space components (..., 3) of vectors with the body components v (..., 3), q (..., 4).
 
-    Parameters
-    ----------
-    q : array_like, shape (..., 4)
-        Quaternion, scalar first, of any size but zero; it represents the rotation ``q / |q|``.
-    v : array_like, shape (..., 3)
-        Vector, body components. Broadcasts against `q`.
-
-    Returns
-    -------
-    w : ndarray, shape (..., 3)
-        The same vector in space components, ``q (0, v) q^-1``, within 4 eps ``|v|``, for vectors of
-        any finite size.
+    ``q (0, v) q^-1``, within 4 eps ``|v|``, for vectors of any finite size.
     """
     vectors = _arrays.components("v", v, 3)
     return _apply(_core.so3_rotate, 1, out, q=_quaternion("q", q), v=vectors)
 
 
 def exp(v: ArrayLike, *, out: Array | None = None) -> Array:
-    """Quaternion of a rotation vector.
+    """Unit quaternions (..., 4) of rotation vectors (..., 3): angle in radians times unit axis.
 
-    Parameters
-    ----------
-    v : array_like, shape (..., 3)
-        Rotation vector: angle in radians times unit axis, of any length up to 2**51.
-
-    Returns
-    -------
-    q : ndarray, shape (..., 4)
-        ``(cos(|v|/2), sin(|v|/2) v/|v|)``, unit, scalar first. Continuous in `v`; the sign is that
-        of the path from 0 to `v`: a full turn gives -1, two full turns give 1. Components within
-        ``(2 + |v|/4)`` eps, and the vector part of small turns with a relative error of 3 eps, for
-        any small size; NaN where ``|v|`` is so large that no digit of the angle is known.
+    ``(cos(|v|/2), sin(|v|/2) v/|v|)``. Continuous in `v`; the sign is that of the path from 0 to
+    `v`: a full turn gives -1, two full turns give 1. Components within ``(2 + |v|/4)`` eps, and the
+    vector part of small turns with a relative error of 3 eps, for any small size; NaN beyond
+    ``|v| = 2**51``, where no digit of the angle is known.
     """
     return _placed(_core.so3_exp(_arrays.components("v", v, 3)), out)
 
@@ -146,7 +118,7 @@ def log(q: AttitudeLike, *, shortest: bool = False, out: Array | None = None) ->
     Parameters
     ----------
     q : array_like, shape (..., 4)
-        Quaternion, scalar first, of any size but zero; it represents ``q / |q|``.
+        Quaternion, scalar first.
     shortest : bool, default False
         Return the shorter of ``log(q)`` and ``log(-q)``, of length at most pi. It is the same for
         `q` and `-q`, but it jumps where the scalar part changes sign.
@@ -177,20 +149,11 @@ def normalize(q: AttitudeLike, *, out: Array | None = None) -> Array:
 
 
 def angle_between(p: AttitudeLike, q: AttitudeLike, *, out: Array | None = None) -> Array:
-    """Angle of the rotation from one attitude to another.
+    """Angle (...) of the rotation from one attitude (..., 4) to another, radians, from 0 to pi.
 
-    Parameters
-    ----------
-    p, q : array_like, shape (..., 4)
-        Quaternions, scalar first, of any size but zero; they represent the rotations ``p / |p|``
-        and ``q / |q|``. They broadcast together.
-
-    Returns
-    -------
-    angle : ndarray, shape (...)
-        Angle in radians, from 0 to pi; the same for ``-p`` and ``-q``. It is 0 for ``p = q`` and
-        for ``p = -q``, bit for bit. Within ``2 (1 + angle)`` eps; for unit quaternions near ``(1,
-        0, 0, 0)`` a small angle, which comes from ``|p - q|``, has a relative error of 4 eps.
+    It is the same for ``-p`` and ``-q``, and 0 for ``p = q`` and for ``p = -q``, bit for bit.
+    Within ``2 (1 + angle)`` eps; for unit quaternions near ``(1, 0, 0, 0)`` a small angle, which
+    comes from ``|p - q|``, has a relative error of 4 eps.
     """
     left, right = _quaternion("p", p), _quaternion("q", q)
     return _apply(_core.so3_angle_between, 0, out, p=left, q=right)
@@ -202,8 +165,7 @@ def slerp(p: AttitudeLike, q: AttitudeLike, s: ArrayLike, *, out: Array | None =
     Parameters
     ----------
     p, q : array_like, shape (..., 4)
-        Quaternions, scalar first, of any size but zero; they represent the rotations ``p / |p|``
-        and ``q / |q|``.
+        Quaternions, scalar first.
     s : array_like, shape (...)
         Part of the way: 0 at `p`, 1 at `q`. Beyond, the rotation goes on at the same rate. All
         three broadcast together.
@@ -226,7 +188,7 @@ def cumprod(q: AttitudeLike, axis: int = 0, *, out: Array | None = None) -> Arra
     Parameters
     ----------
     q : array_like, shape (..., 4)
-        Quaternions, scalar first, of any size but zero; they represent the rotations ``q / |q|``.
+        Quaternions, scalar first.
     axis : int, default 0
         Axis of the product; any but the last, which holds the components.
 

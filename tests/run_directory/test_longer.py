@@ -130,7 +130,7 @@ def test_killed_while_it_is_made_longer(
 ) -> None:
     path = tmp_path / "run"
     run(45, save_to=path)
-    left, original = [write], files._write
+    left, original = [write], files.write_file
 
     def fails(name: Path, contents: Any) -> None:
         if left[0] == 0 and not replaced:
@@ -141,7 +141,7 @@ def test_killed_while_it_is_made_longer(
         left[0] -= 1
 
     with monkeypatch.context() as patch:
-        patch.setattr(files, "_write", fails)
+        patch.setattr(files, "write_file", fails)
         with pytest.raises(MemoryError):
             ph.resume(path, n_steps=83)
     rows = len(ph.Trajectory.load(path))

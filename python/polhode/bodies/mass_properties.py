@@ -340,18 +340,10 @@ class MassProperties:
 
     __radd__ = __add__
 
-    def __getstate__(self) -> tuple[Any, ...]:
-        return (
-            self._moments, self._axes, self._tensor, self._mass, self._centre,
-            self._linear, self._central,
-        )  # fmt: skip
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        # Arrays may arrive at odd addresses, which the core does not read.
-        moments, axes, tensor = (np.require(x, requirements=["C", "A"]) for x in state[:3])
-        self._set(moments, axes, tensor, bool((axes == np.eye(3)).all()), state[5])
-        self._place(state[3], state[4])
-        self._central = state[6]
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        _arrays.set_state(self, state)
+        for array in (self._moments, self._axes, self._tensor, self._centre):
+            array.flags.writeable = False
 
     def _set(self, moments: Array, axes: Array, tensor: Array, aligned: bool, linear: bool) -> None:
         for array in (moments, axes, tensor):

@@ -75,8 +75,7 @@ class RigidBody(MassProperties):
     and the body axes exactly. Method: cyclic Jacobi.
 
     A moment within 16 eps of the largest is set to zero (within 4 eps if the tensor is diagonal):
-    the body is a rod, and the other two must be equal to 1e-9. For input of shorter types than
-    double the limits are at least 64 of their eps, and those of a zero moment 16 and 4 of it.
+    the body is a rod. The manual, "Conventions", has the limits for shorter types than double.
 
     Examples
     --------

@@ -14,11 +14,10 @@ import subprocess
 import sys
 import time
 import tomllib
-import uuid
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -26,6 +25,7 @@ import polhode as ph
 from polhode import _core
 from polhode._arrays import Array
 from polhode.cli import problem
+from polhode.run_directory.files import write_file
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -165,27 +165,20 @@ def _run_driver(driver: str, path: Path | None, out: Path | None) -> None:
 
 
 def _write(out: Path, trajectory: ph.Trajectory) -> None:
-    """Write the states into a file beside `out`, which then gets its name."""
     t, m, attitude = trajectory.t, trajectory.m, trajectory.q
     quaternion = attitude.ndim == 2
-    part = out.with_name(f".{uuid.uuid4().hex}{out.suffix}")
-    try:
-        with part.open("xb") as file:
-            if out.suffix == ".npz":
-                np.savez(file, t=t, m=m, **{"q" if quaternion else "Q": attitude})  # type: ignore[arg-type]
-            else:
-                names = (
-                    [f"q{i}" for i in range(4)]
-                    if quaternion
-                    else [f"Q{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3)]
-                )
-                table = np.column_stack([t, m, attitude.reshape(len(t), -1)])
-                header = ",".join(["t", "m1", "m2", "m3", *names])
-                np.savetxt(file, table, "%.17g", ",", header=header, comments="")
-        part.replace(out)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+    matrix = [f"Q{i}{j}" for i in (1, 2, 3) for j in (1, 2, 3)]
+    names = [f"q{i}" for i in range(4)] if quaternion else matrix
+
+    def write(file: BinaryIO) -> None:
+        if out.suffix == ".npz":
+            np.savez(file, t=t, m=m, **{"q" if quaternion else "Q": attitude})  # type: ignore[arg-type]
+        else:
+            table = np.column_stack([t, m, attitude.reshape(len(t), -1)])
+            header = ",".join(["t", "m1", "m2", "m3", *names])
+            np.savetxt(file, table, "%.17g", ",", header=header, comments="")
+
+    write_file(out, write)
 
 
 # Arguments --------------------------------------------------------------------------------------

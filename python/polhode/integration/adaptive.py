@@ -29,15 +29,15 @@ def stops_of(begin: float, times: Array, breaks: Array | None) -> Array:
     return stops if last >= begin else stops[::-1].copy()
 
 
-def ways_of(stops: Array, breaks: Array | None) -> Array:
+def intervals_of(stops: Array, breaks: Array | None) -> Array:
     """From and to, (stops - 1, 2): they begin and end beside the breaks."""
-    ways = np.stack([stops[:-1], stops[1:]], axis=-1)
-    if breaks is not None and len(ways):
+    intervals = np.stack([stops[:-1], stops[1:]], axis=-1)
+    if breaks is not None and len(intervals):
         sign = 1.0 if stops[-1] >= stops[0] else -1.0
-        beside = np.nextafter(ways, [sign * np.inf, -sign * np.inf])
-        ways = np.where(np.isin(ways, breaks), beside, ways)
-        ways[:, 1] = sign * np.maximum(sign * ways[:, 1], sign * ways[:, 0])
-    return ways
+        beside = np.nextafter(intervals, [sign * np.inf, -sign * np.inf])
+        intervals = np.where(np.isin(intervals, breaks), beside, intervals)
+        intervals[:, 1] = sign * np.maximum(sign * intervals[:, 1], sign * intervals[:, 0])
+    return intervals
 
 
 def whole_way(t0: float, t_end: float, **others: Any) -> float:
@@ -118,7 +118,7 @@ def states_after(settings: Settings, begin: Array, t: Array, m: Array, q: Array)
         found = [np.repeat(a[None], count, axis=0) for a in (state.m, state.q)]
         core = in_core(settings, state, (), np.zeros(state.m.shape[:-1], np.bool_))
         stops = stops_of(at, sign * ends.max(keepdims=True)[0], settings.breaks)
-        for k, (first, final) in enumerate(ways_of(stops, settings.breaks)):
+        for k, (first, final) in enumerate(intervals_of(stops, settings.breaks)):
             piece = sign * np.clip(ends, sign * first, sign * final).T
             times = np.array(piece if len(piece) > 1 else piece[0], order="C")
             rows = [np.empty_like(a) for a in found]

@@ -214,15 +214,14 @@ def _heat(
     thermostat: Thermostat | NoseHoover | None, moments: Array, m0: Array, others: dict[str, Any]
 ) -> dict[str, Array]:
     """The argument `thermostat` as it is stored."""
-    if thermostat is None:
-        return {}
     if isinstance(thermostat, NoseHoover):
-        numbers = thermostat.numbers(moments, m0, others.get("mass"))
-        return {"nose_hoover": numbers}
+        return {"nose_hoover": thermostat.numbers(moments, m0, others.get("mass"))}
     if isinstance(thermostat, Thermostat):
         return {"thermostat": thermostat.numbers()}
-    kind = type(thermostat).__name__
-    raise TypeError(f"thermostat must be a polhode.Thermostat or NoseHoover, not {kind}")
+    if thermostat is not None:
+        kind = type(thermostat).__name__
+        raise TypeError(f"thermostat must be a polhode.Thermostat or NoseHoover, not {kind}")
+    return {}
 
 
 def _check_thermostat(settings: Settings) -> None:

@@ -20,7 +20,7 @@ from polhode.integrators.table import METHODS
 Integers = NDArray[np.int64]
 
 
-class Ways:
+class PartialSteps:
     """Moves bodies from any time of an integration to a later one.
 
     They take its steps, of which the first begins and the last ends at these times. A multistep
@@ -29,9 +29,7 @@ class Ways:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.bodies = settings.m0.size // 3
-        #: The shapes of m, q and the companions of a body.
-        self.cores = [start.shape[settings.m0.ndim - 1 :] for start in settings.starts]
+        self.bodies = settings.bodies
 
     @cached_property
     def _core(self) -> _core.Integration:
@@ -63,9 +61,7 @@ class Ways:
         row, body = np.divmod(at, max(1, self.bodies))
         if self.settings.per_body:
             return self._move(body, body + 1, at - body, t, t_end, states, step)
-        flat = [
-            a.reshape(-1, self.bodies, *core) for a, core in zip(states, self.cores, strict=True)
-        ]
+        flat = self.settings.flat(states)
         spans, which = np.unique(np.stack([row, t, t_end]), axis=1, return_inverse=True)
         results = [a.copy() for a in flat]
         for i, (k, begin, end) in enumerate(spans.T):
@@ -94,10 +90,8 @@ class Ways:
         elif history := METHODS[self.settings.method].history:
             steps = np.ceil(np.nan_to_num((t_end - t) / self.settings.h))
             count = np.maximum(steps.astype(np.int64), history)
-        ways = np.empty((len(begin), 6), np.int64)
         first, last = (self.settings.step_at(x) if step is None else step for x in (t, t_end))
-        for k, column in enumerate((begin, end, offset, first, last, count)):
-            ways[:, k] = column
+        ways = np.stack([begin, end, offset, first, last, count], axis=-1)
         goes = (t != t_end) & np.isfinite(t_end)
         self._core.move(ways[goes], np.stack([t, t_end], axis=-1)[goes], list(states))
 
@@ -144,10 +138,10 @@ def states_at(
     if settings.adaptive and times.size:
         states_after(settings, before, times, *states)
     elif shared:
-        Ways(settings).move(before[:, 0], times[:, 0], states)
+        PartialSteps(settings).move(before[:, 0], times[:, 0], states)
     else:
         at = np.arange(times.size)
-        Ways(settings).move_bodies(at, before.ravel(), times.ravel(), states)
+        PartialSteps(settings).move_bodies(at, before.ravel(), times.ravel(), states)
     lost = np.broadcast_to(np.isnan(times), states[0].shape[:2])
     if ended is not None:
         lost = lost | (sign * times > sign * ended)

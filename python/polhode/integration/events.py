@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays
 from polhode._arrays import Array, closed
-from polhode.integration.dense import Integers, Ways
+from polhode.integration.dense import Integers, PartialSteps
 from polhode.integration.state import State
 from polhode.torques._function import check_functions, exactly
 
@@ -22,14 +22,14 @@ EPS = 2.0**-52
 class Events:
     """The events of an integration: how they are found, and what was found."""
 
-    def __init__(self, functions: Sequence[Event], ways: Ways, state: State) -> None:
+    def __init__(self, functions: Sequence[Event], parts: PartialSteps, state: State) -> None:
         self.functions = functions
-        self._ways, self._settings, self._state = ways, ways.settings, state
-        facts = np.empty((0, 2)) if ways.settings.events is None else ways.settings.events
+        self._parts, self._settings, self._state = parts, parts.settings, state
+        facts = np.empty((0, 2)) if parts.settings.events is None else parts.settings.events
         #: Of each event its direction, and the occurrences that end a body; 0: it ends none.
         self._directions, self._limits = facts.T
         self._batch = self._settings.m0.shape[:-1]
-        none = np.empty((len(functions), ways.bodies)), np.full(ways.bodies, np.nan)
+        none = np.empty((len(functions), parts.bodies)), np.full(parts.bodies, np.nan)
         self._values = none[0] if state.values is None else state.values
         #: When each body ended; NaN if it has not.
         self.ended = none[1] if state.ended is None else state.ended
@@ -64,13 +64,9 @@ class Events:
         t and `states` have one row for each state and body; n are the numbers of the steps before
         them, if all bodies have the same.
         """
-        bodies = self._ways.bodies
         if not self.functions:
             return
-        flat = [
-            a.reshape(len(t), bodies, *core)
-            for a, core in zip(states, self._ways.cores, strict=True)
-        ]
+        flat = self._settings.flat(states, len(t))
         found: list[Array] = []
         ends = []
         for k, sign in enumerate(self._directions):
@@ -82,19 +78,9 @@ class Events:
             crosses = (up & (sign >= 0.0)) | (down & (sign <= 0.0))
             step, at = np.nonzero(crosses & np.isnan(self.ended))
             for these in _first_of_each(at):
-                where = step[these], at[these]
-                found.append(
-                    np.column_stack(
-                        [
-                            np.full(len(these), k),
-                            where[1],
-                            *(
-                                a.reshape(len(these), -1)
-                                for a in self._locate(k, *where, n, t, flat, values)
-                            ),
-                        ]
-                    )
-                )
+                zeros = self._locate(k, step[these], at[these], n, t, flat, values)
+                columns = np.full(len(these), k), at[these], *zeros
+                found.append(np.column_stack([a.reshape(len(these), -1) for a in columns]))
         self._values[...] = ends
         if found:
             self._enter(np.concatenate(found))
@@ -109,14 +95,10 @@ class Events:
 
     def _value(self, k: int, t: float | Array, states: Sequence[Array]) -> Array:
         """Event number k at a state of the batch, (bodies,)."""
-        times: Any = np.broadcast_to(t, (self._ways.bodies,)).reshape(self._batch)
-        value = self.functions[k](
-            times if self._batch else float(times),
-            *(
-                closed(a.reshape(start.shape))
-                for a, start in zip(states, self._settings.starts, strict=True)
-            ),
-        )
+        times: Any = np.broadcast_to(t, (self._settings.bodies,)).reshape(self._batch)
+        shaped = zip(states, self._settings.starts, strict=True)
+        state = (closed(a.reshape(start.shape)) for a, start in shaped)
+        value = self.functions[k](times if self._batch else float(times), *state)
         if getattr(value, "dtype", type(value)) in (bool, np.dtype(bool)):
             raise TypeError(f"events[{k}] returned true or false: return a number with a sign")
         return np.array(exactly(f"events[{k}]", value, self._batch).reshape(-1))
@@ -148,7 +130,7 @@ class Events:
             for to, start in zip(trial, starts, strict=True):
                 to[bodies] = start[which]
             number = None if n is None else n[step[which]]
-            self._ways.move_bodies(bodies, begin[which], x, trial, number)
+            self._parts.move_bodies(bodies, begin[which], x, trial, number)
             times[bodies] = x
             value = self._value(k, times, trial)[bodies]
             closer = np.abs(value) <= least[which]  # also of a jump: the last point
@@ -194,13 +176,9 @@ class Events:
         rows = np.concatenate(self._found)
         rows = rows[rows[:, 2] == t]
         body = rows[:, 1].astype(np.int64)
-        result = []
-        for start, values in zip(
-            self._settings.starts, self._settings.split(rows[:, 3:]), strict=True
-        ):
-            state = np.full(start.shape, np.nan)
+        result = [np.full(start.shape, np.nan) for start in self._settings.starts]
+        for state, values in zip(result, self._settings.split(rows[:, 3:]), strict=True):
             state.reshape(-1, *values.shape[1:])[body] = values
-            result.append(state)
         return t, result
 
 
@@ -261,21 +239,13 @@ def as_functions(events: Event | Sequence[Event] | None) -> list[Event]:
 
 def facts_of(functions: Sequence[Event]) -> Array | None:
     """Directions and terminal counts, (events, 2); None if there are none."""
-    facts = [(_sign(k, f), _limit(k, f)) for k, f in enumerate(functions)]
+    facts = []
+    for k, f in enumerate(functions):
+        sign = _arrays.one_number(f"events[{k}].direction", getattr(f, "direction", 0.0))
+        count = getattr(f, "terminal", False)
+        if not isinstance(count, np.bool_):
+            count = _arrays.whole(f"events[{k}].terminal", count)
+        if count < 0:
+            raise ValueError(f"events[{k}].terminal must be a bool or a count, not {count}")
+        facts.append((sign, int(count)))
     return np.array(facts, np.float64) if facts else None
-
-
-def _sign(k: int, f: Event) -> float:
-    return _arrays.one_number(f"events[{k}].direction", getattr(f, "direction", 0.0))
-
-
-def _limit(k: int, f: Event) -> int:
-    value = getattr(f, "terminal", False)
-    count = (
-        int(value)
-        if isinstance(value, (bool, np.bool_))
-        else _arrays.whole(f"events[{k}].terminal", value)
-    )
-    if count < 0:
-        raise ValueError(f"events[{k}].terminal must be a bool or a count, not {count}")
-    return count

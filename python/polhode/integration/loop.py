@@ -49,7 +49,7 @@ class Saved:
             self.files.count(rows)
             if commit or state.step == self.settings.n_steps or self.files.due():
                 if observed is not None:
-                    observed.record()
+                    observed.events.record()
                 self.files.commit(state)
 
     def rescue(self, begun: bool) -> Trajectory:
@@ -63,7 +63,7 @@ class Saved:
     def trajectory(self) -> Trajectory:
         """The filled rows; read-only if they are in files."""
         if self.observed is not None:
-            self.observed.record()
+            self.observed.events.record()
         if self.files is not None:
             trajectory: Trajectory = self.files.trajectory(self.state)
             return trajectory
@@ -204,7 +204,6 @@ def in_core(
             for term in settings.terms
         ],
         times=settings.times,
-        moments=settings.moments,
         matrix=matrix,
         by_torque=by_torque,
         window=window,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,22 +19,17 @@ from polhode.torques._model import ModelOfInertia
 Moments = Callable[[float], ArrayLike]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class VaryingSettings(Settings):
-    """An integration of bodies whose principal moments are a function of time."""
+@dataclass(frozen=True, eq=False)
+class MomentsInTime:
+    """Principal moments of bodies, of the shape (..., 3), as a user-defined function of time."""
 
-    function: Moments = field(metadata={"core": ""})
+    function: Moments
+    shape: tuple[int, ...]
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._derive("moments", self._at)
-        self._derive("in_core", False)
-        self._derive("per_body", False)
-
-    def _at(self, t: float, step: int | None = None) -> Array:
+    def __call__(self, t: float, step: int | None = None) -> Array:
         """The moments at time t, checked, for all bodies."""
         try:
-            moments = fitting("moments", self.function(t), self.m0.shape)
+            moments = fitting("moments", self.function(t), self.shape)
             _arrays.check_inertia(moments, f"moments at t = {t}")
         except Exception as error:
             if step is not None:
@@ -42,19 +37,19 @@ class VaryingSettings(Settings):
             raise
         return moments
 
-    def inertia_at(self, t: Array) -> Array:
+    def rows(self, t: Array) -> Array:
         """The moments at these times (T,), shape (T, ..., 3), NaN where the function fails.
 
         After an exception the trajectory has the states so far.
         """
-        rows = np.full((len(t), *self.m0.shape), np.nan)
+        rows = np.full((len(t), *self.shape), np.nan)
         for row, time in zip(rows, t.tolist(), strict=True):
             with contextlib.suppress(Exception):
-                row[...] = fitting("moments", self.function(time), self.m0.shape)
+                row[...] = fitting("moments", self.function(time), self.shape)
         return rows
 
 
-def varying_settings(settings: Settings, moments: Moments) -> VaryingSettings:
+def varying_settings(settings: Settings, moments: Moments) -> Settings:
     """These settings with moments that are a function of time, checked."""
     check_functions({"moments": moments})
     scheme, terms = settings.splitting, settings.terms
@@ -72,11 +67,9 @@ def varying_settings(settings: Settings, moments: Moments) -> VaryingSettings:
     ):
         if bad:
             raise ValueError(f"moments that vary need {why}")
-    given = {each.name: getattr(settings, each.name) for each in fields(Settings)}
-    made = VaryingSettings(**given, function=moments)
-    start = made._at(settings.t0)
-    made._derive("moments0", start.copy())
+    made = MomentsInTime(moments, settings.m0.shape)
+    start = made(settings.t0)
     largest = start.max(axis=-1, keepdims=True)
     off = (np.abs(start - settings.inertia) > 1e-9 * largest).any(axis=-1)
     _arrays.refuse("moments(t0)", start, off, 1, "inertia must be the same at t0")
-    return made
+    return replace(settings, moments=made, moments0=start.copy())

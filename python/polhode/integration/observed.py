@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
 from functools import partial
@@ -11,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from polhode._arrays import Array
-from polhode.integration.adaptive import ways_of
-from polhode.integration.dense import Ways
+from polhode.integration.adaptive import intervals_of
+from polhode.integration.dense import PartialSteps
 from polhode.integration.events import Event, Events
 from polhode.integration.loop import SLICE, Observe, in_core
 from polhode.integration.state import Settings, State
@@ -44,9 +43,9 @@ class Observed:
         self.settings, self._state = settings, state
         self._t, *self._rows = rows
         self._by_torque, self._in_files = by_torque, in_files
-        self._ways = Ways(settings)
-        self.events = Events(events, self._ways, state)
-        count = int(np.clip(MOST_STATES // max(1, self._ways.bodies), 1, MOST_STEPS))
+        self._parts = PartialSteps(settings)
+        self.events = Events(events, self._parts, state)
+        count = int(np.clip(MOST_STATES // max(1, self.settings.bodies), 1, MOST_STEPS))
         #: States before and after each of some steps.
         self._steps = [np.empty((count + 1, *start.shape)) for start in settings.starts]
         self.rows, self.done, self.stopped = state.rows, state.step, self.events.end is not None
@@ -69,7 +68,7 @@ class Observed:
         if n_steps == 0:
             self.events.begin(t[0], [a[0] for a in self._steps])
         else:
-            times = np.broadcast_to(t[:, None], (len(t), self._ways.bodies))
+            times = np.broadcast_to(t[:, None], (len(t), self.settings.bodies))
             self.events.observe(n, times, [a[: len(n)] for a in self._steps])
         end = self.events.end
         if end is not None:
@@ -81,10 +80,6 @@ class Observed:
         self._save(n, t, t[-1] if end is None else end)
         self.done = int(n[-1])
         self._keep(len(n) - 1)
-
-    def record(self) -> None:
-        """Put what was found into the state."""
-        self.events.record()
 
     def warn(self) -> None:
         """Nothing but what all runs warn of."""
@@ -106,7 +101,7 @@ class Observed:
             k = np.searchsorted(sign * t, sign * times, side="right") - 1
         states = [steps[k] for steps in self._steps]
         if t_eval is not None:
-            self._ways.move(t[k], times, states)
+            self._parts.move(t[k], times, states)
         self._fill(times, states)
 
     def _fill(self, times: Array, states: Sequence[Array]) -> None:
@@ -116,7 +111,7 @@ class Observed:
         to = slice(self.rows, self.rows + len(times))
         if not self._in_files:
             self._t[to] = times
-        for rows, values, core in zip(self._rows, states, self._ways.cores, strict=True):
+        for rows, values, core in zip(self._rows, states, self.settings.cores, strict=True):
             values.reshape(*over.shape, *core)[over] = np.nan
             rows[to] = values
         self.rows = to.stop
@@ -133,9 +128,8 @@ class Observed:
         for a in self._steps:
             a[0] = a[last]
         if self._state.now is not None:
-            cuts = np.cumsum([math.prod(core) for core in self._ways.cores])[:-1]
-            for part, a in zip(np.split(self._state.now, cuts, axis=1), self._steps, strict=True):
-                part[...] = a[0].reshape(part.shape)
+            for part, a in zip(self.settings.split(self._state.now), self._steps, strict=True):
+                part[...] = a[0].reshape(part.shape)  # a view
 
 
 class AdaptiveRun(Observed):
@@ -154,13 +148,13 @@ class AdaptiveRun(Observed):
         self._tolerance, self._stops = tuple(settings.tolerance.tolist()), settings.stops
         self._at, self._costs = state.t, state.costs
         self._one_step = not settings.per_body
-        self._ways_of_steps = ways_of(self._stops, settings.breaks)
+        self._intervals = intervals_of(self._stops, settings.breaks)
         self._core = in_core(settings, state, (), self._by_torque)
-        self._times = np.empty((len(self._steps[0]), self._ways.bodies))
+        self._times = np.empty((len(self._steps[0]), self.settings.bodies))
         self._count = 1 if self._in_files else max(1, MOST_STATES // max(1, state.m.size))
         in_call = STEPS_IN_CORE // max(1, self._at.size) if settings.in_core else STEPS_IN_PYTHON
         self._most = max(1, in_call) if self._in_files else 2**62
-        self._lost = np.zeros(self._ways.bodies, np.bool_)
+        self._lost = np.zeros(self.settings.bodies, np.bool_)
 
     def run(self, first: int, n_steps: int, seconds: float = 0.0) -> None:
         """At most `n_steps` ways, 0: the start. `done` is then the number of whole ones."""
@@ -169,9 +163,9 @@ class AdaptiveRun(Observed):
             self._cross_break(first)
             if self.events.functions:
                 return self._look(first)
-        ways = self._ways_of_steps[first : first + min(n_steps, self._count)]
-        jumps = np.flatnonzero(ways[1:, 0] != ways[:-1, 1])
-        ends = self._stops[:1] if begins else ways[: 1 + jumps[0] if len(jumps) else None, 1]
+        intervals = self._intervals[first : first + min(n_steps, self._count)]
+        jumps = np.flatnonzero(intervals[1:, 0] != intervals[:-1, 1])
+        ends = self._stops[:1] if begins else intervals[: 1 + jumps[0] if len(jumps) else None, 1]
         states = [np.empty((len(ends), *start.shape)) for start in self.settings.starts]
         before = time.perf_counter()
         self._adapt(ends, states, self._most if len(ends) == 1 else 2**62, begins)
@@ -189,8 +183,8 @@ class AdaptiveRun(Observed):
 
     def _cross_break(self, first: int) -> None:
         """Bodies at the end of the way before this one go on behind the break, if there is one."""
-        end = self._ways_of_steps[first - 1, 1] if first else self._stops[0]
-        self._at[self._at == end] = self._ways_of_steps[first, 0]
+        end = self._intervals[first - 1, 1] if first else self._stops[0]
+        self._at[self._at == end] = self._intervals[first, 0]
 
     def _adapt(
         self,
@@ -212,7 +206,7 @@ class AdaptiveRun(Observed):
 
     def _look(self, first: int) -> None:
         """Look at some steps of each body on this way."""
-        end, t, bodies = self._ways_of_steps[first, 1], self._times, np.arange(self._ways.bodies)
+        end, t, bodies = self._intervals[first, 1], self._times, np.arange(self.settings.bodies)
         if not self._one_step:
             self._at[~np.isnan(self.events.ended)] = end
         t[0] = self._at
@@ -221,8 +215,7 @@ class AdaptiveRun(Observed):
         last = int(count.max(initial=0))
         waits = np.arange(last + 1)[:, None] > count  # after its last step a body stays
         lost = np.isnan(self._state.m).any(axis=-1).ravel()
-        cores = zip([t, *self._steps], [(), *self._ways.cores], strict=True)
-        flat = [a.reshape(len(t), len(bodies), *core)[: last + 1] for a, core in cores]
+        flat = [a[: last + 1] for a in (t, *self.settings.flat(self._steps, len(t)))]
         for a in flat:
             a[waits] = np.broadcast_to(a[count, bodies], a.shape)[waits]
         self.events.observe(None, flat[0], [a[: last + 1] for a in self._steps])

@@ -7,8 +7,9 @@ arguments of the core are loops over the fields.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from itertools import pairwise
 from math import prod
 from typing import Any, ClassVar, TypeAlias
@@ -32,9 +33,9 @@ Row: TypeAlias = int
 Options: TypeAlias = tuple[Any, ...]
 
 
-def _field(core: str = "", *, compared: bool = True, **options: Any) -> Any:
+def _field(core: str = "", *, compared: bool = True, stored: bool = True, **options: Any) -> Any:
     """A field that the core takes under the name `core`, if any."""
-    return field(metadata={"core": core, "compared": compared}, **options)
+    return field(metadata={"core": core, "compared": compared, "stored": stored}, **options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +75,8 @@ class Settings:
     thermostat: Array | None = _field("thermostat", default=None)
     #: `NoseHoover.numbers`.
     nose_hoover: Array | None = _field("nose_hoover", default=None)
-    #: The moments of a function of time at t0; None: `inertia` are those of all times.
+    #: A `MomentsInTime`, and its moments at t0; None: `inertia` are those of all times.
+    moments: Any = _field("moments", compared=False, stored=False, default=None)
     moments0: Array | None = _field(compared=False, default=None)
     #: Times at which states are saved, in place of every `save_every`-th step.
     t_eval: Array | None = _field(default=None)
@@ -93,8 +95,6 @@ class Settings:
     parts: ClassVar[Array | None]
     #: The torques on these bodies.
     terms: ClassVar[list[Torque]]
-    #: The moments as a function of time and step, in place of `inertia`; None: they are constant.
-    moments: ClassVar[Callable[..., Array] | None] = None
     #: Whether no step needs Python.
     in_core: ClassVar[bool]
     #: Whether each body can be stepped alone, in the core.
@@ -112,7 +112,7 @@ class Settings:
             tensor = tensor_of(self.inertia, self.axes)
             terms = [term.with_inertia(tensor=tensor) for term in self.torque]
         self._derive("terms", terms)
-        self._derive("in_core", all(term.in_core for term in terms))
+        self._derive("in_core", self.moments is None and all(term.in_core for term in terms))
         alone = self.nose_hoover is None and all(term.independent for term in terms)
         self._derive("per_body", self.in_core and alone)
 
@@ -130,6 +130,21 @@ class Settings:
     def starts(self) -> list[Array]:
         """The start of all that moves: m, q and the companions."""
         return [self.m0, self.q0, *self.companions.values()]
+
+    @property
+    def bodies(self) -> int:
+        """The number of bodies."""
+        return self.m0.size // 3
+
+    @cached_property
+    def cores(self) -> list[tuple[int, ...]]:
+        """The shapes of m, q and the companions of one body."""
+        return [start.shape[self.m0.ndim - 1 :] for start in self.starts]
+
+    def flat(self, states: Sequence[Array], rows: int = -1) -> list[Array]:
+        """Rows of states of the batch, of m, q and so on, with the bodies along one axis."""
+        pairs = zip(states, self.cores, strict=True)
+        return [a.reshape(rows, self.bodies, *core) for a, core in pairs]
 
     @property
     def companions(self) -> dict[str, Array]:
@@ -245,23 +260,19 @@ class Settings:
         terms = tuple(self.terms)
         more |= {NAMES[k]: rows for k, rows in zip(self.companions, others, strict=True)}
         more |= {"mass": self.mass, "_settings": self}
-        return Trajectory(t, m, q, self.inertia_at(t), terms, self.axes, **more)
-
-    def inertia_at(self, t: Array) -> Array:
-        """The moments of a trajectory with these times."""
-        return self.inertia
+        inertia = self.inertia if self.moments is None else self.moments.rows(t)
+        return Trajectory(t, m, q, inertia, terms, self.axes, **more)
 
     def split(self, columns: Array) -> list[Array]:
         """The states m, q and so on, whose components follow each other in columns (R, columns)."""
-        cores = [each.shape[self.m0.ndim - 1 :] for each in self.starts]
-        cuts = np.cumsum([prod(core) for core in cores])[:-1]
+        cuts = np.cumsum([prod(core) for core in self.cores])[:-1]
         split = np.split(columns, cuts, axis=1)
-        return [a.reshape(len(a), *core) for a, core in zip(split, cores, strict=True)]
+        return [a.reshape(len(a), *core) for a, core in zip(split, self.cores, strict=True)]
 
     def findings(self, state: State) -> dict[str, Any]:
         """What a trajectory has of events and of adaptive steps, from the last record of it."""
         result: dict[str, Any] = {}
-        batch, bodies = self.m0.shape[:-1], self.m0.size // 3
+        batch, bodies = self.m0.shape[:-1], self.bodies
         if self.events is not None:
             assert state.found is not None
             assert state.ended is not None
@@ -340,7 +351,7 @@ class State:
             state.start = m0, q0
         if settings.direct:
             columns = direct_facts(settings.method)["columns"]
-            state.work = np.zeros((m0.size // 3, columns))
+            state.work = np.zeros((settings.bodies, columns))
             if any(term.gives_momentum for term in settings.terms):
                 state.torque_state = np.zeros_like(m0)
         if states := sum(term.states for term in settings.terms):
@@ -349,9 +360,9 @@ class State:
             state.compensation = np.zeros_like(m0)
         for name, start in settings.companions.items():
             setattr(state, name, start.copy())
-        bodies = m0.size // 3
+        bodies = settings.bodies
         if settings.observed:
-            columns = sum(prod(each.shape[m0.ndim - 1 :]) for each in settings.starts)
+            columns = sum(prod(core) for core in settings.cores)
             state.now = np.zeros((bodies, columns))
         if settings.events is not None:
             state.values = np.zeros((len(settings.events), bodies))
@@ -394,9 +405,7 @@ _IN_CORE = {
 def core_arguments(*records: Settings | State) -> dict[str, Any]:
     """The fields of the record that the core takes, by their names there."""
     return {
-        core: getattr(record, name)
-        for record in records
-        for name, core in _IN_CORE[Settings if isinstance(record, Settings) else State]
+        core: getattr(record, name) for record in records for name, core in _IN_CORE[type(record)]
     }
 
 

@@ -38,12 +38,10 @@ class Thermostat:
     Notes
     -----
     Each step of `integrate` is enclosed by two exact steps of the Ornstein-Uhlenbeck process of
-    half the length. With a splitting of order 2 the averages of states have weak order 2. Friction
-    and noise alone leave the distribution exp(-energy / kT) as it is, at any length of step.
+    half the length. With a splitting of order 2 the averages of states have weak order 2.
 
     The noise is a function of seed, number of the body in the batch, and number of the step
-    (Philox4x64-10 [SMDS11], normal numbers by Box and Muller to a few eps). So results do not
-    depend on threads, on other bodies or on the saves, and a resumed run has the same bits.
+    (Philox4x64-10 [SMDS11], normal numbers by Box and Muller to a few eps).
 
     Examples
     --------
@@ -106,10 +104,8 @@ class NoseHoover:
     (2 of a rod); if the momentum of the whole batch is conserved, 3 of these do not move.
 
     The sum of the energies of all bodies and of `Trajectory.bath_energy` is conserved to the order
-    of the splitting and does not drift. The distribution of states is that of exp(-energy / kT) if
-    the motion is chaotic, as of bodies that collide; bodies that do not act on each other, however
-    many, may keep to a part of it: `Thermostat` does not. Bodies depend on each other by the bath,
-    which does not count a body that is NaN.
+    of the splitting. The distribution of states is that of exp(-energy / kT) only if the motion is
+    chaotic, as of bodies that collide. The bath does not count a body that is NaN.
 
     Examples
     --------

@@ -177,10 +177,8 @@ class Trajectory:
         Notes
         -----
         From the last saved state at or before a time the bodies take the steps of the integration,
-        the last of them shorter, so that the result has the order of the scheme. With
-        ``save_every=k`` a time takes up to k steps. A torque in Python is evaluated for the whole
-        batch at each time. In adaptive steps a body goes from one of its times to the next; bodies
-        that take the same steps go to the times of all.
+        the last of them shorter, so that the result has the order of the scheme. The manual,
+        "Trajectories", says more.
         """
         settings = self._settings(self) if callable(self._settings) else self._settings
         return self._at(self, t, settings, self._ended)
@@ -262,8 +260,7 @@ class Trajectory:
 
     def momentum_spatial(self) -> Array:
         """Angular momentum in the space frame, Q m, shape (T, ..., 3)."""
-        rotate = _core.so3_rotate if self.q.shape[-1] == 4 else _core.so3_rotate_by_matrix
-        return np.asarray(rotate(np.asarray(self.q), np.asarray(self.m)))
+        return to_space(np.asarray(self.q), np.asarray(self.m))
 
     def plot(
         self,
@@ -335,10 +332,9 @@ class Trajectory:
         Returns
         -------
         matplotlib.animation.FuncAnimation
-            One picture for each saved state; of more than 1000 states, 1000 that are evenly spaced.
-            Keep it in a variable while it runs. A side of less than a fiftieth of the longest is
-            drawn as one. Lines: the axes of m in the body, and dashed the direction of the angular
-            momentum in space.
+            One picture for each saved state, of at most 1000 that are evenly spaced. Keep it in a
+            variable while it runs. A side of less than a fiftieth of the longest is drawn as one.
+            Lines: the axes of m, and dashed the direction of the angular momentum in space.
         """
         from polhode.display.animate import animate
         from polhode.display.plot import saved_states

@@ -419,11 +419,7 @@ class TorqueFreeMotion:
         axes = None if self._axes is None else np.broadcast_to(self._axes, (*self._shape, 3, 3))[at]
         return TorqueFreeMotion(inertia, m0, q0, axes=axes)
 
-    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        # Arrays may arrive at odd addresses, which the core does not read.
-        for name, value in state[1].items():
-            array = isinstance(value, np.ndarray)
-            setattr(self, name, np.require(value, requirements=["C", "A"]) if array else value)
+    __setstate__ = _arrays.set_state
 
     def __repr__(self) -> str:
         if self._shape:

@@ -134,8 +134,8 @@ class RunFiles:
         coming = [zlib.crc32(text), zlib.crc32(rows_of_t)]
         both = {**state, "coming": np.array(coming, np.uint32)}
         _write_state(self.path, both, self._sums[:-1])
-        _write(self.path / "t.npy", lambda file: file.write(rows_of_t))
-        _write(self.path / "run.json", lambda file: file.write(text))
+        write_file(self.path / "t.npy", lambda file: file.write(rows_of_t))
+        write_file(self.path / "run.json", lambda file: file.write(text))
         self.close()
         self._take_lock()  # run.json was replaced
         self._sums[0], self._sums[2] = coming
@@ -168,10 +168,10 @@ class RunFiles:
                 )
                 _reserve(building / f"{name}.npy", rows)
                 del rows
-            _write(building / "t.npy", lambda file: np.save(file, t, allow_pickle=False))
-            _write(building / "setup.npz", lambda file: np.savez(file, **setup))  # type: ignore[arg-type]
+            write_file(building / "t.npy", lambda file: np.save(file, t, allow_pickle=False))
+            write_file(building / "setup.npz", lambda file: np.savez(file, **setup))  # type: ignore[arg-type]
             text = _json(content)
-            _write(building / "run.json", lambda file: file.write(text))
+            write_file(building / "run.json", lambda file: file.write(text))
             sums = [zlib.crc32(text), *(_sum_file(building / k) for k in ("setup.npz", "t.npy"))]
             sums += [0] * len(names)
             _write_state(building, state, sums)
@@ -358,7 +358,7 @@ def _enlarge(path: Path, shape: tuple[int, ...]) -> None:
         os.fsync(file.fileno())
 
 
-def _write(path: Path, write: Callable[[Any], Any]) -> None:
+def write_file(path: Path, write: Callable[[Any], Any]) -> None:
     """Write a file that is complete or does not exist, even if the machine stops."""
     part = path.with_name(f".{uuid.uuid4().hex}.part")
     try:
@@ -375,7 +375,7 @@ def _write(path: Path, write: Callable[[Any], Any]) -> None:
 
 def _write_state(path: Path, state: Arrays, sums: list[int]) -> None:
     whole = np.array([*sums, _sum_arrays(state)], np.uint32)
-    _write(path / "state.npz", lambda file: np.savez(file, sums=whole, **state))  # type: ignore[arg-type]
+    write_file(path / "state.npz", lambda file: np.savez(file, sums=whole, **state))  # type: ignore[arg-type]
 
 
 def _sum_arrays(arrays: Arrays) -> int:

@@ -155,7 +155,8 @@ def old_run(settings: Settings, save_to: str | os.PathLike[str]) -> tuple[Stored
     files = RunFiles(as_path(save_to), True)
     try:
         where = f"the run in {str(files.path)!r}"
-        old = _read_settings(files, settings.torque, getattr(settings, "function", None))
+        varying = settings.moments and settings.moments.function
+        old = _read_settings(files, settings.torque, varying)
         for each in dataclasses.fields(Settings):
             if each.metadata["compared"]:
                 _compare(each.name, getattr(settings, each.name), getattr(old, each.name), where)
@@ -266,15 +267,12 @@ def resume(
 
     Notes
     -----
-    A run records its progress every 0.2 s, or less often if that would take more than a twentieth
-    of its time, and when it ends with an exception. A run that is killed loses the steps after the
-    last record. `Trajectory.load` reads the states so far without continuing the run, even while it
-    is running. The checksums of all files are compared first, which reads the saved rows once.
+    A run records its progress every 0.2 s or less often; if it is killed, later steps are lost. The
+    checksums of all files are compared first, which reads the saved rows once.
 
     A user-defined torque is recognised by what it returns for all bodies at the start and at the
-    stored state, and for this is evaluated once more at each record. A difference of more than 1e-9
-    of the largest component of a body is refused, also for a torque of random numbers. A change
-    that has an effect only at other states or later is not found.
+    stored state. A difference of more than 1e-9 of the largest component of a body is refused, also
+    for a torque of random numbers. A change that has an effect only at other states is not found.
 
     Examples
     --------
@@ -301,7 +299,8 @@ def resume(
         state = _continued(run)
         if files.writing:
             for term in settings.torque:
-                term.check_present()
+                if isinstance(term, schema.Absent):
+                    term.missing()
         if n_steps is not None and n_steps != settings.n_steps:
             run = _longer(run, state, n_steps)
         return run.run(state, progress, callback, events)

@@ -25,7 +25,7 @@ def write(record: Settings | State) -> Stored:
     """All fields of a record: values, and arrays by the name of the field or that and a suffix."""
     content: dict[str, Any] = {}
     arrays: Arrays = {}
-    for each in fields(State if isinstance(record, State) else Settings):
+    for each in _stored(record):
         name, value = each.name, getattr(record, each.name)
         if each.type in _PLAIN:
             content[name] = value
@@ -39,7 +39,11 @@ def write(record: Settings | State) -> Stored:
 
 def read(record: type[Settings | State], content: dict[str, Any], arrays: Arrays) -> dict[str, Any]:
     """The fields of a record; a user-defined torque is None."""
-    return {each.name: _read_field(each, content, arrays) for each in fields(record)}
+    return {each.name: _read_field(each, content, arrays) for each in _stored(record)}
+
+
+def _stored(record: Any) -> list[Field[Any]]:
+    return [each for each in fields(record) if each.metadata["stored"]]
 
 
 def _read_field(each: Field[Any], content: dict[str, Any], arrays: Arrays) -> Any:
@@ -214,14 +218,14 @@ class Absent(Torque):
         self.has_potential = bool(content["has_potential"])
         self.takes = frozenset(content.get("takes", ()))
 
-    def _missing(self, *arguments: Any) -> NoReturn:
+    def missing(self, *arguments: Any) -> NoReturn:
         """Raise ValueError."""
         raise ValueError(
             f"the torque {self._function} is not a model of polhode and was not stored: give it "
             "again, torque=..."
         )
 
-    torque = potential = check_present = _missing  # type: ignore[assignment]
+    torque = potential = missing  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"<{self._function}, not stored>"

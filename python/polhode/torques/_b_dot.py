@@ -27,16 +27,13 @@ class BDot(Tabulated, ModelOfInertia):
     times : array_like, shape (T,), optional
         Times of the samples, ascending. B' jumps there, see `Gyrostat`.
     inertia, tensor : array_like, shape (..., 3) or (..., 3, 3), optional
-        Principal moments, or the tensor of inertia in the body axes; by default the inertia of the
-        integration.
+        Principal moments, or the tensor in the body axes; by default those of the integration.
 
     Notes
     -----
     With B the field, b = Q.T @ B and db/dt = Q.T @ B' + b x omega: torque = -k db/dt x b (body
     frame), which is a damping -k (b . b - b b^T) omega and a torque -k B' x B in space. SI units:
-    field in tesla, dipole in A m^2, k in A m^2 s/T. A kick is exact at fixed attitude and field,
-    also in a list with other models. A real controller also samples the field and limits the
-    dipole.
+    field in tesla, dipole in A m^2, k in A m^2 s/T. A kick is exact at fixed attitude and field.
     """
 
     def __init__(
@@ -56,22 +53,12 @@ class BDot(Tabulated, ModelOfInertia):
 
 
 def dipole_field(position: ArrayLike, moment: ArrayLike, constant: float = 1e-7) -> Array:
-    """The field (..., 3) of a dipole at positions (..., 3) from it.
+    """The field (..., 3) of a dipole at positions (..., 3) from it, which are not zero.
 
-    Parameters
-    ----------
-    position : array_like, shape (..., 3)
-        Positions relative to the dipole; not zero.
-    moment : array_like, shape (..., 3)
-        Dipole moment, in the same frame. Earth's magnetic dipole: 7.75e22 A m^2, to the south,
-        tilted by 9 degrees; it turns with the Earth.
-    constant : float, optional
-        mu0/(4 pi) in SI units by default: the field is in tesla. 1/(4 pi eps0) for an electric one.
-
-    Returns
-    -------
-    ndarray
-        constant (3 (moment . u) u - moment)/r^3, u the direction, r the distance.
+    It is constant (3 (moment . u) u - moment)/r^3, with r and u the distance and the direction,
+    `moment` (..., 3) in the same frame. Earth's magnetic dipole: 7.75e22 A m^2, to the south,
+    tilted by 9 degrees; it turns with the Earth. `constant` is mu0/(4 pi) in SI units by default,
+    and the field in tesla; give 1/(4 pi eps0) for an electric one.
     """
     r, m = finite(("position", position, (3,)), ("moment", moment, (3,)))
     size = np.linalg.norm(r, axis=-1, keepdims=True)

@@ -111,9 +111,6 @@ class Torque:
     def check_attitude(self, matrix: bool) -> None:
         """Raise ValueError if it does not support attitudes as matrices, or as quaternions."""
 
-    def check_present(self) -> None:
-        """Raise ValueError if this is only the placeholder for a torque that was not stored."""
-
     def core_term(self, shape: tuple[int, ...], matrix: bool) -> tuple[Any, ...]:
         """The torque on bodies of a batch of this shape, in the form of the core."""
         raise NotImplementedError

@@ -64,9 +64,7 @@ class Compiled(UserDefined):
     Notes
     -----
     The function runs without the GIL. Bodies whose torque is NaN become NaN.
-    ``integrate(torque=f)`` also accepts the function directly, without `Compiled`. It is best to
-    write a numba function as one loop over i, which the compiler then vectorises; the manual has an
-    example among the neighbours.
+    ``integrate(torque=f)`` also accepts the function directly, without `Compiled`.
     """
 
     in_core = True
@@ -98,7 +96,6 @@ class Compiled(UserDefined):
             raise ValueError(f"the compiled torque takes attitudes of the form {forms}")
 
     def core_term(self, shape: tuple[int, ...], matrix: bool) -> tuple[Any, ...]:
-        """The torque on bodies of a batch of this shape, in the form of the core."""
         self.check_attitude(matrix)
         none = np.zeros(0)
         extra = self._address, self._user_data, none, none, self.independent
@@ -179,8 +176,7 @@ def address_of(function: Any) -> tuple[int, int, bool]:
     if argtypes is None:
         how = f"set its argtypes and restype (None) for void f({', '.join(_SIGNATURE)})"
         raise ValueError(f"the signature of the compiled torque is not known: {how}")
-    types = [_type_of(x) for x in argtypes]
-    result = "void" if pointer.restype is None else _type_of(pointer.restype)
+    result, *types = map(_type_of, (pointer.restype, *argtypes))
     forces = _gives_force([result, *types], f"{result} ({', '.join(types)})")
     address = ctypes.cast(pointer, ctypes.c_void_p).value
     if address is None:
@@ -212,13 +208,9 @@ def _types_of_text(signature: str) -> list[str]:
 
 def _type_of(kind: Any) -> str:
     """The C name of a ctypes type."""
-    if kind is ctypes.c_void_p:
-        return "void *"
-    if kind is ctypes.c_double:
-        return "double"
+    names: dict[Any, str] = {None: "void", ctypes.c_void_p: "void *", ctypes.c_double: "double"}
+    names |= {ctypes.c_int64: "int64_t", ctypes.c_ssize_t: "int64_t"}
     target = getattr(kind, "_type_", None)
     if isinstance(target, type):
         return f"{_type_of(target)} *"
-    if kind is ctypes.c_int64 or kind is ctypes.c_ssize_t:
-        return "int64_t"
-    return str(getattr(kind, "__name__", kind))
+    return names.get(kind) or str(getattr(kind, "__name__", kind))

@@ -23,8 +23,7 @@ class Damping(ModelOfInertia):
         The frame in which D is constant: the body frame, as for a fluid around the body, or the
         space frame, as for eddy currents in a field, ``D = k (B . B - B B^T)``.
     inertia, tensor : array_like, shape (..., 3) or (..., 3, 3), optional
-        Principal moments, or the tensor of inertia in the body axes; by default the inertia of the
-        integration.
+        Principal moments, or the tensor in the body axes; by default those of the integration.
 
     Raises
     ------
@@ -35,8 +34,7 @@ class Damping(ModelOfInertia):
     -----
     torque = -D omega (body frame); with "space" D is replaced by Q.T @ D @ Q. There is no
     potential; the power of the torque is -omega . D omega. A kick is the exact solution, a matrix
-    exponential, also for strong damping and in a list with other models. Error of a kick: a few
-    eps (1 + k h) of m, k the largest rate D/I.
+    exponential. Error of a kick: a few eps (1 + k h) of m, k the largest rate D/I.
 
     Examples
     --------

@@ -103,8 +103,7 @@ class Function(UserDefined):
         Returns the torque in the body frame, shape (..., 3), that of m: it is not broadcast. The
         names of its parameters, in any order, say what it needs: ``t``, the time; ``m``, the
         momenta (..., 3), body frame; ``q`` or ``attitude``, the attitudes (..., 4) or (..., 3, 3),
-        body to space, as given to `integrate`. Examples: ``f(t, q)``, ``f(m, q)``. The arrays are
-        read-only and change after the call: copy them if you need them later. Bodies with `mass`
+        body to space. The arrays are read-only and change after the call. Bodies with `mass`
         also have ``x``, the centres of mass (..., 3), and ``p``, their momenta, both in the space
         frame: a function that asks for one returns ``(force, torque)``, the force in the space
         frame. With `state0` there is ``s`` (..., k): a function that asks for it also returns the
@@ -165,7 +164,6 @@ class Function(UserDefined):
         self.has_modified = W is not None
 
     def torque(self, t: float, m: Array, attitude: Array) -> Array:
-        """Torque in the body frame, shape (..., 3)."""
         return self._values(t, m, attitude)[0]
 
     def _values(

@@ -28,8 +28,7 @@ class GravityGradient(Tabulated, ModelOfInertia):
         Normal of the orbit, space frame, of any length; the satellite moves around it by the
         right-hand rule. Default: (0, 0, 1), or the normal of `position` and `velocity`.
     inertia, tensor : array_like, shape (..., 3) or (..., 3, 3), optional
-        Principal moments, or the tensor of inertia in the body axes; by default the inertia of the
-        integration.
+        Principal moments, or the tensor in the body axes; by default those of the integration.
     velocity : array_like, shape (..., 3), optional
         Velocity of the satellite at t = 0, space frame, in place of `normal`. Only the plane of
         `position` and `velocity` is used.

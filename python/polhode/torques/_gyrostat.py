@@ -19,13 +19,11 @@ class Gyrostat(Tabulated, ModelOfInertia):
         The angular momentum of the rotors relative to the body, summed, body frame: constant;
         samples (T, ..., 3) at `times`, linear between them and constant outside; or a piecewise
         polynomial of time, as in `Prescribed`. The torque -h' jumps where h has a kink, as at
-        samples: a step that ends there errs by up to half a step times the jump, unless the time is
-        one of the `breaks` of `integrate`. A spline has no kinks.
+        samples: give the times of kinks as the `breaks` of `integrate` too.
     times : array_like, shape (T,), optional
         Times of the samples, ascending.
     inertia, tensor : array_like, shape (..., 3) or (..., 3, 3), optional
-        Principal moments, or the tensor of inertia in the body axes; by default the inertia of the
-        integration.
+        Principal moments, or the tensor in the body axes; by default those of the integration.
 
     Notes
     -----
@@ -43,10 +41,8 @@ class Gyrostat(Tabulated, ModelOfInertia):
       is constant. I is the inertia without the axial moment, ``tensor - J * np.outer(a, a)``, and h
       is J (relative speed + a . omega) a at the start.
 
-    The kick is exact, an elliptic rotation about h: each kick preserves the energy and h . m up to
-    rounding. It is exact in a list with other models too. The torque depends on m: schemes
-    for any torque take it (`strang`, `s6` ...), Runge-Kutta-Nyström schemes do not. Source: the
-    equations of Zhukovskii and Volterra.
+    The torque depends on m. The kick is exact, an elliptic rotation about h: each kick preserves
+    the energy and h . m up to rounding. Source: the equations of Zhukovskii and Volterra.
     """
 
     def __init__(

@@ -17,8 +17,7 @@ class InternalDissipation(ModelOfInertia):
         The mobility: one number for all directions and bodies, numbers for the three axes, or
         symmetric tensors (body frame). A (3, 3) array is one tensor. Not negative.
     inertia, tensor : array_like, shape (..., 3) or (..., 3, 3), optional
-        Principal moments, or the tensor of inertia in the body axes; by default the inertia of the
-        integration.
+        Principal moments, or the tensor in the body axes; by default those of the integration.
 
     Raises
     ------
@@ -37,9 +36,8 @@ class InternalDissipation(ModelOfInertia):
     the viscous torque c (relative rate), gives R = (J^2/c) I^-2 if c/J is much greater than
     |omega|; I is the inertia of body and sphere. d must be small against omega.
 
-    For splitting schemes only. A kick is a Munthe-Kaas step of order 4, and NaN, with a warning,
-    where it is too long to be stable: h R |m|^2 (1/I1 - 1/I3) more than about 3. In a list with
-    other torques, which get their kicks between two halves of it, the order is 2.
+    For splitting schemes only. A kick is a Munthe-Kaas step of order 4, and NaN where it is too
+    long to be stable. In a list with other torques, between two halves of it, the order is 2.
 
     Examples
     --------

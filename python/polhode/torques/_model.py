@@ -87,22 +87,18 @@ class Model(Torque):
         self.parameters.flags.writeable = False
 
     def of_body(self, at: tuple[int, ...], shape: tuple[int, ...]) -> Torque | None:
-        """The torque on body `at` of a batch of this shape."""
         alone = copy.copy(self)
         alone.parameters = np.broadcast_to(self.parameters, shape + self.parameters.shape[-1:])[at]
         alone.batch = ()
         return alone
 
     def numbers(self) -> Array | None:
-        """The parameters, shape (..., P)."""
         return self.parameters
 
     def arguments(self) -> dict[str, Any] | None:
-        """Arguments of the constructor."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def core_term(self, shape: tuple[int, ...], matrix: bool) -> tuple[Any, ...]:
-        """The torque on bodies of a batch of this shape, in the form of the core."""
         return self.index, columns(self.parameters, shape)
 
     def __repr__(self) -> str:
@@ -209,7 +205,6 @@ class ModelOfInertia(Model):
         return type(self)(**{**(self.arguments() or {}), "inertia": inertia, "tensor": tensor})
 
     def core_term(self, shape: tuple[int, ...], matrix: bool) -> tuple[Any, ...]:
-        """The torque on bodies of a batch of this shape, in the form of the core."""
         if not self._known:
             raise ValueError(
                 f"{type(self).__name__} needs the moments of inertia: give inertia= or tensor= "

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from polhode import _arrays, _core
 from polhode._arrays import Array
 from polhode.torques._model import finite
-from polhode.torques._tabulated import Piecewise, TimeTable
+from polhode.torques._tabulated import Piecewise, TimeTable, ascending
 
 
 class Orbit:
@@ -91,9 +91,7 @@ class Orbit:
                 "position and velocity (T, ..., 3) and times (T,), T > 1, must fit together, not "
                 f"{r.shape} and {t.shape}"
             )
-        _arrays.refuse("times", t, ~np.isfinite(t), 0, "must be finite")
-        _arrays.refuse("times", t[1:], ~(np.diff(t) > 0), 0, "times must ascend")
-        dt = np.diff(t).reshape(-1, *[1] * (r.ndim - 1))
+        dt = np.diff(ascending(t)).reshape(-1, *[1] * (r.ndim - 1))
         slope = np.diff(r, axis=0) / dt
         second = (3 * slope - 2 * v[:-1] - v[1:]) / dt
         third = (v[:-1] + v[1:] - 2 * slope) / dt**2

@@ -59,11 +59,10 @@ class Prescribed(Tabulated):
 
     Notes
     -----
-    Samples and polynomials are evaluated in the core. A kick uses the torque at the time that the
-    free flows have reached. In some schemes this time lies outside the step, see `Splitting.times`:
-    if the data do not cover it, `integrate` raises ValueError before any work. A run may continue
-    after the last sample: the torque is then constant at its last value. A kink, also at a sample,
-    reduces the order of a scheme unless a step ends there. There is no potential.
+    A kick uses the torque at the time that the free flows have reached. In some schemes this time
+    lies outside the step, see `Splitting.times`: if the data do not cover it, `integrate` raises
+    ValueError before any work. A kink, also at a sample, reduces the order of a scheme unless a
+    step ends there. There is no potential.
 
     Examples
     --------

@@ -81,7 +81,6 @@ class Tabulated(Model):
     _table: TimeTable | None = None  # without it the model of the core has no table
 
     def _set_tabulated(self, name: str, table: TimeTable, *parts: Array) -> None:
-        """Set up the model of this name, see `_set`."""
         self._set(name, *(parts or (np.zeros(0),)))
         self._table = table
         self.span, self.held = table.span, table.held
@@ -89,7 +88,6 @@ class Tabulated(Model):
         self.batch = _arrays.broadcast(batches)
 
     def of_body(self, at: tuple[int, ...], shape: tuple[int, ...]) -> Torque | None:
-        """The torque on body `at` of a batch of this shape."""
         alone = super().of_body(at, shape)
         if self._table is None:
             return alone
@@ -107,7 +105,6 @@ class Tabulated(Model):
         return np.concatenate([self.parameters.ravel(), self._table.coefficients.ravel()])
 
     def core_term(self, shape: tuple[int, ...], matrix: bool) -> tuple[Any, ...]:
-        """The torque on bodies of a batch of this shape, in the form of the core."""
         index, parameters = super().core_term(shape, matrix)
         table = self._table
         if table is None:
@@ -149,6 +146,13 @@ class Piecewise:
         return f"<piecewise polynomial on [{self.x[0]}, {self.x[-1]}]>"
 
 
+def ascending(times: Array) -> Array:
+    """Times (T,), refused if they do not ascend."""
+    _arrays.refuse("times", times, ~np.isfinite(times), 0, "must be finite")
+    _arrays.refuse("times", times[1:], ~(np.diff(times) > 0), 0, "times must ascend")
+    return times
+
+
 def _of_samples(name: str, values: ArrayLike, times: ArrayLike) -> tuple[Array, ...]:
     """Linear pieces between samples, constant ones outside: bounds, origins, coefficients."""
     v, t = _arrays.real_array(name, values), _arrays.real_array("times", times)
@@ -156,9 +160,7 @@ def _of_samples(name: str, values: ArrayLike, times: ArrayLike) -> tuple[Array, 
         raise ValueError(
             f"{name} (T, ..., 3) and times (T,) must fit together, not {v.shape} and {t.shape}"
         )
-    v, t = v.astype(np.float64), t.astype(np.float64)
-    _arrays.refuse("times", t, ~np.isfinite(t), 0, "must be finite")
-    _arrays.refuse("times", t[1:], ~(np.diff(t) > 0), 0, "times must ascend")
+    v, t = v.astype(np.float64), ascending(t.astype(np.float64))
     _arrays.refuse(name, v, ~np.isfinite(v), 0, "must be finite")
     table = np.zeros((len(t) + 1, 4, *v.shape[1:]))
     table[0, 0], table[1:, 0] = v[0], v

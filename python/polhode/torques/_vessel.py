@@ -39,8 +39,8 @@ class Vessel(ModelOfInertia):
     x u - D omega (body frame), potential = (mass gravity / 2) (gm_l u1^2 + gm_t u2^2). The third
     axis of space is vertical; yaw has no restoring moment.
 
-    With damping the torque depends on m. A kick is the exact solution of m' = torque at fixed
-    attitude, in any axes, also in a list with other models. Source: [Gus10] eqs. (43) to (45).
+    With damping the torque depends on m, and a kick is the exact solution at fixed attitude.
+    Source: [Gus10] eqs. (43) to (45).
 
     Examples
     --------
