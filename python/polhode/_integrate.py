@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 
 from polhode._arrays import AttitudeLike
 from polhode.integration import adaptive, loop
-from polhode.integration.arguments import check, settings_of, times_of
+from polhode.integration.check_arguments import check, settings_of, times_of
 from polhode.integration.events import Event, as_functions, facts_of
 from polhode.integration.loop import Callback
 from polhode.integration.moments import Moments, varying_settings
 from polhode.integration.observed import observer
+from polhode.integration.record import Settings, State
 from polhode.integration.short_call import at_once
-from polhode.integration.state import Settings, State
 from polhode.integration.thermostat import NoseHoover, Thermostat
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.splittings import Splitting

@@ -13,9 +13,9 @@ from compare import close, same
 from numpy.typing import NDArray
 
 import polhode as ph
-from polhode.integration.arguments import settings_of
+from polhode.integration.check_arguments import settings_of
 from polhode.integration.loop import in_core
-from polhode.integration.state import State
+from polhode.integration.record import State
 
 Array = NDArray[np.float64]
 CASES = json.loads((Path(__file__).parents[1] / "data" / "heavy_tops.json").read_text())["cases"]

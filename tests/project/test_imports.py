@@ -42,7 +42,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
         graph[name] = set(imports(ast.parse(path.read_text("utf-8"))))
     for name in ("integration.trajectory", "motion.torque_free"):
         assert {"display.plot", "display.animate"} <= graph[name]
-    assert "integration.state" in graph["_integrate"]
+    assert "integration.record" in graph["_integrate"]
     assert "torques._base" in graph["torques._model"]
     assert "torques._model" in graph["torques"]
     list(TopologicalSorter(graph).static_order())  # a circle is an error

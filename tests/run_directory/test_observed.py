@@ -102,7 +102,7 @@ def test_files_stops_and_resume_keep_the_bits(
     monkeypatch.setattr(observed, "STEPS_IN_CORE", 20)
     monkeypatch.setattr(observed, "STEPS_IN_PYTHON", 2)
     monkeypatch.setattr(observed, "MOST_STEPS", 3)
-    kind = observed.AdaptiveRun if "t_end" in changes else observed.Observed
+    kind = observed.AdaptiveRun if "t_end" in changes else observed.ObservedRun
     original, path = kind.run, tmp_path / "killed"
     calls = [0]
 

@@ -12,7 +12,7 @@ namespace polhode {
 struct Option {
     const char* name;
     const char* kind;     ///< "number", "choice" or "axes", see
-                          ///< python/polhode/integrators/options.py
+                          ///< python/polhode/integrators/method_options.py
     double standard;      ///< the default, as the core takes it
     const char* choices;  ///< of a choice, in Python's notation, separated by spaces; the core
                           ///< takes the place in this list

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays
 from polhode._arrays import Array
-from polhode.integration.arguments import times_of
+from polhode.integration.check_arguments import times_of
 from polhode.integration.loop import in_core
-from polhode.integration.state import Settings, State
+from polhode.integration.record import Settings, State
 
 #: The least relative tolerance: some ulps.
 LEAST_RTOL = 1e-15

@@ -13,7 +13,7 @@ from polhode import _arrays, _core
 from polhode._arrays import Array
 from polhode.integration.adaptive import states_after
 from polhode.integration.loop import in_core
-from polhode.integration.state import NAMES, Settings, State
+from polhode.integration.record import NAMES, Settings, State
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.table import METHODS
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from polhode import _arrays
 from polhode._arrays import Array, closed
 from polhode.integration.dense import Integers, PartialSteps
-from polhode.integration.state import State
+from polhode.integration.record import State
 from polhode.torques._function import check_functions, exactly
 
 Event = Callable[..., ArrayLike]

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from polhode import _core
 from polhode._arrays import Array, closed
-from polhode.integration.state import Settings, State, core_arguments, step_arguments
+from polhode.integration.record import Settings, State, core_arguments, step_arguments
 from polhode.integration.torque_callback import TorqueCallback, note
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.table import may_lack_root, warn_of_lost
 
 Callback = Callable[..., object]
-#: Makes an `observed.Observed`, which is above this module, of settings, state, rows and by_torque.
+#: Makes an `observed.ObservedRun`, which is above this module, of settings, state, rows, by_torque.
 Observe = Callable[[Settings, State, tuple[Array, ...], NDArray[np.bool_]], Any]
 
 #: Seconds from one save of the progress to the next: of the bar, of files, of a slice in the core.

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from polhode import _arrays
 from polhode._arrays import Array
-from polhode.integration.state import Settings
+from polhode.integration.record import Settings
 from polhode.integration.torque_callback import note_of_step
 from polhode.torques._function import check_functions, fitting
 from polhode.torques._model import ModelOfInertia

@@ -14,7 +14,7 @@ from polhode.integration.adaptive import intervals_of
 from polhode.integration.dense import PartialSteps
 from polhode.integration.events import Event, Events
 from polhode.integration.loop import SLICE, Observe, in_core
-from polhode.integration.state import Settings, State
+from polhode.integration.record import Settings, State
 from polhode.integrators.table import warn_user
 
 #: Steps, and states of a body, that are in memory at a time.
@@ -23,7 +23,7 @@ MOST_STEPS, MOST_STATES = 64, 2**18
 STEPS_IN_CORE, STEPS_IN_PYTHON = 2**18, 2**8
 
 
-class Observed:
+class ObservedRun:
     """An integration in the core that looks at each step and fills the rows.
 
     Rows are the saves, or the states at the times `t_eval`. A body that a terminal event has ended
@@ -132,7 +132,7 @@ class Observed:
                 part[...] = a[0].reshape(part.shape)  # a view
 
 
-class AdaptiveRun(Observed):
+class AdaptiveRun(ObservedRun):
     """The same in adaptive steps: a "step" of the run is the way from one stop to the next.
 
     With events the states after all steps are looked at, which each body has at its own times.
@@ -252,6 +252,6 @@ class AdaptiveRun(Observed):
 
 
 def observer(settings: Settings, events: Sequence[Event], in_files: bool) -> Observe:
-    """The function that makes an `Observed` of this run."""
-    kind = AdaptiveRun if settings.adaptive else Observed
+    """The function that makes an `ObservedRun` of this run."""
+    kind = AdaptiveRun if settings.adaptive else ObservedRun
     return partial(kind, events=events, in_files=in_files)

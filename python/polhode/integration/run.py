@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from polhode import _arrays, _core
 from polhode._arrays import Array, AttitudeLike
 from polhode.integration import loop
-from polhode.integration.arguments import settings_of
-from polhode.integration.state import State
+from polhode.integration.check_arguments import settings_of
+from polhode.integration.record import State
 from polhode.integration.thermostat import NoseHoover, Thermostat
 from polhode.integrators.splittings import Splitting
 from polhode.integrators.tableaus import MuntheKaas

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from polhode import _core
 from polhode.integration import adaptive
-from polhode.integration.arguments import check, settings_of
-from polhode.integration.state import Settings, step_arguments
+from polhode.integration.check_arguments import check, settings_of
+from polhode.integration.record import Settings, step_arguments
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.splittings import NO_SPLITTING, as_splitting
 from polhode.integrators.table import may_lack_root, method_index, option_values

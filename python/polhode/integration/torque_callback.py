@@ -12,7 +12,7 @@ from polhode._arrays import Array
 from polhode.torques import Function, Torque
 
 if TYPE_CHECKING:
-    from polhode.integration.state import Settings, State
+    from polhode.integration.record import Settings, State
 
 
 class TorqueCallback:

@@ -9,7 +9,7 @@ from typing import Any
 
 from polhode import _core
 from polhode.display.notebook import NotebookList
-from polhode.integrators import options
+from polhode.integrators import method_options
 from polhode.integrators.tableaus import MuntheKaas, is_implicit
 
 
@@ -57,7 +57,7 @@ class Method:
 
 
 _ROWS = _core.methods()
-_OPTIONS = [options.read(row["options"]) for row in _ROWS]
+_OPTIONS = [method_options.read(row["options"]) for row in _ROWS]
 METHODS = [
     Method(
         row["name"],
@@ -190,7 +190,7 @@ def option_values(row: int, given: dict[str, Any], method: str | MuntheKaas) -> 
     For a method made by `rkmk`, the coefficients come first.
     """
     made = (method._coefficients(),) if isinstance(method, MuntheKaas) else ()
-    return (*made, *options.values(_OPTIONS[row], given, METHODS[row].name, row))
+    return (*made, *method_options.values(_OPTIONS[row], given, METHODS[row].name, row))
 
 
 def chosen(method: str | MuntheKaas, given: dict[str, Any]) -> tuple[int, tuple[Any, ...]]:

@@ -13,12 +13,12 @@ import numpy as np
 from polhode import _arrays, _core
 from polhode._arrays import closed
 from polhode.integration import loop
-from polhode.integration.arguments import check
+from polhode.integration.check_arguments import check
 from polhode.integration.events import Event, as_functions, facts_of
 from polhode.integration.loop import Callback
 from polhode.integration.moments import Moments, varying_settings
 from polhode.integration.observed import observer
-from polhode.integration.state import Settings, State
+from polhode.integration.record import Settings, State
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.table import METHODS, warn_user
 from polhode.run_directory import schema

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from polhode import torques
-from polhode.integration.state import Settings, State
+from polhode.integration.record import Settings, State
 from polhode.integrators.splittings import Splitting
 from polhode.integrators.table import METHODS, row_of_name
 from polhode.run_directory.files import Arrays

@@ -12,7 +12,7 @@ from polhode import _arrays, _core
 from polhode._arrays import Array, AttitudeLike, Operand
 from polhode._axes import to_body
 from polhode.bodies.inertia import PrincipalInertia
-from polhode.integration.state import Settings
+from polhode.integration.record import Settings
 from polhode.integration.thermostat import NoseHoover, Thermostat
 from polhode.integrators.splittings import NO_SPLITTING, Splitting, as_splitting
 from polhode.integrators.table import (
