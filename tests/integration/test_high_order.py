@@ -73,10 +73,13 @@ def in_python(t: float, m: Array, q: Array) -> Array:
 @every_method
 def test_order_on_the_heavy_top(name: str) -> None:
     order = METHODS[name].order or 0
-    steps = {"rk8": 8, "adams8": 56, "adams10": 40, "adams12": 28}
+    steps = {"rk8": 8, "adams8": 560, "adams10": 400, "adams12": 280}
     n = steps.get(name, 3)
-    exact = np.array(GENERIC["m"] + GENERIC["q"])
-    errors = [float(np.abs(case_end(name, GENERIC, k) - exact).max()) for k in (n, 2 * n)]
+    case, exact = GENERIC, np.array(GENERIC["m"] + GENERIC["q"])
+    if name in ADAMS:  # until 4 the error of the longest stable steps is soon that of rounding
+        case = {**GENERIC, "t": 40.0}
+        exact = case_end("taylor16", case, 400)
+    errors = [float(np.abs(case_end(name, case, k) - exact).max()) for k in (n, 2 * n)]
     close(math.log2(errors[0] / errors[1]), order, atol=0.7)
 
 
@@ -109,7 +112,7 @@ def test_rounding_errors_do_not_accumulate(name: str) -> None:
     """The sums are compensated: the energy stays, in 100,000 steps."""
     end = run(name, 0.01, 100_000, save_every=10_000, compensated=True)
     energy = end.energy()
-    close(energy, energy[0], atol=5e-15)
+    close(energy, energy[0], atol=4.5e-15)
 
 
 @general_method

@@ -65,13 +65,8 @@ POLHODE_INLINE pack<4, 1> half_product(const pack<4, 1>& q, const pack<4, 1>& v)
             lanes(-0.5, -0.5, 0.5, 0.5) * permuted<1, 1, 1, 1>(v),
             permuted<1, 0, 3, 2>(q) * (lanes(-0.5, 0.5, 0.5, -0.5) * permuted<0, 0, 0, 0>(v))));
 }
-/// As for three components (rotation_step.hpp).
-POLHODE_INLINE pack<4, 1> in_body_frame(const pack<4, 1>& q, const pack<4, 1>& v) {
-    const pack<4, 1> a_yzx = permuted<2, 3, 1, 0>(q), a_zxy = permuted<3, 1, 2, 0>(q);
-    const auto cross = [&](const pack<4, 1>& u)
-                           POLHODE_INLINE_LAMBDA { return fma(yzx(u), a_zxy, -(zxy(u) * a_yzx)); };
-    const pack<4, 1> u = cross(v), u2 = u + u;
-    return v + fma(permuted<0, 0, 0, 0>(q), u2, cross(u2));
+POLHODE_INLINE pack<4, 1> axpy(const pack<4, 1>& a, const pack<4, 1>& s, const pack<4, 1>& b) {
+    return fma(s, b, a);
 }
 template <class T>
 POLHODE_INLINE Vec3<T> yzx(const Vec3<T>& v) {
@@ -81,9 +76,42 @@ template <class T>
 POLHODE_INLINE Vec3<T> zxy(const Vec3<T>& v) {
     return {v.z, v.x, v.y};
 }
+/// The components of a vector in the orders xyz, yzx and zxy.  One body has them in registers:
+/// cross products of such vectors, again in all orders, do not wait for permutations.
+template <class V>
+struct Orders {
+    V from_x, from_y, from_z;
+
+    POLHODE_INLINE static Orders of(const V& v) { return {v, yzx(v), zxy(v)}; }
+    POLHODE_INLINE Orders next() const { return {from_y, from_z, from_x}; }
+};
+POLHODE_INLINE pack<4, 1> scalar_part(const pack<4, 1>& q) { return permuted<0, 0, 0, 0>(q); }
+POLHODE_INLINE Orders<pack<4, 1>> vector_orders(const pack<4, 1>& q) {
+    return {permuted<1, 2, 3, 0>(q), permuted<2, 3, 1, 0>(q), permuted<3, 1, 2, 0>(q)};
+}
+template <class T>
+POLHODE_INLINE T scalar_part(const Quaternion<T>& q) {
+    return q.w;
+}
+template <class T>
+POLHODE_INLINE Orders<Vec3<T>> vector_orders(const Quaternion<T>& q) {
+    return Orders<Vec3<T>>::of(vector_part(q));
+}
 template <class T>
 POLHODE_INLINE Vec3<T> fma(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& c) {
     return {fma(a.x, b.x, c.x), fma(a.y, b.y, c.y), fma(a.z, b.z, c.z)};
+}
+template <class V>
+POLHODE_INLINE Orders<V> cross(const Orders<V>& a, const Orders<V>& b) {
+    const auto ordered = [](const Orders<V>& p, const Orders<V>& r) POLHODE_INLINE_LAMBDA {
+        return fma(p.from_y, r.from_z, -times(p.from_z, r.from_y));
+    };
+    return {ordered(a, b), ordered(a.next(), b.next()), ordered(a.next().next(), b.next().next())};
+}
+/// s + a x b.
+template <class V>
+POLHODE_INLINE V plus_cross(const V& s, const Orders<V>& a, const Orders<V>& b) {
+    return fma(a.from_y, b.from_z, fma(-a.from_z, b.from_y, s));
 }
 /// q (0, v).
 template <class T>
@@ -177,17 +205,17 @@ template <class T>
 struct Sum {
     State<T> y, low;
 
-    /// The state after the change `step`; the norm of its quaternion is brought to 1 with the next
-    /// change.
-    POLHODE_INLINE void add(const State<T>& step) {
-        const State<T> change = step + low;
+    /// The state after the change `step`.
+    POLHODE_INLINE void add(const State<T>& step) { move(step + low); }
+    /// The same with `low` in the change.  The norm of the quaternion is brought to 1 with the next
+    /// change, by a Newton step, which does not wait for a division; it halves q at most.
+    POLHODE_INLINE void move(const State<T>& change) {
         const State<T> next = y + change;
         low = change - (next - y);
         y = next;
         const Quaternion<T> q = y.attitude();
-        const T square = dot(q, q);
-        const T to_unit = 0.5 * ((1.0 - square) / square);
-        low = axpy(low, to_unit, State<T>::of({T(0.0), T(0.0), T(0.0)}, q));
+        const T to_unit = 0.5 * max(1.0 - dot(q, q), T(-1.0));
+        low.q = axpy(low.q, to_unit, y.q);
     }
 };
 

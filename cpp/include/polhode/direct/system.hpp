@@ -197,13 +197,18 @@ template <class Model, class T>
 struct TopSlope : ModelSlope<Model, T> {
     using Base = ModelSlope<Model, T>;
     using Kind = Kinds<T>;
-    typename Kind::Vector u0, inverse, moments, difference, axis_yzx, axis_zxy;
+    using Vector = typename Kind::Vector;
+    Orders<Vector> u0, twice_u0;
+    Vector inverse, moments, difference, axis_yzx, axis_zxy;
     /// Of the rate of m: differences of 1/I, the axis without its component along a rod.
-    typename Kind::Vector of_momenta, torque_yzx, torque_zxy;
+    Vector of_momenta;
+    Orders<Vector> torque_axis;
 
     POLHODE_INLINE TopSlope(const System<T>& s, const View& parameters, std::ptrdiff_t i)
         : Base(s, parameters, i),
-          u0(Kind::of(this->per_unit * Model::weight(static_cast<const T*>(this->p)))) {
+          u0(Orders<Vector>::of(
+              Kind::of(this->per_unit * Model::weight(static_cast<const T*>(this->p))))),
+          twice_u0(Orders<Vector>::of(u0.from_x + u0.from_x)) {
         const Vec3<T> J = T(2.0) * s.equations.half_inverse;  // 1/I
         const T one(1.0);
         // 0 about the axis of a rod, as J is.
@@ -215,20 +220,18 @@ struct TopSlope : ModelSlope<Model, T> {
         axis_yzx = Kind::of(times(J, yzx(axis)));
         axis_zxy = Kind::of(times(J, zxy(axis)));
         of_momenta = Kind::of(s.equations.difference);
-        torque_yzx = Kind::of(where_nonzero(J, yzx(axis)));
-        torque_zxy = Kind::of(where_nonzero(J, zxy(axis)));
+        const auto without_rod = [&](const Vec3<T>& v) { return Kind::of(where_nonzero(J, v)); };
+        torque_axis = {without_rod(axis), without_rod(yzx(axis)), without_rod(zxy(axis))};
     }
     POLHODE_INLINE StateOfTop<T> begin(const State<T>& y) const {
-        return {{times(inverse, y.m), y.q}, in_body_frame(y.q, u0)};
+        return {{times(inverse, y.m), y.q}, weight(y.q).from_x};
     }
     POLHODE_INLINE State<T> end(const StateOfTop<T>& change) const {
         return {times(moments, change.y.m), change.y.q};
     }
     POLHODE_INLINE State<T> operator()(double, const State<T>& y) const {
-        const auto u = in_body_frame(y.q, u0);
-        return {fma(times(of_momenta, yzx(y.m)),
-                    zxy(y.m),
-                    fma(yzx(u), torque_zxy, -times(zxy(u), torque_yzx))),
+        const auto turning = times(times(of_momenta, yzx(y.m)), zxy(y.m));
+        return {plus_cross(turning, weight(y.q), torque_axis),
                 half_product(y.q, times(inverse, y.m))};
     }
     POLHODE_INLINE StateOfTop<T> operator()(double, const StateOfTop<T>& s) const {
@@ -238,6 +241,19 @@ struct TopSlope : ModelSlope<Model, T> {
             {fma(times(difference, w_yzx), w_zxy, fma(u_yzx, axis_zxy, -times(u_zxy, axis_yzx))),
              half_product(s.y.q, w)},
             fma(u_yzx, w_zxy, -times(u_zxy, w_yzx))};
+    }
+
+  private:
+    /// u = u0 + w t + t x a with t = 2 u0 x a, q = (w, a).
+    POLHODE_INLINE Orders<Vector> weight(const typename Kind::Turn& q) const {
+        const auto w = scalar_part(q);
+        const Orders<Vector> a = vector_orders(q), t = cross(twice_u0, a);
+        const Orders<Vector> s{axpy(u0.from_x, w, t.from_x),
+                               axpy(u0.from_y, w, t.from_y),
+                               axpy(u0.from_z, w, t.from_z)};
+        return {plus_cross(s.from_x, t, a),
+                plus_cross(s.from_y, t.next(), a.next()),
+                plus_cross(s.from_z, t.next().next(), a.next().next())};
     }
 };
 template <class Model, class T>

@@ -18,6 +18,8 @@ struct AdamsWeights {
     static constexpr int most_order = 12;
     double order;
     double bashforth[most_order - 1] = {}, moulton[most_order] = {};
+    /// Sums of the rounding errors of `moulton[i]`, and of i times them.
+    double lost = 0, lost_linear = 0;
 
     /// [HNW93] eqs (III.1.7) and (III.1.11): sums of backward differences,
     /// gamma_j = 1 - gamma_0/(j+1) - ... - gamma_{j-1}/2,
@@ -38,7 +40,11 @@ struct AdamsWeights {
             }
         }
         for (int i = 0; i < order - 1; ++i) w.bashforth[i] = static_cast<double>(b[i]);
-        for (int i = 0; i < order; ++i) w.moulton[i] = static_cast<double>(m[i]);
+        for (int i = 0; i < order; ++i) {
+            w.moulton[i] = static_cast<double>(m[i]);
+            w.lost += static_cast<double>(m[i] - w.moulton[i]);
+            w.lost_linear += i * static_cast<double>(m[i] - w.moulton[i]);
+        }
         for (double x : w.moulton) sum += x;
         if (sum - 1 > 1e-15L || 1 - sum > 1e-15L)
             throw std::logic_error("the weights of a constant slope");
@@ -69,14 +75,29 @@ struct AdamsStep {
         for (int i = 0; i < slopes; ++i) bashforth[i] = weights.bashforth[i] * h;
         for (int i = 0; i <= slopes; ++i) moulton[i] = weights.moulton[i] * h;
     }
+    /// For many steps.  The rounding errors of Moulton's weights act in every step alike, and the
+    /// energy would drift.  The two smallest, those of the oldest slopes, take the errors of all in
+    /// the integral of a constant and of a linear function.
+    POLHODE_INLINE static AdamsStep balanced(const AdamsWeights& weights, const H& h) {
+        AdamsStep s(weights, h);
+        H constant = weights.lost * h, linear = weights.lost_linear * h;
+        for (int i = 0; i <= s.slopes; ++i) {
+            const H error = fma(H(weights.moulton[i]), h, -s.moulton[i]);
+            constant = constant + error;
+            linear = linear + static_cast<double>(i) * error;
+        }
+        const H oldest = linear - static_cast<double>(s.slopes - 1) * constant;
+        s.moulton[s.slopes] = s.moulton[s.slopes] + oldest;
+        s.moulton[s.slopes - 1] = s.moulton[s.slopes - 1] + (constant - oldest);
+        return s;
+    }
     /// The change predicted by a slope at the start of a step and those before it, newest[0],
     /// newest[-1] ..., and the part of the corrected change that they contribute; first without
-    /// that slope, since the sums of the others do not wait for it.  Not inlined: alone they have
-    /// the registers that they need.
+    /// that slope, since the sums of the others do not wait for it.
     template <class T>
-    [[gnu::noinline]] void begin_sums(const direct::State<T>* newest,
-                                      direct::State<T>& predicted,
-                                      direct::State<T>& corrected) const {
+    POLHODE_INLINE void begin_sums(const direct::State<T>* newest,
+                                   direct::State<T>& predicted,
+                                   direct::State<T>& corrected) const {
         const direct::State<T>& oldest = newest[2 - slopes];
         direct::State<T> p = T(bashforth[slopes - 1]) * oldest, c = T(moulton[slopes]) * oldest;
         for (int i = slopes - 2; i > 0; --i) {
@@ -84,6 +105,13 @@ struct AdamsStep {
             c = axpy(c, T(moulton[i + 1]), newest[1 - i]);
         }
         predicted = p, corrected = c;
+    }
+    /// The same, not inlined: alone, sums of packs have the registers that they need.
+    template <class T>
+    [[gnu::noinline]] void begin_sums_of_packs(const direct::State<T>* newest,
+                                               direct::State<T>& predicted,
+                                               direct::State<T>& corrected) const {
+        begin_sums(newest, predicted, corrected);
     }
     template <class T>
     POLHODE_INLINE void end_sums(const direct::State<T>& slope,
@@ -154,7 +182,7 @@ struct AdamsRun {
           history(weights.history()),
           newest(history - 1),
           h(steps.length(steps.first)),
-          formulas(weights, h) {
+          formulas(AdamsStep<double>::balanced(weights, h)) {
         for (int k = 1; k <= history; ++k) {
             slope_at[history - k] = b.columns.state(AdamsColumns{history}.slope(steps.first - k));
         }
@@ -169,8 +197,16 @@ struct AdamsRun {
             for (int k = 0; k < history; ++k) slope_at[k] = slope_at[room - history + k];
             newest = history - 1;
         }
+        // What does not wait for the slopes of this step comes first.
         direct::State<T> predicted, corrected;
-        if (n >= history) formulas.begin_sums(slope_at + newest, predicted, corrected);
+        if (n >= history) {
+            if constexpr (lanes_v<T> == 1) {
+                formulas.begin_sums(slope_at + newest, predicted, corrected);
+            } else {
+                formulas.begin_sums_of_packs(slope_at + newest, predicted, corrected);
+            }
+            predicted = sum.y + predicted;
+        }
         const direct::State<T> now = slope(t, sum.y);
         slope_at[++newest] = now;
         if (n < history) {
@@ -178,7 +214,7 @@ struct AdamsRun {
             return;
         }
         formulas.end_sums(now, predicted, corrected);
-        sum.add(formulas.correct(corrected, slope(end, sum.y + predicted)));
+        sum.move(formulas.correct(corrected + sum.low, slope(end, predicted)));
     }
     POLHODE_INLINE void store(const direct::System<T>& b, std::ptrdiff_t end) const {
         for (int k = 1; k <= history; ++k) {
@@ -208,8 +244,8 @@ struct AdamsPredict {
         direct::State<T>& newest = slopes[at.history];
         newest = b.equations.slope(y.momentum(), y.attitude(), b.torque());
         direct::State<T> predicted, corrected;
-        const AdamsStep<double> formulas(weights, b.a.h);
-        formulas.begin_sums(&newest - 1, predicted, corrected);
+        const auto formulas = AdamsStep<double>::balanced(weights, b.a.h);
+        formulas.begin_sums_of_packs(&newest - 1, predicted, corrected);
         formulas.end_sums(newest, predicted, corrected);
         b.columns.keep(at.slope(n), newest);
         b.columns.keep(AdamsColumns::corrected, corrected);
@@ -302,7 +338,7 @@ struct Adams {
         slopes[starting] = slope(body, m, one<T>());
         direct::State<T> predicted, corrected;
         const AdamsStep<T> formulas(*weights, h);
-        formulas.begin_sums(slopes + starting - 1, predicted, corrected);
+        formulas.begin_sums_of_packs(slopes + starting - 1, predicted, corrected);
         formulas.end_sums(slopes[starting], predicted, corrected);
         const direct::State<T> p = y + predicted;
         const direct::State<T> end =
