@@ -16,13 +16,20 @@ struct View {
     std::ptrdiff_t body;
     std::ptrdiff_t component;
     std::ptrdiff_t row;
+    // Inlined everywhere: what a level compiles may not serve another.
+    /// From component k on.
+    POLHODE_INLINE View from(std::ptrdiff_t k) const {
+        return {data + k * component, body, component, row};
+    }
 };
 struct MutableView {
     double* data;
     std::ptrdiff_t body;
     std::ptrdiff_t component;
     std::ptrdiff_t row;
-    // Inlined everywhere: what a level compiles may not serve another.
+    POLHODE_INLINE MutableView from(std::ptrdiff_t k) const {
+        return {data + k * component, body, component, row};
+    }
     POLHODE_INLINE operator View() const {
         return {data, body, component, row};
     }  // NOLINT: widening by intent

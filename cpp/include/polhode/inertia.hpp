@@ -92,9 +92,8 @@ struct Inertia {
         b.moments = {select(given.x <= zero_below, T(0.0), given.x),
                      select(given.y <= zero_below, T(0.0), given.y),
                      select(given.z <= zero_below, T(0.0), given.z)};
-        b.inverse = {inverse_or_zero(b.moments.x),
-                     inverse_or_zero(b.moments.y),
-                     inverse_or_zero(b.moments.z)};
+        b.inverse =
+            where_nonzero(b.moments, {1.0 / b.moments.x, 1.0 / b.moments.y, 1.0 / b.moments.z});
         Vec3<T> sorted;
         b.order = AxisOrder<T>::of(b.moments, sorted);
         b.I1 = sorted.x;
@@ -119,10 +118,7 @@ struct Inertia {
 
     /// m along the user's axes, without the momentum that a rod cannot have.
     POLHODE_INLINE Vec3<T> own_momentum(const Vec3<T>& m) const {
-        if (!any_rod) return m;
-        return {select(moments.x == 0.0, T(0.0), m.x),
-                select(moments.y == 0.0, T(0.0), m.y),
-                select(moments.z == 0.0, T(0.0), m.z)};
+        return any_rod ? where_nonzero(moments, m) : m;
     }
 
     /// m along the sorted axes, without the momentum that a rod cannot have.
@@ -134,11 +130,6 @@ struct Inertia {
             s.y = select(two_zeros, T(0.0), s.y);
         }
         return s;
-    }
-
-  private:
-    POLHODE_INLINE static T inverse_or_zero(T moment) {
-        return select(moment == 0.0, T(0.0), 1.0 / moment);
     }
 };
 

@@ -76,10 +76,7 @@ template <class T>
 POLHODE_INLINE Quaternion<T> renormalized(const Quaternion<T>& q, double within) {
     const T excess = dot(q, q) - 1.0;
     const T correction = select(abs(excess) > within, -0.5 * excess, T(0.0));
-    return {fma(correction, q.w, q.w),
-            fma(correction, q.x, q.x),
-            fma(correction, q.y, q.y),
-            fma(correction, q.z, q.z)};
+    return axpy(q, correction, q);
 }
 
 POLHODE_NAMESPACE_END

@@ -15,10 +15,10 @@ namespace polhode {
 
 struct TorqueInfo;
 
-/// Bodies of a block, or of a whole batch, as a stage sees them.
+/// Bodies of a block, or of a whole batch, as a stage sees them: whole packs in columns.
 struct DirectArguments {
     View inertia;
-    const void* bodies;  ///< Inertia<T> pack after pack, as in StepArguments; null: compute them
+    const void* bodies;  ///< Inertia<T> pack after pack, as in StepArguments
     MutableView m;       ///< momentum, body frame
     MutableView attitude;
     bool matrix;  ///< attitude is (3, 3), else a quaternion

@@ -3,7 +3,7 @@
 /// One pack of bodies in a stage of a direct integrator.
 
 #include "polhode/batch/attitude.hpp"
-#include "polhode/batch/views.hpp"
+#include "polhode/batch/columns.hpp"
 #include "polhode/direct/arguments.hpp"
 #include "polhode/energy_correction.hpp"
 
@@ -18,33 +18,55 @@ enum Column : int {
     first_free_column = unit_column + 1
 };
 
+/// Numbers of a pack in the columns of `work`.
+template <class T>
+struct Columns {
+    MutableView all;
+    std::ptrdiff_t i;
+
+    POLHODE_INLINE MutableView at(int column) const { return batch::columns(all.from(column)); }
+    POLHODE_INLINE T number(int column) const {
+        return batch::load_scalar<T>(at(column), i, lanes_v<T>);
+    }
+    POLHODE_INLINE Vec3<T> vector(int column) const {
+        return batch::load_vec3<T>(at(column), i, lanes_v<T>);
+    }
+    POLHODE_INLINE Quaternion<T> quaternion(int column) const {
+        return batch::load_quaternion<T>(at(column), i, lanes_v<T>);
+    }
+    POLHODE_INLINE void keep(int column, const T& x) const {
+        const T c[1] = {x};
+        batch::store(at(column), i, lanes_v<T>, c);
+    }
+    POLHODE_INLINE void keep(int column, const Vec3<T>& v) const {
+        batch::store_vec3(at(column), i, lanes_v<T>, v);
+    }
+    POLHODE_INLINE void keep(int column, const Quaternion<T>& q) const {
+        const T c[4] = {q.w, q.x, q.y, q.z};
+        batch::store(at(column), i, lanes_v<T>, c);
+    }
+};
+
 /// One pack.  Functions that all stages share are not inlined: they are most of the code.
 ///
 /// A stage reads and writes momenta in a unit per body (momentum_unit.hpp), which has the size of
 /// the first momentum of the body: du/ds = u x u/I + torque/unit^2.
 template <class T>
-struct Bodies {
+struct Bodies : Columns<T> {
+    using Columns<T>::i, Columns<T>::at, Columns<T>::number, Columns<T>::keep;
     const DirectArguments& a;
-    std::ptrdiff_t i;
-    int count;
     Inertia<T> body;
     Vec3<T> m;
     batch::Attitude<T> attitude;
     T unit;
     bool scales;  ///< whether the unit of a body is not 1
 
-    [[gnu::noinline]] Bodies(const DirectArguments& arguments, std::ptrdiff_t first, int bodies)
-        : a(arguments),
-          i(first),
-          count(bodies) {
-        const bool shared = a.inertia.body == 0;
-        if (a.bodies != nullptr) {
-            body = static_cast<const Inertia<T>*>(a.bodies)[shared ? 0 : i / lanes_v<T>];
-        } else {
-            body = Inertia<T>::of(batch::load_vec3<T>(a.inertia, i, count));
-        }
-        m = batch::load_vec3<T>(a.m, i, count);
-        attitude = batch::Attitude<T>::load(a.attitude, a.matrix, i, count);
+    [[gnu::noinline]] Bodies(const DirectArguments& arguments, std::ptrdiff_t first)
+        : Columns<T>{arguments.work, first},
+          a(arguments),
+          body(static_cast<const Inertia<T>*>(a.bodies)[a.inertia.body == 0 ? 0 : i / lanes_v<T>]) {
+        m = vec3(a.m);
+        attitude = load_attitude(a.attitude);
         unit = number(unit_column);
         if (any(unit == 0.0)) choose_unit();
         scales = any(unit != 1.0);
@@ -66,27 +88,6 @@ struct Bodies {
     POLHODE_INLINE Vec3<T> omega() const { return times(body.inverse, m); }
     POLHODE_INLINE T h() const { return a.h * unit; }
 
-    POLHODE_INLINE T number(int column) const {
-        return batch::load_scalar<T>(at(column), i, count);
-    }
-    POLHODE_INLINE Vec3<T> vector(int column) const {
-        return batch::load_vec3<T>(at(column), i, count);
-    }
-    POLHODE_INLINE Quaternion<T> quaternion(int column) const {
-        return batch::load_quaternion<T>(at(column), i, count);
-    }
-    POLHODE_INLINE void keep(int column, const T& x) const {
-        const T c[1] = {x};
-        batch::store(at(column), i, count, c);
-    }
-    POLHODE_INLINE void keep(int column, const Vec3<T>& v) const {
-        batch::store_vec3(at(column), i, count, v);
-    }
-    POLHODE_INLINE void keep(int column, const Quaternion<T>& q) const {
-        const T c[4] = {q.w, q.x, q.y, q.z};
-        batch::store(at(column), i, count, c);
-    }
-
     /// Begins a step: the attitude is normalised and stored, the component of m along a rod is
     /// removed, and the first step of all sets the target energy.
     [[gnu::noinline]] void begin() {
@@ -95,7 +96,7 @@ struct Bodies {
         attitude.make_unit(finite, violations);
         const T bad = nan<T>();
         m = select(is_nan(finite) | !is_finite(m), Vec3<T>{bad, bad, bad}, body.own_momentum(m));
-        attitude.store(at(attitude_column), i, count);
+        attitude.store(at(attitude_column), i, lanes_v<T>);
         if (a.step == 0) keep(target_column, 0.5 * dot(m, omega()));
     }
     /// Sets the state of the next torque evaluation: the body is turned by p since the start of the
@@ -158,8 +159,8 @@ struct Bodies {
         leave(p, m_now, but);
     }
     [[gnu::noinline]] void store() const {
-        batch::store_vec3(a.m, i, count, scales ? unit * m : m);
-        attitude.store(a.attitude, i, count);
+        batch::store_vec3(batch::columns(a.m), i, lanes_v<T>, scales ? unit * m : m);
+        attitude.store(batch::columns(a.attitude), i, lanes_v<T>);
     }
 
   private:
@@ -178,7 +179,7 @@ struct Bodies {
     /// The unit at the start of a step, while it is not known: of the size of m or of the impulse
     /// of the torque in the step.  It stays unknown for a body at rest without a torque.
     [[gnu::noinline]] void choose_unit() {
-        const Vec3<T> impulse = T(a.h) * batch::load_vec3<T>(a.torque, i, count);
+        const Vec3<T> impulse = T(a.h) * vec3(a.torque);
         const T largest = max(largest_component(m), largest_component(impulse));
         const mask_t<T> open = unit == 0.0;
         unit = select(open, momentum_unit(largest), unit);
@@ -186,19 +187,15 @@ struct Bodies {
     }
     /// L^(k) in the units of the caller.
     POLHODE_INLINE Vec3<T> given(int k) const {
-        View v = a.torque;
-        v.data += 3 * (k - 1) * v.component;
-        return body.own_momentum(batch::load_vec3<T>(v, i, count));
+        return body.own_momentum(vec3(a.torque.from(3 * (k - 1))));
     }
-    POLHODE_INLINE MutableView at(int column) const {
-        MutableView v = a.work;
-        v.data += column * v.component;
-        v.row = 3 * v.component;
-        return v;
+    POLHODE_INLINE Vec3<T> vec3(const View& v) const {
+        return batch::load_vec3<T>(batch::columns(v), i, lanes_v<T>);
     }
-    POLHODE_INLINE void back_to_start() {
-        attitude = batch::Attitude<T>::load(at(attitude_column), a.matrix, i, count);
+    POLHODE_INLINE batch::Attitude<T> load_attitude(const View& v) const {
+        return batch::Attitude<T>::load(batch::columns(v), a.matrix, i, lanes_v<T>);
     }
+    POLHODE_INLINE void back_to_start() { attitude = load_attitude(at(attitude_column)); }
 };
 
 /// A stage as a function of arrays.  Stage::run(Bodies<T>&) may return whether all its bodies are
@@ -207,8 +204,7 @@ template <class Stage, class T = batch_real>
 bool stage(const DirectArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     bool done = true;
     for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
-        const int count = end - i < lanes_v<T> ? static_cast<int>(end - i) : lanes_v<T>;
-        Bodies<T> bodies(a, i, count);
+        Bodies<T> bodies(a, i);
         if constexpr (requires { done = Stage::run(bodies); }) {
             done = Stage::run(bodies) && done;
         } else {

@@ -23,39 +23,13 @@ enum SystemColumn : int {
 };
 static_assert(system_equations + 6 <= unit_column);
 
-/// Numbers of a pack in columns.
+/// States of a pack in columns.
 template <class T>
-struct ColumnsOfPack {
-    MutableView work;
-    std::ptrdiff_t i;
+struct ColumnsOfPack : Columns<T> {
+    using Columns<T>::vector, Columns<T>::quaternion, Columns<T>::keep;
 
-    POLHODE_INLINE MutableView at(int column) const {
-        MutableView v = batch::columns(work);
-        v.data += column * v.component;
-        return v;
-    }
-    POLHODE_INLINE Vec3<T> vector(int column) const {
-        return batch::load_vec3<T>(at(column), i, lanes_v<T>);
-    }
-    POLHODE_INLINE Quaternion<T> quaternion(int column) const {
-        return batch::load_quaternion<T>(at(column), i, lanes_v<T>);
-    }
     POLHODE_INLINE State<T> state(int column) const {
         return State<T>::of(vector(column), quaternion(column + 3));
-    }
-    POLHODE_INLINE T number(int column) const {
-        return batch::load_scalar<T>(at(column), i, lanes_v<T>);
-    }
-    POLHODE_INLINE void keep(int column, const T& x) const {
-        const T c[1] = {x};
-        batch::store(at(column), i, lanes_v<T>, c);
-    }
-    POLHODE_INLINE void keep(int column, const Vec3<T>& v) const {
-        batch::store_vec3(at(column), i, lanes_v<T>, v);
-    }
-    POLHODE_INLINE void keep(int column, const Quaternion<T>& q) const {
-        const T c[4] = {q.w, q.x, q.y, q.z};
-        batch::store(at(column), i, lanes_v<T>, c);
     }
     POLHODE_INLINE void keep(int column, const State<T>& s) const {
         keep(column, s.momentum());
@@ -77,7 +51,7 @@ struct System {
 
     POLHODE_INLINE System(const DirectArguments& arguments, std::ptrdiff_t i)
         : a(arguments),
-          columns{a.work, i},
+          columns{{a.work, i}},
           unit(columns.number(unit_column)),
           equations(columns.equations()),
           sum{State<T>::of(in_unit(batch::load_vec3<T>(batch::columns(View(a.m)), i, lanes_v<T>)),
@@ -117,7 +91,7 @@ struct System {
 template <class T = batch_real>
 bool begin_system(const DirectArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
-        Bodies<T> b(a, i, lanes_v<T>);
+        Bodies<T> b(a, i);
         T finite(0.0);
         int violations = all_valid;
         b.attitude.make_unit(finite, violations);
@@ -125,7 +99,7 @@ bool begin_system(const DirectArguments& a, std::ptrdiff_t begin, std::ptrdiff_t
         b.m = select(
             is_nan(finite) | !is_finite(b.m), Vec3<T>{bad, bad, bad}, b.body.own_momentum(b.m));
         b.store();
-        const ColumnsOfPack<T> columns{a.work, i};
+        const ColumnsOfPack<T> columns{{a.work, i}};
         const Equations<T> e = Equations<T>::of(b.body, b.unit);
         columns.keep(system_equations, e.half_inverse);
         columns.keep(system_equations + 3, e.difference);

@@ -130,7 +130,6 @@ template <class T>
 /// Uses the torque at the middle or the end.
 template <class T>
 [[gnu::noinline]] bool repeat(direct::Bodies<T>& b, Scheme scheme) {
-    using polhode::select;
     const T count = b.number(count_column);
     const mask_t<T> done_before = count < 0.0;
     const StopRequest* stop = b.a.options.stop;

@@ -42,7 +42,6 @@ struct Turn {
     /// (1 - sin/theta)/theta^2; loses digits for short turns, but is accurate enough for
     /// derivatives.
     POLHODE_INLINE T third() const {
-        using polhode::select;
         const mask_t<T> short_ = y < small;
         return select(short_, ratio<T>(1, 6), (1.0 - sine) / select(short_, T(1.0), y));
     }
@@ -56,7 +55,6 @@ struct DexpInverse {
     T e, de_dy;
 
     POLHODE_INLINE static DexpInverse of(const Turn<T>& t) {
-        using polhode::select;
         const mask_t<T> short_ = t.y < Turn<T>::small;
         const T inverse_y = 1.0 / select(short_, T(1.0), t.y);
         const T inverse_sinc = 1.0 / t.half.sin;
@@ -211,7 +209,6 @@ template <class T, class Problem>
                                      const T& size,
                                      const StopRequest* stop,
                                      Vec3<T>& x) {
-    using polhode::select;
     PathLength<T> path(wanted, size);
     Vec3<T> here = problem.part(T(0.0)).start();
     while (any(path.busy) && !is_stopped(stop)) {
@@ -232,7 +229,6 @@ POLHODE_INLINE Followed<T> solve(const Problem& problem,
                                  const T& size,
                                  const StopRequest* stop,
                                  Vec3<T>& x) {
-    using polhode::select;
     x = problem.start();
     const Vec3<T> first = x;
     mask_t<T> found = newton<T>(problem, size < short_step, direct_shrink, x).found;

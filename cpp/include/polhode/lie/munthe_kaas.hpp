@@ -102,7 +102,6 @@ struct ImplicitStages {
                                   const T& tau,
                                   double shrink,
                                   Vec3<T>* K) const {
-        using polhode::select;
         const int s = stages(), n = 3 * s;
         const Vec3<T> none{T(0.0), T(0.0), T(0.0)};
         const auto of = [](const Vec3<T>& x, int i) POLHODE_INLINE_LAMBDA {
@@ -163,7 +162,6 @@ struct ImplicitStages {
     /// As solve() in implicit.hpp: for a short step the root near the first guess, else the root
     /// that is connected to the root at h = 0.
     Followed<T> solve(const mask_t<T>& wanted, Vec3<T>* K) const {
-        using polhode::select;
         if (is_stopped(stop)) return {mask_t<T>(wanted & !wanted), T(0.0)};
         const int s = stages();
         T size(0.0);
@@ -232,7 +230,6 @@ struct MuntheKaas {
     template <class T>
     POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
         using detail::Turn;
-        using polhode::select;
         const Tableau t = Tableau::of(tableau);
         const Vec3<T> a{h * body.inverse_I1, h * body.inverse_I2, h * body.inverse_I3};
         Vec3<T> K[Tableau::most_explicit];

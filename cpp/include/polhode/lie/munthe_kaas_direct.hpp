@@ -86,7 +86,6 @@ struct Solution {
 struct Begin {
     template <class T>
     static void run(direct::Bodies<T>& b) {
-        using polhode::select;
         const Tableau t = Tableau::of(b.a.options.data);
         b.begin();
         Vec3<T> F[Tableau::most_implicit];
@@ -110,7 +109,6 @@ struct Repeat {
 
     template <class T>
     static bool run(direct::Bodies<T>& b) {
-        using polhode::select;
         const Tableau t = Tableau::of(b.a.options.data);
         const int j = b.a.stage - 1, s = t.stages;
         const T h = b.h(), times = b.number(count_column);

@@ -63,7 +63,6 @@ struct Convergence {
 
     /// @param dd, xx  squares of the correction and of the corrected unknown
     POLHODE_INLINE void judge(const T& determinant, const T& dd, const T& xx) {
-        using polhode::select;
         busy = busy & (determinant > 0.0) & (dd <= shrink * before);
         const mask_t<T> ends = busy & (dd <= last_correction<T> * xx);
         root.found = root.found | ends;
@@ -82,7 +81,6 @@ POLHODE_INLINE Root<T> newton(const Problem& problem,
                               const mask_t<T>& wanted,
                               double shrink,
                               Vec3<T>& x) {
-    using polhode::select;
     Convergence<T> state{wanted, shrink};
     for (int i = 0; i < most_iterations; ++i) {
         const Linearised<T> f = problem.at(x);
@@ -124,7 +122,6 @@ struct PathLength {
     ///
     /// @return  the lanes that advanced
     POLHODE_INLINE mask_t<T> next(const Root<T>& root) {
-        using polhode::select;
         const T ratio = root.determinant / determinant;
         const mask_t<T> found = root.found & (ratio > 0.25);
         determinant = select(found, root.determinant, determinant);

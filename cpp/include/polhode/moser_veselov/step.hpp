@@ -222,7 +222,6 @@ struct Kernel {
     ///                    30
     template <class T>
     POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
-        using polhode::select;
         const double with_alpha = midpoint ? 0.0 : 1.0;
         const Vec3<T> a{h * body.inverse_I1, h * body.inverse_I2, h * body.inverse_I3};
         const Vec3<T> mm{m.x * m.x, m.y * m.y, m.z * m.z};

@@ -35,7 +35,6 @@ struct SymmetricRotation {
     /// One step of a free body, along the axes of the user.
     template <class T>
     POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
-        using polhode::select;
         Vec3<T> n;
         T rate_a, rate_c;  // 1/I_a - 1/I_b, 1/I_c - 1/I_b
         T inverse_b;

@@ -149,11 +149,7 @@ class AdaptiveSteps : Steps<T> {
     }
 
   private:
-    MutableView column(int number) const {
-        MutableView v = block_.work;
-        v.data += number * v.component;
-        return v;
-    }
+    MutableView column(int number) const { return block_.work.from(number); }
     template <class Stage>
     void all() {
         block_.share([this](std::ptrdiff_t begin, std::ptrdiff_t end) {

@@ -233,10 +233,7 @@ class Block {
              int components) const {
         const T s(factor);
         for (int k = 0; k < components; ++k) {
-            const auto column = [k](auto v) {
-                v.data += k * v.component;
-                return batch::columns(v);
-            };
+            const auto column = [k](auto v) { return batch::columns(v.from(k)); };
             for_each_pack([&](std::ptrdiff_t i) POLHODE_INLINE_LAMBDA {
                 const T b = batch::load_scalar<T>(column(x), i, lanes_v<T>);
                 const T a[1] = {fma(s, b, batch::load_scalar<T>(column(base), i, lanes_v<T>))};
@@ -344,9 +341,7 @@ class Block {
         return batch::load_mat3<T>(axes_, i, lanes_v<T>);
     }
     POLHODE_INLINE Quaternion<T> axes_quaternion(std::ptrdiff_t i) const {
-        View v = axes_;
-        v.data += 9 * v.component;
-        return batch::load_quaternion<T>(v, i, lanes_v<T>);
+        return batch::load_quaternion<T>(axes_.from(9), i, lanes_v<T>);
     }
     /// Calls visit(array of the problem from this block on, array of the block, components) for all
     /// arrays that are stored from call to call.

@@ -242,11 +242,7 @@ class TorqueSum {
     /// L' and, as far as `wanted`, L'', L''' ... in the body frame, three columns each.  Models
     /// have L'' = f' + omega x f and no higher derivatives.
     void momentum_derivatives(int wanted, double t, const MutableView& out) {
-        const auto derivative_of = [&](int order) {
-            MutableView v = out;
-            v.data += 3 * (order - 1) * v.component;
-            return v;
-        };
+        const auto derivative_of = [&](int order) { return out.from(3 * (order - 1)); };
         const bool has_models = terms() > given_terms_;
         int set = terms() > 0 ? 1 : 0;
         if (has_models && wanted == 1) return evaluate(t, block_.m, out);
@@ -314,7 +310,7 @@ class TorqueSum {
         a.extra.table.values.data += block_.begin * term.extra.table.values.body;
         a.state = block_.torque_state;
         for (int k = 0; k < i; ++k) {
-            a.state.data += problem_.terms[k].model->states * a.state.component;
+            a.state = a.state.from(problem_.terms[k].model->states);
         }
         a.first = block_.begin;
         a.bodies = block_.count;

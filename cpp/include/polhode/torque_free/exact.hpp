@@ -28,8 +28,6 @@ POLHODE_NAMESPACE_BEGIN(torque_free)
 
 namespace exact_detail {
 
-using polhode::select;
-
 /// Constants of one motion over a time h, along the frame axes whose R D3 is the smaller.
 ///
 /// Nothing is divided by I3 - I1; a sphere and a rod have P = R = K = 0.  D1, D3 are K d1^2, K d3^2

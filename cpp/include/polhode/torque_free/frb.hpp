@@ -46,10 +46,7 @@ POLHODE_INLINE Quaternion<T> turned_frame(
     const mask_t<T> no_momentum = G == 0.0;
     Quaternion<T> w{fma(y_cos, P + Q, y_sin * X), v.x, v.y, v.z};
     w = (1.0 / sqrt(select(no_momentum, T(1.0), dot(w, w)))) * w;
-    return {select(no_momentum, T(1.0), w.w),
-            select(no_momentum, T(0.0), w.x),
-            select(no_momentum, T(0.0), w.y),
-            select(no_momentum, T(0.0), w.z)};
+    return select(no_momentum, {T(1.0), T(0.0), T(0.0), T(0.0)}, w);
 }
 
 }  // namespace frb_detail
