@@ -47,15 +47,4 @@ POLHODE_INLINE Vec3<T> rotated(const Mat3<T>& Q, const Vec3<T>& v) {
     return {dot(row(Q, 0), v), dot(row(Q, 1), v), dot(row(Q, 2), v)};
 }
 
-/// a + s b.
-template <class T>
-POLHODE_INLINE Vec3<T> axpy(const Vec3<T>& a, const T& s, const Vec3<T>& b) {
-    return {fma(s, b.x, a.x), fma(s, b.y, a.y), fma(s, b.z, a.z)};
-}
-/// Component-wise product.
-template <class T>
-POLHODE_INLINE Vec3<T> times(const Vec3<T>& a, const Vec3<T>& b) {
-    return {a.x * b.x, a.y * b.y, a.z * b.z};
-}
-
 POLHODE_NAMESPACE_END

@@ -198,17 +198,17 @@ struct Bodies : Columns<T> {
     POLHODE_INLINE void back_to_start() { attitude = load_attitude(at(attitude_column)); }
 };
 
-/// A stage as a function of arrays.  Stage::run(Bodies<T>&) may return whether all its bodies are
-/// done.
-template <class Stage, class T = batch_real>
+/// A stage as a function of arrays.  run(Bodies<T>&) may return whether all its bodies are done.
+template <auto run>
 bool stage(const DirectArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    using T = batch_real;
     bool done = true;
     for (std::ptrdiff_t i = begin; i < end; i += lanes_v<T>) {
         Bodies<T> bodies(a, i);
-        if constexpr (requires { done = Stage::run(bodies); }) {
-            done = Stage::run(bodies) && done;
+        if constexpr (requires { done = run(bodies); }) {
+            done = run(bodies) && done;
         } else {
-            Stage::run(bodies);
+            run(bodies);
         }
     }
     return done;

@@ -254,25 +254,19 @@ template <class T>
     return all(done_before | done);
 }
 
-template <Scheme S>
-struct Begin {
-    template <class T>
-    static void run(direct::Bodies<T>& b) {
-        begin(b, Kernel::of(S, b.a.options).scheme);
-    }
-};
-template <Scheme S>
-struct Repeat {
-    template <class T>
-    static bool run(direct::Bodies<T>& b) {
-        return repeat(b, Kernel::of(S, b.a.options).scheme);
-    }
-};
+template <Scheme S, class T>
+void begin(direct::Bodies<T>& b) {
+    begin(b, Kernel::of(S, b.a.options).scheme);
+}
+template <Scheme S, class T>
+bool repeat(direct::Bodies<T>& b) {
+    return repeat(b, Kernel::of(S, b.a.options).scheme);
+}
 
 template <Scheme S>
 inline constexpr DirectStage stages[] = {
-    {direct::stage<Begin<S>>, 0.0, 1},
-    {direct::stage<Repeat<S>>, wants_torque_at_middle(S) ? 0.5 : 1.0, 1}};
+    {direct::stage<begin<S, batch_real>>, 0.0, 1},
+    {direct::stage<repeat<S, batch_real>>, wants_torque_at_middle(S) ? 0.5 : 1.0, 1}};
 template <Scheme S>
 constexpr DirectMethod under_torque() {
     constexpr int count = S == Scheme::euler_forward ? 1 : 2;

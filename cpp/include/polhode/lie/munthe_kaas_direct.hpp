@@ -25,40 +25,38 @@ constexpr int columns(const Tableau& t) {
     return t.implicit ? implicit_slope(t.stages) : explicit_slope(t.stages);
 }
 
-struct Explicit {
-    template <class T>
-    static void run(direct::Bodies<T>& b) {
-        const Tableau t = Tableau::of(b.a.options.data);
-        const int k = b.a.stage;
-        const T h = b.h();
-        Vec3<T> P{T(0.0), T(0.0), T(0.0)};
-        if (k == 0) {
-            b.begin();
-            b.keep(momentum_column, b.m);
-        } else {
-            P = b.vector(rotation_column);
-        }
-        b.keep(explicit_slope(k), detail::dexp_inverse(detail::Turn<T>::of(P), P, h * b.omega()));
-        b.keep(explicit_force(k), rotated(quaternion_exp(P), h * b.torque()));
-        Vec3<T> K[Tableau::most_explicit], F[Tableau::most_explicit];
-        for (int j = 0; j <= k; ++j) {
-            K[j] = b.vector(explicit_slope(j));
-            F[j] = b.vector(explicit_force(j));
-        }
-        T work = t.b[k] * dot(h * b.omega(), b.torque());
-        if (k > 0) work = b.number(work_column) + work;
-        P = detail::weighted(t.row(k + 1), K, k + 1);
-        const Quaternion<T> p = quaternion_exp(P);
-        const Vec3<T> l = b.vector(momentum_column) + detail::weighted(t.row(k + 1), F, k + 1);
-        if (k + 1 < t.stages) {
-            b.keep(work_column, work);
-            b.keep(rotation_column, P);
-            b.ask_at(p, l);
-        } else {
-            b.end_at(p, l, work);
-        }
+template <class T>
+void explicit_stage(direct::Bodies<T>& b) {
+    const Tableau t = Tableau::of(b.a.options.data);
+    const int k = b.a.stage;
+    const T h = b.h();
+    Vec3<T> P{T(0.0), T(0.0), T(0.0)};
+    if (k == 0) {
+        b.begin();
+        b.keep(momentum_column, b.m);
+    } else {
+        P = b.vector(rotation_column);
     }
-};
+    b.keep(explicit_slope(k), detail::dexp_inverse(detail::Turn<T>::of(P), P, h * b.omega()));
+    b.keep(explicit_force(k), rotated(quaternion_exp(P), h * b.torque()));
+    Vec3<T> K[Tableau::most_explicit], F[Tableau::most_explicit];
+    for (int j = 0; j <= k; ++j) {
+        K[j] = b.vector(explicit_slope(j));
+        F[j] = b.vector(explicit_force(j));
+    }
+    T work = t.b[k] * dot(h * b.omega(), b.torque());
+    if (k > 0) work = b.number(work_column) + work;
+    P = detail::weighted(t.row(k + 1), K, k + 1);
+    const Quaternion<T> p = quaternion_exp(P);
+    const Vec3<T> l = b.vector(momentum_column) + detail::weighted(t.row(k + 1), F, k + 1);
+    if (k + 1 < t.stages) {
+        b.keep(work_column, work);
+        b.keep(rotation_column, P);
+        b.ask_at(p, l);
+    } else {
+        b.end_at(p, l, work);
+    }
+}
 
 /// The rotations for the known torques.
 template <class T>
@@ -83,93 +81,88 @@ struct Solution {
     }
 };
 
-struct Begin {
-    template <class T>
-    static void run(direct::Bodies<T>& b) {
-        const Tableau t = Tableau::of(b.a.options.data);
-        b.begin();
-        Vec3<T> F[Tableau::most_implicit];
-        for (int j = 0; j < t.stages; ++j) F[j] = b.h() * b.torque();
-        const auto s = Solution<T>::of(b, t, b.h() == b.h(), b.m, F);
-        b.keep(momentum_column, b.m);
-        b.keep(count_column, select(s.found, s.counted - 1.0, T(-1.0)));
-        for (int j = 0; j < t.stages; ++j) {
-            b.keep(implicit_slope(j), s.K[j]);
-            b.keep(implicit_force(j), F[j]);
-        }
-        const T lost = select(s.found, T(1.0), nan<T>());
-        const Vec3<T> P = lost * detail::weighted(t.row(0), s.K, t.stages);
-        b.ask_at(quaternion_exp(P), b.m + detail::weighted(t.row(0), F, t.stages));
+template <class T>
+void begin(direct::Bodies<T>& b) {
+    const Tableau t = Tableau::of(b.a.options.data);
+    b.begin();
+    Vec3<T> F[Tableau::most_implicit];
+    for (int j = 0; j < t.stages; ++j) F[j] = b.h() * b.torque();
+    const auto s = Solution<T>::of(b, t, b.h() == b.h(), b.m, F);
+    b.keep(momentum_column, b.m);
+    b.keep(count_column, select(s.found, s.counted - 1.0, T(-1.0)));
+    for (int j = 0; j < t.stages; ++j) {
+        b.keep(implicit_slope(j), s.K[j]);
+        b.keep(implicit_force(j), F[j]);
     }
-};
+    const T lost = select(s.found, T(1.0), nan<T>());
+    const Vec3<T> P = lost * detail::weighted(t.row(0), s.K, t.stages);
+    b.ask_at(quaternion_exp(P), b.m + detail::weighted(t.row(0), F, t.stages));
+}
 
 /// Uses the torque of stage j; j is the number of the stage in the list minus 1.
-struct Repeat {
-    static constexpr int most_times = 200;
-
-    template <class T>
-    static bool run(direct::Bodies<T>& b) {
-        const Tableau t = Tableau::of(b.a.options.data);
-        const int j = b.a.stage - 1, s = t.stages;
-        const T h = b.h(), times = b.number(count_column);
-        const mask_t<T> done_before = times < 0.0;
-        if (all(done_before)) return true;
-        const Vec3<T> m = b.vector(momentum_column);
-        Vec3<T> K[Tableau::most_implicit], F[Tableau::most_implicit];
-        for (int l = 0; l < s; ++l) {
-            K[l] = b.vector(implicit_slope(l));
-            F[l] = b.vector(implicit_force(l));
-        }
-        T work = t.b[j] * dot(h * b.omega(), b.torque());
-        if (j > 0) work = b.number(work_column) + work;
-        b.keep(work_column, work);
-        const Vec3<T> here = detail::weighted(t.row(j), K, s);
-        b.keep(found_force(j), rotated(quaternion_exp(here), h * b.torque()));
-        if (j + 1 < s) {
-            const Quaternion<T> p = quaternion_exp(detail::weighted(t.row(j + 1), K, s));
-            b.leave(p, in_body_frame(p, m + detail::weighted(t.row(j + 1), F, s)), done_before);
-            return true;
-        }
-        // Converged to a few rounding units of the impulse; the attitude is not known better.
-        T change(0.0), size = largest_component(m);
-        for (int l = 0; l < s; ++l) {
-            const Vec3<T> found = b.vector(found_force(l));
-            change = max(change, largest_component(found - F[l]));
-            size = max(size, largest_component(found));
-            F[l] = found;
-        }
-        const mask_t<T> settled = !(change > 8 * epsilon_v<T> * size);  // or NaN
-        const mask_t<T> gave_up =
-            (times >= static_cast<double>(most_times)) | has_most_parts(times);
-        const auto solution = Solution<T>::of(b, t, !done_before, m, F);
-        const mask_t<T> done = settled | gave_up | (!solution.found);
-        const Vec3<T> end = detail::weighted(t.b, solution.K, s);
-        const Vec3<T> first = detail::weighted(t.row(0), solution.K, s);
-        const Vec3<T> end_L = m + detail::weighted(t.b, F, s);
-        const Vec3<T> first_L = m + detail::weighted(t.row(0), F, s);
-        const T lost = select(solution.found & (settled | (!gave_up)), T(1.0), nan<T>());
-        const Quaternion<T> p = quaternion_exp(lost * select<T>(done, end, first));
-        b.leave_or_end(
-            p, in_body_frame(p, select<T>(done, end_L, first_L)), done_before, done, work);
-        for (int l = 0; l < s; ++l) {
-            b.keep(implicit_slope(l), solution.K[l]);
-            b.keep(implicit_force(l), F[l]);
-        }
-        b.keep(count_column, select(done_before | done, T(-1.0), times + solution.counted));
-        return all(done_before | done) || is_stopped(b.a.options.stop);
+template <class T>
+bool repeat(direct::Bodies<T>& b) {
+    constexpr int most_times = 200;
+    const Tableau t = Tableau::of(b.a.options.data);
+    const int j = b.a.stage - 1, s = t.stages;
+    const T h = b.h(), times = b.number(count_column);
+    const mask_t<T> done_before = times < 0.0;
+    if (all(done_before)) return true;
+    const Vec3<T> m = b.vector(momentum_column);
+    Vec3<T> K[Tableau::most_implicit], F[Tableau::most_implicit];
+    for (int l = 0; l < s; ++l) {
+        K[l] = b.vector(implicit_slope(l));
+        F[l] = b.vector(implicit_force(l));
     }
-};
+    T work = t.b[j] * dot(h * b.omega(), b.torque());
+    if (j > 0) work = b.number(work_column) + work;
+    b.keep(work_column, work);
+    const Vec3<T> here = detail::weighted(t.row(j), K, s);
+    b.keep(found_force(j), rotated(quaternion_exp(here), h * b.torque()));
+    if (j + 1 < s) {
+        const Quaternion<T> p = quaternion_exp(detail::weighted(t.row(j + 1), K, s));
+        b.leave(p, in_body_frame(p, m + detail::weighted(t.row(j + 1), F, s)), done_before);
+        return true;
+    }
+    // Converged to a few rounding units of the impulse; the attitude is not known better.
+    T change(0.0), size = largest_component(m);
+    for (int l = 0; l < s; ++l) {
+        const Vec3<T> found = b.vector(found_force(l));
+        change = max(change, largest_component(found - F[l]));
+        size = max(size, largest_component(found));
+        F[l] = found;
+    }
+    const mask_t<T> settled = !(change > 8 * epsilon_v<T> * size);  // or NaN
+    const mask_t<T> gave_up = (times >= static_cast<double>(most_times)) | has_most_parts(times);
+    const auto solution = Solution<T>::of(b, t, !done_before, m, F);
+    const mask_t<T> done = settled | gave_up | (!solution.found);
+    const Vec3<T> end = detail::weighted(t.b, solution.K, s);
+    const Vec3<T> first = detail::weighted(t.row(0), solution.K, s);
+    const Vec3<T> end_L = m + detail::weighted(t.b, F, s);
+    const Vec3<T> first_L = m + detail::weighted(t.row(0), F, s);
+    const T lost = select(solution.found & (settled | (!gave_up)), T(1.0), nan<T>());
+    const Quaternion<T> p = quaternion_exp(lost * select<T>(done, end, first));
+    b.leave_or_end(p, in_body_frame(p, select<T>(done, end_L, first_L)), done_before, done, work);
+    for (int l = 0; l < s; ++l) {
+        b.keep(implicit_slope(l), solution.K[l]);
+        b.keep(implicit_force(l), F[l]);
+    }
+    b.keep(count_column, select(done_before | done, T(-1.0), times + solution.counted));
+    return all(done_before | done) || is_stopped(b.a.options.stop);
+}
 
 /// The stages of a step with this tableau.
 inline DirectStages stages(std::ptrdiff_t, const OptionValues& options, DirectStage* list) {
     const Tableau t = Tableau::of(options.data);
     int count = 0;
     if (t.implicit) {
-        list[count++] = {direct::stage<Begin>, 0.0, 1};
-        for (int k = 0; k < t.stages; ++k) list[count++] = {direct::stage<Repeat>, t.c[k], 1};
+        list[count++] = {direct::stage<begin<batch_real>>, 0.0, 1};
+        for (int k = 0; k < t.stages; ++k)
+            list[count++] = {direct::stage<repeat<batch_real>>, t.c[k], 1};
         list[count - 1].back = t.stages - 1;
     } else {
-        for (int k = 0; k < t.stages; ++k) list[count++] = {direct::stage<Explicit>, t.c[k], 1};
+        for (int k = 0; k < t.stages; ++k)
+            list[count++] = {direct::stage<explicit_stage<batch_real>>, t.c[k], 1};
     }
     return {list, count};
 }

@@ -164,42 +164,38 @@ POLHODE_INLINE void keep_now(const direct::Bodies<T>& b) {
     b.keep(momentum_now, b.m);
 }
 
-struct AbamPredict {
-    template <class T>
-    static void run(direct::Bodies<T>& b) {
-        b.begin();
-        keep_now(b);
-        const T h = b.h();
-        const auto past = [&](int column, int k) { return b.vector(column + 3 * k); };
-        const Quaternion<T> p = rotation_by(bashforth(
-            b.omega(), past(omega_column, 0), past(omega_column, 1), past(omega_column, 2), h));
-        const Vec3<T> impulse = bashforth(
-            b.torque(), past(torque_column, 0), past(torque_column, 1), past(torque_column, 2), h);
-        b.keep(turn_now, p);
-        b.ask_at(p, b.m + impulse);
+template <class T>
+void abam_predict(direct::Bodies<T>& b) {
+    b.begin();
+    keep_now(b);
+    const T h = b.h();
+    const auto past = [&](int column, int k) { return b.vector(column + 3 * k); };
+    const Quaternion<T> p = rotation_by(bashforth(
+        b.omega(), past(omega_column, 0), past(omega_column, 1), past(omega_column, 2), h));
+    const Vec3<T> impulse = bashforth(
+        b.torque(), past(torque_column, 0), past(torque_column, 1), past(torque_column, 2), h);
+    b.keep(turn_now, p);
+    b.ask_at(p, b.m + impulse);
+}
+template <class T>
+void abam_correct(direct::Bodies<T>& b) {
+    const T h = b.h();
+    const Quaternion<T> p = b.quaternion(turn_now);
+    Vec3<T> w[4], f[4];
+    w[0] = rotated(p, b.omega());
+    f[0] = rotated(p, b.torque());
+    w[1] = b.vector(omega_now);
+    f[1] = b.vector(torque_now);
+    for (int k = 0; k < 2; ++k) {
+        w[k + 2] = b.vector(omega_column + 3 * k);
+        f[k + 2] = b.vector(torque_column + 3 * k);
     }
-};
-struct AbamCorrect {
-    template <class T>
-    static void run(direct::Bodies<T>& b) {
-        const T h = b.h();
-        const Quaternion<T> p = b.quaternion(turn_now);
-        Vec3<T> w[4], f[4];
-        w[0] = rotated(p, b.omega());
-        f[0] = rotated(p, b.torque());
-        w[1] = b.vector(omega_now);
-        f[1] = b.vector(torque_now);
-        for (int k = 0; k < 2; ++k) {
-            w[k + 2] = b.vector(omega_column + 3 * k);
-            f[k + 2] = b.vector(torque_column + 3 * k);
-        }
-        T power[4];
-        for (int k = 0; k < 4; ++k) power[k] = dot(h * w[k], f[k]);
-        const Quaternion<T> dq = rotation_by(moulton(w[0], w[1], w[2], w[3], h));
-        const Vec3<T> l = b.vector(momentum_now) + moulton(f[0], f[1], f[2], f[3], h);
-        carry_abam(b, b.end_at(dq, l, moulton(power[0], power[1], power[2], power[3], T(1.0))));
-    }
-};
+    T power[4];
+    for (int k = 0; k < 4; ++k) power[k] = dot(h * w[k], f[k]);
+    const Quaternion<T> dq = rotation_by(moulton(w[0], w[1], w[2], w[3], h));
+    const Vec3<T> l = b.vector(momentum_now) + moulton(f[0], f[1], f[2], f[3], h);
+    carry_abam(b, b.end_at(dq, l, moulton(power[0], power[1], power[2], power[3], T(1.0))));
+}
 /// keep_now() for a state at which no stage has begun.
 template <class T>
 POLHODE_INLINE void keep_first(direct::Bodies<T>& b) {
@@ -209,56 +205,53 @@ POLHODE_INLINE void keep_first(direct::Bodies<T>& b) {
     b.m = m;
 }
 /// A stage of a step of the classical Runge-Kutta method.
-struct AbamRk4 {
-    template <class T>
-    static void run(direct::Bodies<T>& b) {
-        if (b.a.stage == 0) keep_first(b);
-        runge_kutta::stage<runge_kutta::OfQuaternion, after_abam>(
-            b, [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) {
-                carry_abam(b, b.end_at(p, l, work));
-            });
-    }
-};
+template <class T>
+void abam_rk4(direct::Bodies<T>& b) {
+    if (b.a.stage == 0) keep_first(b);
+    runge_kutta::stage<runge_kutta::OfQuaternion, after_abam>(
+        b, [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) {
+            carry_abam(b, b.end_at(p, l, work));
+        });
+}
 constexpr int substep_columns = after_abam;  // momentum and work of the substeps
 /// A substep of first order; the last one ends the step.
-struct AbamFirst {
-    template <class T>
-    static void run(direct::Bodies<T>& b) {
-        const bool first = b.a.stage == 0;
-        if (first) keep_first(b), b.begin();
-        const T h = b.h() / static_cast<double>(abam_substeps);
-        const Quaternion<T> step = rotation_by(h * b.omega());
-        const Vec3<T> torque = b.torque();
-        T work = dot(h * b.omega(), torque);
-        Quaternion<T> p = step;
-        Vec3<T> l = axpy(b.m, h, torque);
-        if (first) {
-            b.keep(momentum_now, b.m);
-        } else {
-            const Quaternion<T> before = b.quaternion(turn_now);
-            l = axpy(b.vector(substep_columns), h, rotated(before, torque));
-            work = work + b.number(substep_columns + 3);
-            p = renormalized(before * step, 0.0);
-        }
-        if (b.a.stage + 1 == abam_substeps) {
-            carry_abam(b, b.end_at(p, l, work));
-            return;
-        }
-        b.keep(turn_now, p);
-        b.keep(substep_columns, l);
-        b.keep(substep_columns + 3, work);
-        b.ask_at(p, l);
+template <class T>
+void abam_substep(direct::Bodies<T>& b) {
+    const bool first = b.a.stage == 0;
+    if (first) keep_first(b), b.begin();
+    const T h = b.h() / static_cast<double>(abam_substeps);
+    const Quaternion<T> step = rotation_by(h * b.omega());
+    const Vec3<T> torque = b.torque();
+    T work = dot(h * b.omega(), torque);
+    Quaternion<T> p = step;
+    Vec3<T> l = axpy(b.m, h, torque);
+    if (first) {
+        b.keep(momentum_now, b.m);
+    } else {
+        const Quaternion<T> before = b.quaternion(turn_now);
+        l = axpy(b.vector(substep_columns), h, rotated(before, torque));
+        work = work + b.number(substep_columns + 3);
+        p = renormalized(before * step, 0.0);
     }
-};
+    if (b.a.stage + 1 == abam_substeps) {
+        carry_abam(b, b.end_at(p, l, work));
+        return;
+    }
+    b.keep(turn_now, p);
+    b.keep(substep_columns, l);
+    b.keep(substep_columns + 3, work);
+    b.ask_at(p, l);
+}
 
-inline constexpr DirectStage abam_stages[] = {{direct::stage<AbamPredict>, 0.0, 1},
-                                              {direct::stage<AbamCorrect>, 1.0, 1}};
-inline constexpr DirectStage abam_first[] = {{direct::stage<AbamFirst>, 0.0, 1},
-                                             {direct::stage<AbamFirst>, 0.2, 1},
-                                             {direct::stage<AbamFirst>, 0.4, 1},
-                                             {direct::stage<AbamFirst>, 0.6, 1},
-                                             {direct::stage<AbamFirst>, 0.8, 1}};
-inline constexpr DirectStages abam_starts[] = {{runge_kutta::stages<AbamRk4>, 4}, {abam_first, 5}};
+inline constexpr DirectStage abam_stages[] = {{direct::stage<abam_predict<batch_real>>, 0.0, 1},
+                                              {direct::stage<abam_correct<batch_real>>, 1.0, 1}};
+inline constexpr DirectStage abam_first[] = {{direct::stage<abam_substep<batch_real>>, 0.0, 1},
+                                             {direct::stage<abam_substep<batch_real>>, 0.2, 1},
+                                             {direct::stage<abam_substep<batch_real>>, 0.4, 1},
+                                             {direct::stage<abam_substep<batch_real>>, 0.6, 1},
+                                             {direct::stage<abam_substep<batch_real>>, 0.8, 1}};
+inline constexpr DirectStages abam_starts[] = {{runge_kutta::stages<abam_rk4<batch_real>>, 4},
+                                               {abam_first, 5}};
 
 /// Columns of SimoWong: nu one step ago; for the current step the torque and the power at its
 /// start.
@@ -272,49 +265,43 @@ enum SimoWongColumn : int {
 };
 /// L at the end by the trapezoidal rule.  The torque there is evaluated at a momentum that Euler's
 /// method predicts.
-struct SimoWongPredict {
-    template <class T>
-    static void run(direct::Bodies<T>& b) {
-        b.begin();
-        const T h = b.h();
-        const Vec3<T> nu = b.omega();
-        const Vec3<T> before = b.a.step == 0 ? nu : b.vector(nu_column);
-        const Quaternion<T> p = rotation_by(SimoWong::turn(nu, before, h));
-        b.keep(nu_now, nu);
-        b.keep(sw_torque, b.torque());
-        b.keep(sw_momentum, b.m);
-        b.keep(sw_turn, p);
-        b.ask_at(p, axpy(b.m, h, b.torque()));
+template <class T>
+void simo_wong_predict(direct::Bodies<T>& b) {
+    b.begin();
+    const T h = b.h();
+    const Vec3<T> nu = b.omega();
+    const Vec3<T> before = b.a.step == 0 ? nu : b.vector(nu_column);
+    const Quaternion<T> p = rotation_by(SimoWong::turn(nu, before, h));
+    b.keep(nu_now, nu);
+    b.keep(sw_torque, b.torque());
+    b.keep(sw_momentum, b.m);
+    b.keep(sw_turn, p);
+    b.ask_at(p, axpy(b.m, h, b.torque()));
+}
+template <class T>
+void simo_wong_finish(direct::Bodies<T>& b) {
+    const T half = 0.5 * b.h();
+    const Quaternion<T> p = b.quaternion(sw_turn);
+    const Vec3<T> start = b.vector(sw_torque), nu = b.vector(nu_now);
+    const Vec3<T> end = b.torque();
+    const T work = dot(half * nu, start) + dot(half * b.omega(), end);
+    b.keep(nu_column, nu);
+    b.end_at(p, axpy(b.vector(sw_momentum), half, start + rotated(p, end)), work);
+}
+template <class T>
+void simo_wong_rk4(direct::Bodies<T>& b) {
+    if (b.a.stage == 0) {
+        b.keep(nu_column, times(b.body.inverse, b.body.own_momentum(b.m)));
     }
-};
-struct SimoWongFinish {
-    template <class T>
-    static void run(direct::Bodies<T>& b) {
-        const T half = 0.5 * b.h();
-        const Quaternion<T> p = b.quaternion(sw_turn);
-        const Vec3<T> start = b.vector(sw_torque), nu = b.vector(nu_now);
-        const Vec3<T> end = b.torque();
-        const T work = dot(half * nu, start) + dot(half * b.omega(), end);
-        b.keep(nu_column, nu);
-        b.end_at(p, axpy(b.vector(sw_momentum), half, start + rotated(p, end)), work);
-    }
-};
-struct SimoWongRk4 {
-    template <class T>
-    static void run(direct::Bodies<T>& b) {
-        if (b.a.stage == 0) {
-            b.keep(nu_column, times(b.body.inverse, b.body.own_momentum(b.m)));
-        }
-        runge_kutta::stage<runge_kutta::OfQuaternion, after_simo_wong>(
-            b,
-            [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) { b.end_at(p, l, work); });
-    }
-};
-inline constexpr DirectStage simo_wong_stages[] = {{direct::stage<SimoWongPredict>, 0.0, 1},
-                                                   {direct::stage<SimoWongFinish>, 1.0, 1}};
+    runge_kutta::stage<runge_kutta::OfQuaternion, after_simo_wong>(
+        b, [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) { b.end_at(p, l, work); });
+}
+inline constexpr DirectStage simo_wong_stages[] = {
+    {direct::stage<simo_wong_predict<batch_real>>, 0.0, 1},
+    {direct::stage<simo_wong_finish<batch_real>>, 1.0, 1}};
 /// The first-order step is the method itself with nu_{-1} = nu_0.
-inline constexpr DirectStages simo_wong_starts[] = {{runge_kutta::stages<SimoWongRk4>, 4},
-                                                    {simo_wong_stages, 2}};
+inline constexpr DirectStages simo_wong_starts[] = {
+    {runge_kutta::stages<simo_wong_rk4<batch_real>>, 4}, {simo_wong_stages, 2}};
 
 /// The stages of step n.  The first steps use the starting procedure.
 template <class Kernel, const auto& starts, const auto& stages>

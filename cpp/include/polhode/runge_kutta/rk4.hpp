@@ -140,23 +140,22 @@ POLHODE_INLINE void stage(direct::Bodies<T>& b, const End& end) {
 }
 
 /// The four stages of a method.
-template <class Stage>
-inline constexpr DirectStage stages[] = {{direct::stage<Stage>, 0.0, 1},
-                                         {direct::stage<Stage>, 0.5, 1},
-                                         {direct::stage<Stage>, 0.5, 1},
-                                         {direct::stage<Stage>, 1.0, 1}};
-template <class Way>
-struct UnderTorque {
-    template <class T>
-    static void run(direct::Bodies<T>& b) {
-        stage<Way, direct::first_free_column>(
-            b,
-            [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) { b.end_at(p, l, work); });
-    }
-};
+template <auto run>
+inline constexpr DirectStage stages[] = {{direct::stage<run>, 0.0, 1},
+                                         {direct::stage<run>, 0.5, 1},
+                                         {direct::stage<run>, 0.5, 1},
+                                         {direct::stage<run>, 1.0, 1}};
+template <class Way, class T>
+void stage_under_torque(direct::Bodies<T>& b) {
+    stage<Way, direct::first_free_column>(
+        b, [&](const Quaternion<T>& p, const Vec3<T>& l, const T& work) { b.end_at(p, l, work); });
+}
 template <class Way>
 constexpr DirectMethod under_torque() {
-    return {Columns<direct::first_free_column>::end, 1, 0, direct::alike<stages<UnderTorque<Way>>>};
+    return {Columns<direct::first_free_column>::end,
+            1,
+            0,
+            direct::alike<stages<stage_under_torque<Way, batch_real>>>};
 }
 
 POLHODE_NAMESPACE_END

@@ -106,63 +106,57 @@ POLHODE_INLINE X hermite(const X* a, const X* b) {
 }
 
 /// The rotation, and a first guess of the momentum at its end.
-template <int Kind>
-struct Predict {
-    template <class T>
-    static void run(direct::Bodies<T>& b) {
-        constexpr int n = momentum_derivatives(Kind);
-        b.begin();
-        const T h = b.h();
-        Vec3<T> A[n + 1];
-        A[0] = b.m;
-        for (int k = 1; k <= n; ++k) A[k] = b.change_of_momentum(k);
-        const auto series = Series<Kind, T>::of(b.body.inverse, h, A);
-        const Quaternion<T> p = rotation_by(rotation<Kind>(series.nu));
-        b.keep(turn_column, p);
-        for (int k = 0; k <= used_derivatives(Kind); ++k) b.keep(start_column + 3 * k, A[k]);
-        // Taylor's formula.
-        Vec3<T> l = A[n];
-        POLHODE_UNROLL
-        for (int k = n - 1; k >= 0; --k) l = axpy(A[k], ratio<T>(1, k + 1), l);
-        if constexpr (Kind == 1) {
-            // The torque in the space frame, at both ends.
-            const Vec3<T> end = times(b.body.inverse, in_body_frame(p, l));
-            const T work =
-                0.5 * (dot(times(b.body.inverse, A[0]), A[1]) + dot(end, in_body_frame(p, A[1])));
-            b.end_at(p, l, work);
-        } else {
-            b.ask_at(p, l);
-        }
+template <int Kind, class T>
+void predict(direct::Bodies<T>& b) {
+    constexpr int n = momentum_derivatives(Kind);
+    b.begin();
+    const T h = b.h();
+    Vec3<T> A[n + 1];
+    A[0] = b.m;
+    for (int k = 1; k <= n; ++k) A[k] = b.change_of_momentum(k);
+    const auto series = Series<Kind, T>::of(b.body.inverse, h, A);
+    const Quaternion<T> p = rotation_by(rotation<Kind>(series.nu));
+    b.keep(turn_column, p);
+    for (int k = 0; k <= used_derivatives(Kind); ++k) b.keep(start_column + 3 * k, A[k]);
+    // Taylor's formula.
+    Vec3<T> l = A[n];
+    POLHODE_UNROLL
+    for (int k = n - 1; k >= 0; --k) l = axpy(A[k], ratio<T>(1, k + 1), l);
+    if constexpr (Kind == 1) {
+        // The torque in the space frame, at both ends.
+        const Vec3<T> end = times(b.body.inverse, in_body_frame(p, l));
+        const T work =
+            0.5 * (dot(times(b.body.inverse, A[0]), A[1]) + dot(end, in_body_frame(p, A[1])));
+        b.end_at(p, l, work);
+    } else {
+        b.ask_at(p, l);
     }
-};
+}
 
 /// The momentum at the end.
-template <int used>
-struct Finish {
-    template <class T>
-    static void run(direct::Bodies<T>& b) {
-        const T h = b.h();
-        const Quaternion<T> p = b.quaternion(turn_column);
-        Ends<used, T> start, end;
-        for (int k = 0; k <= used; ++k) start.L[k] = b.vector(start_column + 3 * k);
-        Vec3<T> l[used + 1];
-        end.L[0] = b.m;
-        for (int k = 1; k <= used; ++k) {
-            end.L[k] = b.change_of_momentum(k);
-            l[k] = rotated(p, end.L[k]);
-        }
-        const Vec3<T> change = hermite<used, T>(start.L + 1, l + 1);
-        T before[3], after[3];
-        start.power(b.body.inverse, h, before);
-        end.power(b.body.inverse, h, after);
-        b.end_at(p, start.L[0] + change, hermite<used, T>(before, after));
+template <int used, class T>
+void finish(direct::Bodies<T>& b) {
+    const T h = b.h();
+    const Quaternion<T> p = b.quaternion(turn_column);
+    Ends<used, T> start, end;
+    for (int k = 0; k <= used; ++k) start.L[k] = b.vector(start_column + 3 * k);
+    Vec3<T> l[used + 1];
+    end.L[0] = b.m;
+    for (int k = 1; k <= used; ++k) {
+        end.L[k] = b.change_of_momentum(k);
+        l[k] = rotated(p, end.L[k]);
     }
-};
+    const Vec3<T> change = hermite<used, T>(start.L + 1, l + 1);
+    T before[3], after[3];
+    start.power(b.body.inverse, h, before);
+    end.power(b.body.inverse, h, after);
+    b.end_at(p, start.L[0] + change, hermite<used, T>(before, after));
+}
 
 template <int Kind>
 inline constexpr DirectStage stages[] = {
-    {direct::stage<Predict<Kind>>, 0.0, momentum_derivatives(Kind)},
-    {direct::stage<Finish<used_derivatives(Kind)>>, 1.0, momentum_derivatives(Kind)}};
+    {direct::stage<predict<Kind, batch_real>>, 0.0, momentum_derivatives(Kind)},
+    {direct::stage<finish<used_derivatives(Kind), batch_real>>, 1.0, momentum_derivatives(Kind)}};
 template <int Kind>
 constexpr DirectMethod under_torque() {
     return {columns,
