@@ -3,7 +3,7 @@
 
 #include "integration.hpp"
 #include "polhode/scalar/philox.hpp"
-#include "splitting_tables.hpp"
+#include "polhode/splitting/schemes.hpp"
 #include "torque_term.hpp"
 
 namespace py = pybind11;
@@ -24,6 +24,55 @@ py::list direct_stages(int row, std::ptrdiff_t step, const py::tuple& option_val
             py::make_tuple(list.stages[k].time, list.stages[k].derivatives, list.stages[k].back));
     }
     return stages;
+}
+
+py::list torque_models() {
+    py::list list;
+    for (const TorqueModel& model : dispatch::level().splitting->models) {
+        const TorqueInfo& info = *model.info;
+        py::dict row;
+        row["name"] = info.name;
+        row["parameters"] = info.parameters;
+        row["depends_on_t"] = info.depends_on_t;
+        row["depends_on_m"] = info.depends_on_m;
+        row["has_potential"] = info.has_potential;
+        row["has_derivative"] = info.has_derivative;
+        row["states"] = model.states;
+        list.append(row);
+    }
+    return list;
+}
+
+py::list splittings() {
+    py::list list;
+    for (const SplittingScheme& scheme : splitting::all) {
+        const auto listed = [](const Stage* stages, int count) {
+            py::list result;
+            for (int i = 0; i < count; ++i) {
+                const Stage& stage = stages[i];
+                const char* const kind = stage.kind == Stage::flow ? "flow" : "kick";
+                result.append(py::make_tuple(kind, stage.coefficient, stage.modified));
+            }
+            return py::tuple(result);
+        };
+        py::dict row;
+        row["name"] = scheme.name;
+        row["order"] = scheme.order;
+        row["kind"] = scheme.kind;
+        row["symmetric"] = scheme.symmetric;
+        row["attitude_only"] = scheme.attitude_only;
+        row["source"] = scheme.source;
+        py::list generalised;
+        for (int power : scheme.generalised.power) {
+            if (power != 0) generalised.append(power);
+        }
+        row["generalised_order"] = py::tuple(generalised);
+        row["effective_order"] = scheme.effective_order;
+        row["stages"] = listed(scheme.stages, scheme.count);
+        row["processor"] = listed(scheme.processor, scheme.processor_count);
+        list.append(row);
+    }
+    return list;
 }
 
 }  // namespace

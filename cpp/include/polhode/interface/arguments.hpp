@@ -134,34 +134,6 @@ struct Call {
     std::atomic<bool> threw{false};
     std::exception_ptr thrown{};  // the first one; only who sets threw writes it
 
-    void evaluate(std::int64_t n,
-                  std::int64_t first,
-                  std::int64_t stride,
-                  double t,
-                  const double* mc,
-                  const double* qc,
-                  double* fc) {
-        const auto component = [stride](auto* x, std::int64_t i, int k) -> auto& {
-            return x[k * stride + i];
-        };
-        if constexpr (TorqueOfBody<Torque>) {
-            for (std::int64_t i = 0; i < n; ++i) {
-                const Vector x =
-                    torque(t,
-                           static_cast<std::size_t>(first + i),
-                           Vector{component(mc, i, 0), component(mc, i, 1), component(mc, i, 2)},
-                           Attitude{component(qc, i, 0),
-                                    component(qc, i, 1),
-                                    component(qc, i, 2),
-                                    component(qc, i, 3)});
-                for (int k = 0; k < 3; ++k) component(fc, i, k) = x[static_cast<std::size_t>(k)];
-            }
-        } else {
-            f.resize(static_cast<std::size_t>(3 * n));
-            torque(t, rows(mc, n, stride, 3, m), rows(qc, n, stride, 4, q), std::span<double>(f));
-            columns(f, n, stride, fc);
-        }
-    }
     /// The columns as rows.
     static std::span<const double> rows(const double* from,
                                         std::int64_t n,
@@ -200,12 +172,38 @@ struct Call {
                    std::int64_t first,
                    std::int64_t stride,
                    double t,
-                   const double* m,
-                   const double* q,
+                   const double* mc,
+                   const double* qc,
                    double* torques,
                    void* self) {
         auto& call = *static_cast<Call*>(self);
-        return call.status_of([&] { call.evaluate(n, first, stride, t, m, q, torques); });
+        const auto component = [stride](auto* x, std::int64_t i, int k) -> auto& {
+            return x[k * stride + i];
+        };
+        return call.status_of([&] {
+            if constexpr (TorqueOfBody<Torque>) {
+                for (std::int64_t i = 0; i < n; ++i) {
+                    const Vector x = call.torque(
+                        t,
+                        static_cast<std::size_t>(first + i),
+                        Vector{component(mc, i, 0), component(mc, i, 1), component(mc, i, 2)},
+                        Attitude{component(qc, i, 0),
+                                 component(qc, i, 1),
+                                 component(qc, i, 2),
+                                 component(qc, i, 3)});
+                    for (std::size_t k = 0; k < 3; ++k) {
+                        component(torques, i, static_cast<int>(k)) = x[k];
+                    }
+                }
+            } else {
+                call.f.resize(static_cast<std::size_t>(3 * n));
+                call.torque(t,
+                            rows(mc, n, stride, 3, call.m),
+                            rows(qc, n, stride, 4, call.q),
+                            std::span<double>(call.f));
+                columns(call.f, n, stride, torques);
+            }
+        });
     }
     static int all_moving(std::int64_t n,
                           std::int64_t,

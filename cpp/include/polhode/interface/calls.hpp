@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "polhode/interface/adapt.hpp"
@@ -225,42 +226,18 @@ struct StoppingTorque {
     const Integration& run;
     std::atomic<bool> stopped{false};
 
-    template <class Status>
-    void ask(const Status& status) {
-        if (stopped || status() != 0) {
-            stopped = true;
+    /// Calls a function of the run with its own data in the place of this object.
+    template <auto function>
+    static constexpr auto call = [](auto... given) {
+        std::tuple arguments(given...);
+        void*& data = std::get<sizeof...(given) - 1>(arguments);
+        auto& self = *static_cast<StoppingTorque*>(data);
+        data = self.run.user_data;
+        if (self.stopped || std::apply(self.run.*function, arguments) != 0) {
+            self.stopped = true;
             throw Stopped{};  // NOLINT(bugprone-std-exception-baseclass): an end, no error
         }
-    }
-    static void call(std::int64_t n,
-                     std::int64_t first,
-                     std::int64_t stride,
-                     double t,
-                     const double* m,
-                     const double* q,
-                     double* torque,
-                     void* self) {
-        auto& call = *static_cast<StoppingTorque*>(self);
-        call.ask(
-            [&] { return call.run.torque(n, first, stride, t, m, q, torque, call.run.user_data); });
-    }
-    static void call_force(std::int64_t n,
-                           std::int64_t first,
-                           std::int64_t stride,
-                           double t,
-                           const double* x,
-                           const double* p,
-                           const double* m,
-                           const double* q,
-                           double* force,
-                           double* torque,
-                           void* self) {
-        auto& call = *static_cast<StoppingTorque*>(self);
-        call.ask([&] {
-            return call.run.force(
-                n, first, stride, t, x, p, m, q, force, torque, call.run.user_data);
-        });
-    }
+    };
 };
 
 /// Transposes matrices in place.
@@ -375,8 +352,8 @@ inline std::ptrdiff_t integrate(const validate::Kernels& checks,
     const bool calls = x.torque != nullptr || x.force != nullptr;
     if (calls) {
         term.model = depends_on_m ? driver.compiled_of_m : driver.compiled;
-        if (x.torque != nullptr) term.extra.function = StoppingTorque::call;
-        if (x.force != nullptr) term.extra.force = StoppingTorque::call_force;
+        if (x.torque != nullptr) term.extra.function = StoppingTorque::call<&Integration::torque>;
+        if (x.force != nullptr) term.extra.force = StoppingTorque::call<&Integration::force>;
         term.extra.user_data = &torque;
         p.terms = &term;
         p.term_count = 1;
