@@ -4,12 +4,12 @@
 #include "polhode/methods.hpp"
 
 POLHODE_NAMESPACE_BEGIN()
-template lie::detail::Followed<batch_real> lie::detail::solve_stages(const lie::Tableau&,
-                                                                     const Vec3<batch_real>&,
-                                                                     const Vec3<batch_real>*,
-                                                                     const mask_t<batch_real>&,
-                                                                     const StopRequest*,
-                                                                     Vec3<batch_real>*);
+template lie::Followed<batch_real> lie::solve_stages(const lie::Tableau&,
+                                                     const Vec3<batch_real>&,
+                                                     const Vec3<batch_real>*,
+                                                     const mask_t<batch_real>&,
+                                                     const StopRequest*,
+                                                     Vec3<batch_real>*);
 
 namespace {
 

@@ -7,13 +7,12 @@
 
 POLHODE_NAMESPACE_BEGIN()
 // direct.cpp compiles them.
-extern template lie::detail::Followed<batch_real> lie::detail::solve_stages(
-    const lie::Tableau&,
-    const Vec3<batch_real>&,
-    const Vec3<batch_real>*,
-    const mask_t<batch_real>&,
-    const StopRequest*,
-    Vec3<batch_real>*);
+extern template lie::Followed<batch_real> lie::solve_stages(const lie::Tableau&,
+                                                            const Vec3<batch_real>&,
+                                                            const Vec3<batch_real>*,
+                                                            const mask_t<batch_real>&,
+                                                            const StopRequest*,
+                                                            Vec3<batch_real>*);
 
 namespace {
 

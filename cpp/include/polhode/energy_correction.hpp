@@ -27,8 +27,6 @@ POLHODE_INLINE T per_momentum(const Inertia<T>& body, const Vec3<T>& m) {
     return select(rests, T(0.0), dot(times(u, body.inverse), u) / dot(u, u));
 }
 
-namespace detail {
-
 /// The momentum of the same size whose energy is e |m|^2 / 2, nearest along the orthogonal
 /// trajectories of the polhodes: l exp(-lambda / J), which exists for every energy between the
 /// extremes of the axes with nonzero momentum.
@@ -109,8 +107,6 @@ POLHODE_INLINE Vec3<T> along_ellipsoid(const Vec3<T>& l,
             l.z * sqrt(max(grown.z, 0.0))};
 }
 
-}  // namespace detail
-
 /// Rotates the body so that 2 E / |m|^2 becomes `target`; the spatial momentum does not change.
 ///
 /// @param target  limited to the range that the axes with momentum allow
@@ -145,7 +141,7 @@ template <class T>
     mask_t<T> left = turns;
     if (way == buss) {
         mask_t<T> works = turns;
-        const Vec3<T> answer = detail::along_ellipsoid(l, v, lane_e, works);
+        const Vec3<T> answer = along_ellipsoid(l, v, lane_e, works);
         t = select(turns & works, answer, t);
         // If the terms of the formula cancel, its result is the start of the other method.
         const Vec3<T> pt = times(t, t);
@@ -153,7 +149,7 @@ template <class T>
         left = turns & (!(abs(reached - lane_e) <= 2 * epsilon_v<T> * lane_e));
     }
     if (any(left)) {
-        t = select(left, detail::along_trajectory(t, v, select(left, lane_e, mean)), t);
+        t = select(left, along_trajectory(t, v, select(left, lane_e, mean)), t);
     }
     // Normalised to the size of l.
     const T shrink = sqrt(whole / dot(t, t));

@@ -41,7 +41,6 @@ struct Cofactors {
 // Matrices of packs are large. They are changed in place, entry by entry with constant indices, so
 // that the compiler needs no copies in memory.
 
-namespace detail {
 /// v E(q) with E(q) = 1 + 2 q0 hat(qv) + 2 hat(qv)^2 [CZ08] eq. (10): v + 2 q0 v x qv + 2 (v x qv)
 /// x qv.
 template <class T>
@@ -54,14 +53,12 @@ POLHODE_INLINE void rotate_row(T& x, T& y, T& z, const Quaternion<T>& q) {
     y = y + fma(q.w, u.y, uu.y);
     z = z + fma(q.w, u.z, uu.z);
 }
-}  // namespace detail
-
 /// Q <- Q E(q).  For q = 1 Q is unchanged, bit for bit.
 template <class T>
 POLHODE_INLINE void rotate(Mat3<T>& m, const Quaternion<T>& q) {
-    detail::rotate_row(m.a[0][0], m.a[0][1], m.a[0][2], q);
-    detail::rotate_row(m.a[1][0], m.a[1][1], m.a[1][2], q);
-    detail::rotate_row(m.a[2][0], m.a[2][1], m.a[2][2], q);
+    rotate_row(m.a[0][0], m.a[0][1], m.a[0][2], q);
+    rotate_row(m.a[1][0], m.a[1][1], m.a[1][2], q);
+    rotate_row(m.a[2][0], m.a[2][1], m.a[2][2], q);
 }
 
 /// Q^T Q - 1, a symmetric matrix.

@@ -12,8 +12,6 @@ struct PrincipalAxes {
     Mat3<T> axes;  // columns
 };
 
-namespace detail {
-
 /// The rotation in the plane of axes p and q that makes a_pq zero, if a_pq is not negligible;
 /// r is the third axis.  t is the tangent of the angle, at most 45 degrees.
 template <class T>
@@ -87,8 +85,6 @@ POLHODE_INLINE void nearest_columns(Vec3<T>& moments, Mat3<T>& v) {
     moments = {chosen[0], chosen[1], chosen[2]};
 }
 
-}  // namespace detail
-
 /// Principal moments and principal axes, right-handed, of a symmetric tensor.  Among their
 /// permutations and signs, the axes are those nearest to the axes of the tensor: the rotation to
 /// them has the least angle.
@@ -127,12 +123,12 @@ POLHODE_INLINE PrincipalAxes<T> symmetric_eigen(const Mat3<T>& m) {
                                (a02 * a02 > 0x1p-108 * abs(a00 * a22)) |
                                (a12 * a12 > 0x1p-108 * abs(a11 * a22));
         if (!any(busy)) break;
-        detail::jacobi_rotation(a00, a11, a01, a02, a12, v, 0, 1);
-        detail::jacobi_rotation(a00, a22, a02, a01, a12, v, 0, 2);
-        detail::jacobi_rotation(a11, a22, a12, a01, a02, v, 1, 2);
+        jacobi_rotation(a00, a11, a01, a02, a12, v, 0, 1);
+        jacobi_rotation(a00, a22, a02, a01, a12, v, 0, 2);
+        jacobi_rotation(a11, a22, a12, a01, a02, v, 1, 2);
     }
     Vec3<T> moments = scale * Vec3<T>{a00, a11, a22};
-    detail::nearest_columns(moments, v);
+    nearest_columns(moments, v);
     orthogonalize(v, 0.0);
     const mask_t<T> finite = largest < 0x1p1023 * 2.0;
     const T none = nan<T>();

@@ -19,8 +19,6 @@
 #include "polhode/elliptic/carlson_series.hpp"
 
 POLHODE_NAMESPACE_BEGIN(elliptic)
-namespace detail {
-
 template <class T>
 POLHODE_INLINE T largest_of(T x, T y, T z) {
     return max(max(x, y), z);
@@ -216,16 +214,13 @@ FirstAndThird<T> rf_rj_positive(T x, T y, T z, T p, bool with_rf) {
     return {with_rf ? r.rf * scale : r.rf, r.apart + r.rj * scale * scale * scale};
 }
 
-}  // namespace detail
-
 /// R_F(x, y, z).  x, y, z >= 0, at most one of them zero.
 /// Error below 4 eps (tests/accuracy/test_elliptic.py).
 template <class T>
 T rf(T x, T y, T z) {
-    const detail::Domain<T> domain(x, y, z);
+    const Domain<T> domain(x, y, z);
     const mask_t<T> ok = domain.regular;
-    const T value =
-        detail::rf_valid(select(ok, x, T(1.0)), select(ok, y, T(1.0)), select(ok, z, T(1.0)));
+    const T value = rf_valid(select(ok, x, T(1.0)), select(ok, y, T(1.0)), select(ok, z, T(1.0)));
     return domain.limit(value, infinity<T>());
 }
 
@@ -248,12 +243,12 @@ T rc(T x, T y) {
 /// Error below 4 eps.
 template <class T>
 T rd(T x, T y, T z) {
-    const detail::Domain<T> domain(x, y, z, (x + y == 0.0) | (z == 0.0));
+    const Domain<T> domain(x, y, z, (x + y == 0.0) | (z == 0.0));
     x = select(domain.regular, x, T(1.0)), y = select(domain.regular, y, T(1.0));
     z = select(domain.regular, z, T(1.0));
 
-    const T scale = detail::root_scale(detail::largest_of(x, y, z));
-    detail::Duplication<3, T> s({x, y, z}, scale, {1, 1, 3}, detail::third_kind_tolerance<T>);
+    const T scale = root_scale(largest_of(x, y, z));
+    Duplication<3, T> s({x, y, z}, scale, {1, 1, 3}, third_kind_tolerance<T>);
     // The integrals split off are 3 * 4^-n / (sqrt z (z + lambda))  [Carlson95] Sec. 2.  The
     // first is computed without the scale, with which it may overflow.
     const T back = 1.0 / scale;
@@ -262,11 +257,9 @@ T rd(T x, T y, T z) {
     while (s.advance()) {
         sum = select(s.active, sum + s.quarter / (s.root[2] * (s.v[2] + s.lambda())), sum);
     }
-    const T rest = s.quarter * detail::third_kind_series(s.v[0], s.v[1], s.v[2], s.mean);
+    const T rest = s.quarter * third_kind_series(s.v[0], s.v[1], s.v[2], s.mean);
     return domain.limit(first + (rest + 3.0 * sum) * scale * scale * scale, infinity<T>());
 }
-
-namespace detail {
 
 /// R_F(x,y,z) and R_J(x,y,z,p) for valid, finite arguments and p != 0; R_F only where it is wanted.
 ///
@@ -333,20 +326,18 @@ FirstAndThird<T> rf_rj(T x, T y, T z, T p, bool with_rf) {
     return {rf, select(beyond, 3.0 * rf / given, rj)};
 }
 
-}  // namespace detail
-
 /// R_J(x, y, z, p).  x, y, z >= 0, at most one of them zero; for p < 0 the Cauchy principal value.
 /// Error below 8 eps; for p < 0 relative to the largest term of the sum.
 template <class T>
 T rj(T x, T y, T z, T p) {
-    const detail::Domain<T> domain(x, y, z);
+    const Domain<T> domain(x, y, z);
     const mask_t<T> number = p == p, zero = p == 0.0, infinite = abs(p) == infinity<T>();
     const mask_t<T> ok = domain.regular & number & !zero & !infinite;
-    const T value = detail::rf_rj(select(ok, x, T(1.0)),
-                                  select(ok, y, T(1.0)),
-                                  select(ok, z, T(1.0)),
-                                  select(ok, p, T(1.0)),
-                                  false)
+    const T value = rf_rj(select(ok, x, T(1.0)),
+                          select(ok, y, T(1.0)),
+                          select(ok, z, T(1.0)),
+                          select(ok, p, T(1.0)),
+                          false)
                         .rj;
     const T limit = domain.limit(select(zero, infinity<T>(), select(infinite, T(0.0), value)),
                                  select(p < 0.0, -infinity<T>(), infinity<T>()));

@@ -6,7 +6,7 @@
 
 #include "polhode/scalar/constants.hpp"
 
-POLHODE_NAMESPACE_BEGIN(elliptic::detail)
+POLHODE_NAMESPACE_BEGIN(elliptic)
 
 /// x^(1/12) of a positive constant.
 constexpr double twelfth_root(double x) {

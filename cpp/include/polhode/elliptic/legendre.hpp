@@ -18,8 +18,6 @@
 #include "polhode/scalar/sincos.hpp"
 
 POLHODE_NAMESPACE_BEGIN(elliptic)
-namespace detail {
-
 /// The functions of an amplitude phi = j pi + r, |r| <= pi/2, that the integrals use.
 template <class T>
 struct Amplitude {
@@ -95,8 +93,6 @@ T third_kind(T n, T s, T cos2, T delta2, T k2, T kc2) {
     return select(valid, s * sum, edge);
 }
 
-}  // namespace detail
-
 /// Complete integral of the first kind K, from kc2 = 1 - k2.
 ///
 /// @return  error below 4 eps; +inf at k2 = 1, NaN above, 0 at k2 = -inf
@@ -115,7 +111,7 @@ T ellip_k(T kc2) {
 /// chi with tan chi = cot r / kc, is  c R_F(kc2 s^2, kc2, 1 - k2 s^2).
 template <class T>
 T ellip_f(T phi, T k2, T kc2) {
-    const detail::Amplitude<T> x(phi, k2, kc2);
+    const Amplitude<T> x(phi, k2, kc2);
     const mask_t<T> turned = x.half_turns != 0.0;
     // If r and j have opposite signs, K - F(|r|) is computed directly, without cancellation.
     const mask_t<T> back = turned & (x.sin * x.half_turns < 0.0);
@@ -136,7 +132,7 @@ T ellip_f(T phi, T k2, T kc2) {
 template <class T>
 T ellip_pi_complete(T n, T k2, T kc2) {
     const mask_t<T> one = kc2 == 0.0;
-    const T value = detail::third_kind(n, T(1.0), T(0.0), select(one, T(1.0), kc2), k2, kc2);
+    const T value = third_kind(n, T(1.0), T(0.0), select(one, T(1.0), kc2), k2, kc2);
     const T limit = select(n > 1.0, -infinity<T>(), select(n == n, infinity<T>(), nan<T>()));
     return select(one, limit, value);
 }
@@ -147,8 +143,8 @@ T ellip_pi_complete(T n, T k2, T kc2) {
 /// @return  error below 8 eps; past a pole, relative to the larger of the two terms
 template <class T>
 T ellip_pi(T n, T phi, T k2, T kc2) {
-    const detail::Amplitude<T> x(phi, k2, kc2);
-    T value = detail::third_kind(n, x.sin, x.cos2, x.delta2, k2, kc2);
+    const Amplitude<T> x(phi, k2, kc2);
+    T value = third_kind(n, x.sin, x.cos2, x.delta2, k2, kc2);
     const mask_t<T> turned = x.half_turns != 0.0;
     if (any(turned)) {
         const T complete = ellip_pi_complete(n, k2, kc2);

@@ -9,8 +9,6 @@
 
 POLHODE_NAMESPACE_BEGIN(lie)
 
-namespace detail {
-
 /// m x I^-1 m, by differences of 1/I.
 template <class T>
 POLHODE_INLINE Vec3<T> euler(const Vec3<T>& inverse, const Vec3<T>& m) {
@@ -252,5 +250,4 @@ POLHODE_INLINE Followed<T> solve(const Problem& problem,
     return {found, tried};
 }
 
-}  // namespace detail
 POLHODE_NAMESPACE_END

@@ -84,31 +84,31 @@ POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
     const T half = 0.5 * h;
     const Vec3<T> w0 = times(inverse, m);
     ImplicitStep<T> r;
-    detail::Followed<T> root{h == h, T(0.0)};
+    Followed<T> root{h == h, T(0.0)};
     if (scheme == Scheme::euler_forward || scheme == Scheme::euler_forward_rate) {
         const Vec3<T> turn = h * w0;
         r.end.dq = quaternion_exp(turn);
         if (scheme == Scheme::euler_forward) {
             const Vec3<T> p = m + h * f0;
-            r.end.m = m + (h * f0 + detail::Turn<T>::of(turn).change(turn, p));
+            r.end.m = m + (h * f0 + Turn<T>::of(turn).change(turn, p));
         } else {
-            r.end.m = m + h * (detail::euler(inverse, m) + f0);
+            r.end.m = m + h * (euler(inverse, m) + f0);
         }
     } else if (scheme == Scheme::trap || scheme == Scheme::imid || scheme == Scheme::akw ||
                scheme == Scheme::euler_backward_rate) {
         const T s = scheme == Scheme::euler_backward_rate ? h : half;
         Vec3<T> slope = f;
-        if (scheme == Scheme::trap) slope = detail::euler(inverse, m) + (f0 + f);
+        if (scheme == Scheme::trap) slope = euler(inverse, m) + (f0 + f);
         if (scheme == Scheme::akw) slope = T(0.5) * (f0 + f);
-        const detail::Quadratic<T> problem{m,
-                                           s * slope,
-                                           {s * (inverse.z - inverse.y),
-                                            s * (inverse.x - inverse.z),
-                                            s * (inverse.y - inverse.x)}};
+        const Quadratic<T> problem{m,
+                                   s * slope,
+                                   {s * (inverse.z - inverse.y),
+                                    s * (inverse.x - inverse.z),
+                                    s * (inverse.y - inverse.x)}};
         const T size = largest_component(problem.k) * largest_component(m + problem.slope);
         Vec3<T> x;
-        root = detail::solve<T>(problem, size, stop, x);
-        const Vec3<T> wx = times(inverse, x), rate = detail::euler(inverse, x);
+        root = solve<T>(problem, size, stop, x);
+        const Vec3<T> wx = times(inverse, x), rate = euler(inverse, x);
         if (scheme == Scheme::trap) {
             r.end.m = m + s * (slope + rate);
             r.end.dq = quaternion_exp(s * w0) * quaternion_exp(s * wx);
@@ -131,23 +131,23 @@ POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
         const Vec3<T> turn0 = s * w0;
         const Vec3<T> kick0 = trapm || blended ? s * f0 : zero;
         Vec3<T> change0 = kick0;  // p = m + change0
-        if (trapm) change0 = kick0 + detail::Turn<T>::of(turn0).change(turn0, m + kick0);
+        if (trapm) change0 = kick0 + Turn<T>::of(turn0).change(turn0, m + kick0);
         const Vec3<T> p = m + change0, kick = s * f;
-        const detail::Exponential<T> problem{s * inverse,
-                                             p,
-                                             swc1 ? h * f : zero,
-                                             swc1 ? zero : kick,
-                                             swc1 || blended ? turn0 : zero,
-                                             m,
-                                             kick0,
-                                             trapm ? turn0 : zero,
-                                             swc1,
-                                             scheme == Scheme::bbtrapwd,
-                                             trapm};
+        const Exponential<T> problem{s * inverse,
+                                     p,
+                                     swc1 ? h * f : zero,
+                                     swc1 ? zero : kick,
+                                     swc1 || blended ? turn0 : zero,
+                                     m,
+                                     kick0,
+                                     trapm ? turn0 : zero,
+                                     swc1,
+                                     scheme == Scheme::bbtrapwd,
+                                     trapm};
         Vec3<T> z;
         const T size = largest_component(problem.start());
-        root = detail::solve<T>(problem, size, stop, z);
-        const detail::Turn<T> turn = detail::Turn<T>::of(z);
+        root = solve<T>(problem, size, stop, z);
+        const Turn<T> turn = Turn<T>::of(z);
         const Vec3<T> back = change0 + turn.change(z, p);  // exp(-z) p = m + back
         if (scheme == Scheme::imidm) {
             const Vec3<T> middle = m + (back + kick);
@@ -157,7 +157,7 @@ POLHODE_INLINE ImplicitStep<T> implicit_step(Scheme scheme,
             r.middle = {middle, quaternion_exp(z)};
         } else if (swc1) {
             const Vec3<T> half_z = T(0.5) * z;
-            const detail::Turn<T> half_turn = detail::Turn<T>::of(half_z);
+            const Turn<T> half_turn = Turn<T>::of(half_z);
             const Vec3<T> push = h * f;
             r.end.m = m + (back + (push + half_turn.change(half_z, push)));
             r.end.dq = quaternion_exp(z);

@@ -49,8 +49,6 @@ inline constexpr double sqrt3_6 = 0x1.279a74590331cp-2;
 inline constexpr double rkmk_gauss4_tableau[] = {
     2, 0.25, 0.25 - sqrt3_6, 0.25 + sqrt3_6, 0.25, 0.5, 0.5, 0.5 - sqrt3_6, 0.5 + sqrt3_6};
 
-namespace detail {
-
 /// dexp^-1(-z) v, t the turn of z.
 template <class T>
 POLHODE_INLINE Vec3<T> dexp_inverse(const Turn<T>& t, const Vec3<T>& z, const Vec3<T>& v) {
@@ -215,8 +213,6 @@ template <class T>
     return Stages{tableau, a, L, stop, room.get()}.solve(wanted, K);
 }
 
-}  // namespace detail
-
 /// A method of the family as a kernel of a free body.
 struct MuntheKaas {
     const double* tableau;
@@ -229,7 +225,6 @@ struct MuntheKaas {
     }
     template <class T>
     POLHODE_INLINE FreeStep<T> step(const Inertia<T>& body, const Vec3<T>& m, T h) const {
-        using detail::Turn;
         const Tableau t = Tableau::of(tableau);
         const Vec3<T> a{h * body.inverse_I1, h * body.inverse_I2, h * body.inverse_I3};
         Vec3<T> K[Tableau::most_explicit];
@@ -237,16 +232,16 @@ struct MuntheKaas {
         if (t.implicit) {
             Vec3<T> L[Tableau::most_implicit];
             for (int j = 0; j < t.stages; ++j) L[j] = m;
-            found = detail::solve_stages<T>(t, a, L, found, stop, K).found;
+            found = solve_stages<T>(t, a, L, found, stop, K).found;
         } else {
             K[0] = times(a, m);
             for (int k = 1; k < t.stages; ++k) {
-                const Vec3<T> P = detail::weighted(t.row(k), K, k);
+                const Vec3<T> P = weighted(t.row(k), K, k);
                 const Turn<T> turn = Turn<T>::of(P);
-                K[k] = detail::dexp_inverse(turn, P, times(a, m + turn.change(P, m)));
+                K[k] = dexp_inverse(turn, P, times(a, m + turn.change(P, m)));
             }
         }
-        const Vec3<T> P = detail::weighted(t.b, K, t.stages);
+        const Vec3<T> P = weighted(t.b, K, t.stages);
         FreeStep<T> r{m + Turn<T>::of(P).change(P, m), quaternion_exp(P)};
         if (!all(found)) {
             const T lost = select(found, T(1.0), nan<T>());

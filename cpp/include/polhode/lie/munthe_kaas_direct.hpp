@@ -37,7 +37,7 @@ void explicit_stage(direct::Bodies<T>& b) {
     } else {
         P = b.vector(rotation_column);
     }
-    b.keep(explicit_slope(k), detail::dexp_inverse(detail::Turn<T>::of(P), P, h * b.omega()));
+    b.keep(explicit_slope(k), dexp_inverse(Turn<T>::of(P), P, h * b.omega()));
     b.keep(explicit_force(k), rotated(quaternion_exp(P), h * b.torque()));
     Vec3<T> K[Tableau::most_explicit], F[Tableau::most_explicit];
     for (int j = 0; j <= k; ++j) {
@@ -46,9 +46,9 @@ void explicit_stage(direct::Bodies<T>& b) {
     }
     T work = t.b[k] * dot(h * b.omega(), b.torque());
     if (k > 0) work = b.number(work_column) + work;
-    P = detail::weighted(t.row(k + 1), K, k + 1);
+    P = weighted(t.row(k + 1), K, k + 1);
     const Quaternion<T> p = quaternion_exp(P);
-    const Vec3<T> l = b.vector(momentum_column) + detail::weighted(t.row(k + 1), F, k + 1);
+    const Vec3<T> l = b.vector(momentum_column) + weighted(t.row(k + 1), F, k + 1);
     if (k + 1 < t.stages) {
         b.keep(work_column, work);
         b.keep(rotation_column, P);
@@ -72,9 +72,9 @@ struct Solution {
                                       const Vec3<T>* F) {
         Solution r;
         Vec3<T> L[Tableau::most_implicit];
-        for (int j = 0; j < t.stages; ++j) L[j] = m + detail::weighted(t.row(j), F, t.stages);
-        const detail::Followed<T> root =
-            detail::solve_stages<T>(t, b.h() * b.body.inverse, L, wanted, b.a.options.stop, r.K);
+        for (int j = 0; j < t.stages; ++j) L[j] = m + weighted(t.row(j), F, t.stages);
+        const Followed<T> root =
+            solve_stages<T>(t, b.h() * b.body.inverse, L, wanted, b.a.options.stop, r.K);
         r.found = root.found;
         r.counted = fma(T(part_counted), root.tried, T(1.0));
         return r;
@@ -95,8 +95,8 @@ void begin(direct::Bodies<T>& b) {
         b.keep(implicit_force(j), F[j]);
     }
     const T lost = select(s.found, T(1.0), nan<T>());
-    const Vec3<T> P = lost * detail::weighted(t.row(0), s.K, t.stages);
-    b.ask_at(quaternion_exp(P), b.m + detail::weighted(t.row(0), F, t.stages));
+    const Vec3<T> P = lost * weighted(t.row(0), s.K, t.stages);
+    b.ask_at(quaternion_exp(P), b.m + weighted(t.row(0), F, t.stages));
 }
 
 /// Uses the torque of stage j; j is the number of the stage in the list minus 1.
@@ -117,11 +117,11 @@ bool repeat(direct::Bodies<T>& b) {
     T work = t.b[j] * dot(h * b.omega(), b.torque());
     if (j > 0) work = b.number(work_column) + work;
     b.keep(work_column, work);
-    const Vec3<T> here = detail::weighted(t.row(j), K, s);
+    const Vec3<T> here = weighted(t.row(j), K, s);
     b.keep(found_force(j), rotated(quaternion_exp(here), h * b.torque()));
     if (j + 1 < s) {
-        const Quaternion<T> p = quaternion_exp(detail::weighted(t.row(j + 1), K, s));
-        b.leave(p, in_body_frame(p, m + detail::weighted(t.row(j + 1), F, s)), done_before);
+        const Quaternion<T> p = quaternion_exp(weighted(t.row(j + 1), K, s));
+        b.leave(p, in_body_frame(p, m + weighted(t.row(j + 1), F, s)), done_before);
         return true;
     }
     // Converged to a few rounding units of the impulse; the attitude is not known better.
@@ -136,10 +136,10 @@ bool repeat(direct::Bodies<T>& b) {
     const mask_t<T> gave_up = (times >= static_cast<double>(most_times)) | has_most_parts(times);
     const auto solution = Solution<T>::of(b, t, !done_before, m, F);
     const mask_t<T> done = settled | gave_up | (!solution.found);
-    const Vec3<T> end = detail::weighted(t.b, solution.K, s);
-    const Vec3<T> first = detail::weighted(t.row(0), solution.K, s);
-    const Vec3<T> end_L = m + detail::weighted(t.b, F, s);
-    const Vec3<T> first_L = m + detail::weighted(t.row(0), F, s);
+    const Vec3<T> end = weighted(t.b, solution.K, s);
+    const Vec3<T> first = weighted(t.row(0), solution.K, s);
+    const Vec3<T> end_L = m + weighted(t.b, F, s);
+    const Vec3<T> first_L = m + weighted(t.row(0), F, s);
     const T lost = select(solution.found & (settled | (!gave_up)), T(1.0), nan<T>());
     const Quaternion<T> p = quaternion_exp(lost * select<T>(done, end, first));
     b.leave_or_end(p, in_body_frame(p, select<T>(done, end_L, first_L)), done_before, done, work);

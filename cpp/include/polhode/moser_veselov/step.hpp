@@ -35,8 +35,6 @@ struct Preprocessing {
     T S, hT;
 };
 
-namespace detail {
-
 /// s9 h^8, t9 h^9 ... s_{2p-1}, t_{2p-1} from the table.
 template <class T>
 [[gnu::noinline]] Preprocessing<T> tabulated(int p, const T (&e)[3], const T& C, const T& hH) {
@@ -79,8 +77,6 @@ template <class T>
     return r;
 }
 
-}  // namespace detail
-
 /// @param p   half of the order, 1 ... table::largest_half_order
 /// @param a   h / I_j, so that all numbers are of size h |m| / I1 in any units
 /// @param C   |m|^2 / 2
@@ -118,7 +114,7 @@ POLHODE_INLINE Preprocessing<T> preprocessing(int p, const Vec3<T>& a, const T& 
             hT = fma(fma(e2, of(1, 1260) * (e22 - e13), of(-22, 315) * e33), CCH, hT);
             hT = fma(e3 * fma(of(-19, 2520), e22, of(1, 35) * e13), CCC, hT);
             if (p > 4) {
-                const Preprocessing<T> more = detail::tabulated<T>(p, {e1, e2, e3}, C, H);
+                const Preprocessing<T> more = tabulated<T>(p, {e1, e2, e3}, C, H);
                 S = S + more.S;
                 hT = hT + more.hT;
             }
@@ -126,8 +122,6 @@ POLHODE_INLINE Preprocessing<T> preprocessing(int p, const Vec3<T>& a, const T& 
     }
     return {S, hT};
 }
-
-namespace detail {
 
 /// An estimate of the end of the step: Y and an attitude (w, v) of any norm.
 template <class T>
@@ -201,8 +195,6 @@ template <class T>
     return {(0.5 * alpha) * (m + y.m), y.w, y.v};
 }
 
-}  // namespace detail
-
 /// A method of the family, and its step.
 struct Kernel {
     int half_order;
@@ -235,16 +227,16 @@ struct Kernel {
             b = axpy(Vec3<T>{b.x + half_hT, b.y + half_hT, b.z + half_hT}, r.S, b);
         }
 
-        Vec3<T> Y = detail::guess_short(a, m, with_alpha);
+        Vec3<T> Y = guess_short(a, m, with_alpha);
         const T hw2 = (a.x * a.x) * twice_C;
         const mask_t<T> allowed = hw2 < (midpoint ? 0x1p60 : pi_squared);
         // From 1 on, order 2 may have no root near the true path, only other roots.
         const double longest = half_order > 1 || midpoint ? short_hw : 1.0 + 4.0 * epsilon_v<T>;
         const mask_t<T> is_long = allowed & (hw2 > longest * longest);
         const bool any_long = any(is_long);
-        detail::Guess<T> guess{};  // used only if any_long
+        Guess<T> guess{};  // used only if any_long
         if (any_long) {
-            guess = detail::guess_long(a, m);
+            guess = guess_long(a, m);
             Vec3<T> far = guess.Y;
             if (midpoint)
                 far = (guess.w * guess.w / fma(guess.w, guess.w, dot(guess.v, guess.v))) * far;

@@ -8,7 +8,6 @@
 
 POLHODE_NAMESPACE_BEGIN(rotations)
 
-namespace detail {
 /// x0 = 1/(2 - 2^(1/3)) as a sum of doubles, 212 bits.
 inline constexpr double x0_parts[4] = {
     0x1.59e8b6eb96338p+0, 0x1.84a5634b09527p-54, -0x1.2d67e59246a44p-108, -0x1.885d7b55e24bep-165};
@@ -27,8 +26,6 @@ template <class T>
 POLHODE_INLINE SinCos<T> joined(const SinCos<T>& a, const SinCos<T>& b) {
     return {fma(a.sin, b.cos, a.cos * b.sin), fma(a.cos, b.cos, -(a.sin * b.sin))};
 }
-}  // namespace detail
-
 /// H = m_a^2/(2 I_a) + m_b^2/(2 I_b) + m_c^2/(2 I_c), each part a turn R about its axis:
 ///
 ///     R_a(h/2) R_b(h/2) R_c(h) R_b(h/2) R_a(h/2)
@@ -61,7 +58,6 @@ struct ThreeRotations {
         const Vec3<T> inverse = axes.numbers(body.inverse);
         // theta/2 = k m for a turn over the whole step
         const Vec3<T> k{half_h * inverse.x, half_h * inverse.y, half_h * inverse.z};
-        using detail::weight;
         const T outer = fourth ? weight<T>(0.0, 1.0) : T(1.0);
         const T half_outer = fourth ? weight<T>(0.0, 0.5) : T(0.5);
         const T inner = weight<T>(1.0, -2.0);
@@ -90,8 +86,8 @@ struct ThreeRotations {
                 break;
             }
             turn_x(s,
-                   cayley ? detail::joined(half_turn(half_outer * k_x, true),
-                                           half_turn(half_inner * k_x, true))
+                   cayley ? joined(half_turn(half_outer * k_x, true),
+                                   half_turn(half_inner * k_x, true))
                           : sincos(both_halves * k_x));
             turn_y(s, half_turn((middle ? half_outer : half_inner) * (k.y * s.m.y), cayley));
         }

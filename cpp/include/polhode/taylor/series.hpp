@@ -159,7 +159,6 @@ POLHODE_INLINE Row<T, n> zero() {
     return Row<T, n>::of(Vec3<T>{T(0.0), T(0.0), T(0.0)});
 }
 
-namespace detail {
 /// Calls add(i, j) for all i + j = k.  The newest coefficients come last, since the sums of the
 /// others do not wait for them.
 template <class... Sums>
@@ -171,15 +170,14 @@ POLHODE_INLINE void over_all(int k, Sums&... add) {
     if (k > 0) (add(0, k), ...);
     (add(k, 0), ...);
 }
-}  // namespace detail
 /// Sums over all i + j = k: for packs one after another, since each fills the registers; for one
 /// body together, since an addition waits for the one before.
 template <class T, class... Sums>
 POLHODE_INLINE void convolve(int k, Sums&... add) {
     if constexpr (lanes_v<T> == 1) {
-        detail::over_all(k, add...);
+        over_all(k, add...);
     } else {
-        (detail::over_all(k, add), ...);
+        (over_all(k, add), ...);
     }
 }
 

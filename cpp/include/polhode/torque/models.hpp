@@ -35,8 +35,6 @@
 
 POLHODE_NAMESPACE_BEGIN(torque)
 
-namespace detail {
-
 /// The code of a torque is short: it works on one register at a time, without spills.
 using torque_real = batch::one_register<batch_real>::type;
 
@@ -168,20 +166,16 @@ void loop(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
 template <class M, Part part, class T = torque_real>
 void evaluate(const TorqueArguments& a, std::ptrdiff_t begin, std::ptrdiff_t end) {
     if (begin >= end) return;
-    const TorqueFunction loop =
-        a.matrix ? detail::loop<M, part, true, T> : detail::loop<M, part, false, T>;
+    const TorqueFunction run = a.matrix ? loop<M, part, true, T> : loop<M, part, false, T>;
     if constexpr (tabulated<M>() > 0) {
-        loop(in_interval(a), begin, end);
+        run(in_interval(a), begin, end);
     } else {
-        loop(a, begin, end);
+        run(a, begin, end);
     }
 }
 
-}  // namespace detail
-
 template <class M>
 constexpr TorqueModel row() {
-    using namespace detail;
     TorqueModel model{&M::info, evaluate<M, Part::torque>, nullptr, nullptr};
     if constexpr (M::info.has_derivative) model.derivative = evaluate<M, Part::derivative>;
     if constexpr (M::info.has_potential) model.potential = evaluate<M, Part::potential>;

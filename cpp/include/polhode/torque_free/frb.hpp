@@ -27,8 +27,6 @@
 
 POLHODE_NAMESPACE_BEGIN(torque_free)
 
-namespace frb_detail {
-
 /// p0^-1 y p1 in the frame (1) of [CZ08] Sec. 1.4, p = (G + m3, m2, -m1, 0) up to its norm, with
 /// y = (cos psi/2, 0, 0, sin psi/2) given up to a positive factor: unit, along the body's axes.
 /// What is small for a short step is formed from n - a.
@@ -49,8 +47,6 @@ POLHODE_INLINE Quaternion<T> turned_frame(
     return select(no_momentum, {T(1.0), T(0.0), T(0.0), T(0.0)}, w);
 }
 
-}  // namespace frb_detail
-
 /// ellpi: Pi(phi, n, k) - F(phi, k) for |phi| <= pi/2 by Carlson's R_J  [CZ08] Sec. 3.4,
 ///
 ///     (n/3) s^3 R_J(c^2, 1 - k2 s^2, 1, 1 - n s^2),
@@ -61,7 +57,7 @@ T ellpi(T s, T c2, T d2, T scale, T ny) {
     const T sigma = scale * s, y = ny * sigma * sigma;
     const T d2_safe = select(c2 + d2 == 0.0, T(1.0), d2);
     return ratio<T>(-1, 3) * y * sigma *
-           elliptic::detail::rf_rj_positive(c2, d2_safe, T(1.0), 1.0 + y, false).rj;
+           elliptic::rf_rj_positive(c2, d2_safe, T(1.0), 1.0 + y, false).rj;
 }
 
 /// ellint_pi: the same for any amplitude, with the complete integral as often as it has half turns.
@@ -97,7 +93,6 @@ POLHODE_INLINE FreeStep<T> step_by_third_kind(const PrintedInertia<T>& body,
                                               const Vec3<T>& m,
                                               T h,
                                               const ThirdKind& third_kind) {
-    using namespace frb_detail;
     using Complex = torque_free::Complex<T>;
     const T growth = (body.kappa * h) * m.y;
     const mask_t<T> lost =
