@@ -7,7 +7,6 @@
 /// linear equations has the target energy on the right.
 
 #include "polhode/inertia.hpp"
-#include "polhode/momentum_unit.hpp"
 #include "polhode/rotation_step.hpp"
 #include "polhode/scalar/constants.hpp"
 #include "polhode/scalar/elementary.hpp"

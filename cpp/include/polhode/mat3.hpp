@@ -78,10 +78,6 @@ struct Orthogonality {
         return ((abs(xx) + abs(yy)) + (abs(zz) + abs(xy))) + (abs(xz) + abs(yz));
     }
 };
-template <class T>
-POLHODE_INLINE T orthogonality_defect(const Mat3<T>& m) {
-    return Orthogonality<T>::of(m).size();
-}
 
 /// One polar (Newton-Schulz) step of Q towards an orthogonal matrix, Q <- Q - Q (Q^T Q - 1)/2, if
 /// the defect is more than `within`; otherwise Q is unchanged, bit for bit.

@@ -4,7 +4,6 @@
 
 #include "polhode/batch_arguments.hpp"
 #include "polhode/inertia.hpp"
-#include "polhode/momentum_unit.hpp"
 #include "polhode/rotation_step.hpp"
 #include "polhode/scalar/constants.hpp"
 

@@ -115,7 +115,7 @@ struct Attitude {
   private:
     /// `make_unit` of matrices.  False for a matrix that is not finite.
     POLHODE_INLINE mask_t<T> make_orthogonal() {
-        const mask_t<T> orthogonal = orthogonality_defect(Q) <= orthogonal_within;
+        const mask_t<T> orthogonal = Orthogonality<T>::of(Q).size() <= orthogonal_within;
         if (all(orthogonal)) return orthogonal;
         orthogonalize(Q, orthogonal_within);
         orthogonalize(Q, orthogonal_within);

@@ -12,7 +12,6 @@
 #include "polhode/energy_correction.hpp"
 #include "polhode/inertia.hpp"
 #include "polhode/method_step.hpp"
-#include "polhode/momentum_unit.hpp"
 #include "polhode/scalar/constants.hpp"
 
 POLHODE_NAMESPACE_BEGIN(batch)

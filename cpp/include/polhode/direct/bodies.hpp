@@ -49,7 +49,7 @@ struct Columns {
 
 /// One pack.  Functions that all stages share are not inlined: they are most of the code.
 ///
-/// A stage reads and writes momenta in a unit per body (momentum_unit.hpp), which has the size of
+/// A stage reads and writes momenta in a unit per body (`momentum_unit`), which has the size of
 /// the first momentum of the body: du/ds = u x u/I + torque/unit^2.
 template <class T>
 struct Bodies : Columns<T> {
