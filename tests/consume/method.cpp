@@ -21,16 +21,14 @@ struct Kernel {
     }
 };
 /// The same under a torque, of which the momentum in space takes h times its value at the start.
-struct Only {
-    template <class T>
-    static void run(direct::Bodies<T>& b) {
-        b.begin();
-        const T h = b.h();
-        const Quaternion<T> p = rotation_by((b.a.options.value[0] * h) * b.omega());
-        b.end_at(p, axpy(b.m, h, b.torque()), h * dot(b.omega(), b.torque()));
-    }
-};
-inline constexpr DirectStage stages[] = {{direct::stage<Only>, 0.0, 1}};
+template <class T>
+void only(direct::Bodies<T>& b) {
+    b.begin();
+    const T h = b.h();
+    const Quaternion<T> p = rotation_by((b.a.options.value[0] * h) * b.omega());
+    b.end_at(p, axpy(b.m, h, b.torque()), h * dot(b.omega(), b.torque()));
+}
+inline constexpr DirectStage stages[] = {{direct::stage<only<batch_real>>, 0.0, 1}};
 
 struct Method {
     static constexpr MethodInfo info{
@@ -88,22 +86,36 @@ int main() {
                 toy::print(m, q, bodies);
             }
         }
-        double m[3 * bodies], q[4 * bodies], work[direct::first_free_column * bodies] = {};
-        for (int k = 0; k < 3 * bodies; ++k) m[k] = start_m[k];
-        for (int k = 0; k < 4 * bodies; ++k) q[k] = start_q[k];
+        // Whole packs, component by component; the last body is repeated.
+        constexpr int columns = 16;
+        double m[3 * columns], q[4 * columns], f[3 * columns];
+        double work[direct::first_free_column * columns] = {};
+        for (int i = 0; i < columns; ++i) {
+            const int body = i < bodies ? i : bodies - 1;
+            for (int k = 0; k < 3; ++k) m[k * columns + i] = start_m[3 * body + k];
+            for (int k = 0; k < 4; ++k) q[k * columns + i] = start_q[4 * body + k];
+            for (int k = 0; k < 3; ++k) f[k * columns + i] = torque[k];
+        }
+        const auto constants = Inertia<batch_real>::of({inertia[0], inertia[1], inertia[2]});
         const DirectMethod method = toy::Method::under_torque();
         DirectArguments a{};
         a.inertia = {inertia, 0, 1, 3};
-        a.m = {m, 3, 1, 3};
-        a.attitude = {q, 4, 1, 3};
-        a.torque = {torque, 0, 1, 3};
-        a.work = {work, method.columns, 1, 3};
+        a.bodies = &constants;
+        a.m = {m, 1, columns, 3 * columns};
+        a.attitude = {q, 1, columns, 3 * columns};
+        a.torque = {f, 1, columns, 3 * columns};
+        a.work = {work, 1, columns, 3 * columns};
         a.h = h[0];
         a.options = toy::Method::info.complete(options);
         DirectStage room[DirectMethod::most_stages];
         const DirectStages list = method.stages(0, a.options, room);
-        for (int k = 0; k < list.count; ++k) list.stages[k].run(a, 0, bodies);
-        toy::print(m, q, bodies);
+        for (int k = 0; k < list.count; ++k) list.stages[k].run(a, 0, columns);
+        double m_end[3 * bodies], q_end[4 * bodies];
+        for (int i = 0; i < bodies; ++i) {
+            for (int k = 0; k < 3; ++k) m_end[3 * i + k] = m[k * columns + i];
+            for (int k = 0; k < 4; ++k) q_end[4 * i + k] = q[k * columns + i];
+        }
+        toy::print(m_end, q_end, bodies);
     }
     std::printf("%d %s %.17g\n",
                 toy::Method::info.option_count(),
