@@ -282,12 +282,18 @@ class MassProperties:
 
     @property
     def moments(self) -> Array:
-        """Principal moments, shape (..., 3)."""
+        """Principal moments, shape (..., 3), in the order of `axes`.
+
+        Of a diagonal tensor and of `from_moments` they are in the given order.
+        """
         return self._moments
 
     @property
     def axes(self) -> Array:
-        """Principal axes, shape (..., 3, 3): columns in body coordinates, determinant +1."""
+        """Principal axes, shape (..., 3, 3): columns in body coordinates, determinant +1.
+
+        Of a tensor, they are nearest to the body axes among their permutations and signs.
+        """
         return self._axes
 
     @property

@@ -47,20 +47,6 @@ class RigidBody(MassProperties):
     centre : array_like, shape (..., 3), optional
         Centre of mass in body axes. None: the origin.
 
-    Attributes
-    ----------
-    moments : ndarray, shape (..., 3)
-        Principal moments, in the order of `axes`; of a diagonal tensor and of `from_moments` in the
-        given order.
-    axes : ndarray, shape (..., 3, 3)
-        Principal axes: column ``k`` is the axis of ``moments[..., k]`` in body coordinates. Right-
-        handed, determinant +1. Of a tensor, they are nearest to the body axes among their
-        permutations and signs.
-    tensor : ndarray, shape (..., 3, 3)
-        The inertia tensors, symmetric.
-    mass : ndarray, shape (...), or None
-    centre : ndarray, shape (..., 3)
-
     Raises
     ------
     ValueError

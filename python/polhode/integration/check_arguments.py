@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -55,44 +56,41 @@ def settings_of(
     ones. A run `in_memory` may use the arrays m0 and q0 themselves. A run without `n_steps` has no
     end.
     """
-    axes = None
+    given = {}
     if isinstance(inertia, PrincipalInertia):
-        axes = Operand("axes", inertia.axes, 3, 3)
+        given["axes"] = Operand("axes", inertia.axes, 3, 3)
         inertia = inertia.moments
+    axes = given.get("axes")
     row = method_index(method, options)
     scheme = NO_SPLITTING if splitting is None else as_splitting(splitting)
     terms = as_terms(torque)
     count = 0 if n_steps is None else _arrays.step_count(n_steps)
     every = _arrays.whole("save_every", save_every, 1)
 
-    operands = [Operand("inertia", inertia, 3)]
-    operands += [Operand("m0", m0, 3), _arrays.attitude_operand("q0", q0)]
-    batches = {o.name: o.batch for o in operands}
-    if axes is not None:
-        batches["axes"] = axes.batch
+    given |= {"inertia": Operand("inertia", inertia, 3), "m0": Operand("m0", m0, 3)}
+    given["q0"] = _arrays.attitude_operand("q0", q0)
+    given |= _companions(mass, x0, p0, state0)
+    batches = {name: o.batch for name, o in given.items()}
     batches |= {f"torque[{i}]": term.batch for i, term in enumerate(terms) if term.batch}
-    others = _companions(mass, x0, p0, state0)
-    batches |= {name: o.batch for name, o in others.items()}
     shape = _arrays.broadcast(batches)
-    moments, momenta, attitude = (o.array for o in operands)
+    moments, momenta, attitude = (given[name].array for name in ("inertia", "m0", "q0"))
     principal = momenta if axes is None else to_body(axes.array, momenta.astype(np.float64))
     _core.validate(("inertia", moments), ("m0", principal, momenta), ("q0", attitude))
     for term in terms:
-        term.check_attitude(operands[2].core == (3, 3))
-    borrows = in_memory and axes is None and all(term.in_core for term in terms)
-    one = operands[0].array.size == 3
+        term.check_attitude(given["q0"].core == (3, 3))
+    borrowed = in_memory and axes is None and all(term.in_core for term in terms)
+    arrays: dict[str, Any] = {}
+    for name, o in given.items():
+        shared = name in ("inertia", "axes", "mass") and o.array.size == prod(o.core)
+        arrays[name] = _whole(o, () if shared else shape, borrowed and name in ("m0", "q0"))
     steps = _arrays.real_array("h", h).astype(np.float64)
     if steps.shape not in ((), (count,)):
         raise ValueError(f"h must be a number or have shape ({count},), not {steps.shape}")
-    m0 = _whole(operands[1], shape, borrows)
     settings = Settings(
         method=row,
         options=option_values(row, options, method),
         splitting=scheme,
         torque=terms,
-        inertia=_whole(operands[0], () if one else shape, False),
-        m0=m0,
-        q0=_whole(operands[2], shape, borrows),
         h=steps,
         t0=_arrays.one_number("t0", t0),
         n_steps=count,
@@ -102,16 +100,11 @@ def settings_of(
         polhode=_core.build["version"],
         isa=_core.build["isa"],
         breaks=_breaks(breaks),
-        axes=None if axes is None else _whole(axes, () if axes.array.size == 9 else shape, False),
-        **_heat(thermostat, moments, m0, others),
-        **{
-            name: _whole(o, () if name == "mass" and o.array.size == 1 else shape, False)
-            for name, o in others.items()
-        },
+        **_heat(thermostat, moments, arrays["m0"], mass),
+        **arrays,
     )
     saves = settings.saves(count)
-    others_size = sum(start.size for start in settings.companions.values())
-    if 8 * saves * (1 + settings.m0.size + settings.q0.size + others_size) >= 2**62:
+    if 8 * saves * (1 + sum(start.size for start in settings.starts)) >= 2**62:
         states = f"save_every = {settings.save_every} saves {saves} states"
         raise ValueError(f"n_steps = {count} with {states}, more than any memory holds")
     check(settings, endless=n_steps is None)
@@ -211,11 +204,11 @@ def _check_companions(settings: Settings) -> None:
 
 
 def _heat(
-    thermostat: Thermostat | NoseHoover | None, moments: Array, m0: Array, others: dict[str, Any]
+    thermostat: Thermostat | NoseHoover | None, moments: Array, m0: Array, mass: Any
 ) -> dict[str, Array]:
     """The argument `thermostat` as it is stored."""
     if isinstance(thermostat, NoseHoover):
-        return {"nose_hoover": thermostat.numbers(moments, m0, others.get("mass"))}
+        return {"nose_hoover": thermostat.numbers(moments, m0, mass)}
     if isinstance(thermostat, Thermostat):
         return {"thermostat": thermostat.numbers()}
     if thermostat is not None:

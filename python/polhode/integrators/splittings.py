@@ -48,9 +48,6 @@ class Splitting:
     stages : tuple of (str, float, float)
         One step: "flow" (free motion) or "kick" (torque), the part of the step it lasts, and the
         coefficient c of a kick with modified potential, ``m += b h f - c h**3 W``.
-    times : (float, float)
-        Least and largest time that a step visits, in units of h from its start: (0, 1), or wider
-        where a scheme goes back or ahead. The torque has to be given there.
     processor : tuple of (str, float, float)
         Stages as of a step, whose flows add up to 0; empty for most schemes. With a processor P, n
         steps are P K**n P**-1, K the step of `stages`: `integrate` applies the inverse of P before
@@ -88,7 +85,10 @@ class Splitting:
 
     @property
     def times(self) -> tuple[float, float]:
-        """Least and largest time visited, in units of h from the start of the step."""
+        """Least and largest time visited, in units of h from the start of the step.
+
+        (0, 1), or wider where a scheme goes back or ahead. The torque has to be given there.
+        """
         visited = (0.0, *self._reached(), *self._processed(), 1.0)
         return min(visited), max(visited)
 

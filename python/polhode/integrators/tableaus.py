@@ -21,12 +21,7 @@ ROUNDED = 1e-9
 class MuntheKaas:
     """A Runge-Kutta method on the rotation group, made by `rkmk`; a value for ``method=``.
 
-    Attributes
-    ----------
-    a : tuple of tuples of float
-        Matrix of the tableau.
-    b, c : tuple of float
-        Its weights and nodes.
+    `a` is the matrix of the tableau, a tuple of tuples, `b` and `c` are its weights and nodes.
     """
 
     a: tuple[tuple[float, ...], ...]

@@ -93,8 +93,7 @@ def _read_method(name: str, content: dict[str, Any], arrays: Arrays) -> int:
 
 
 def _read_splitting(name: str, content: dict[str, Any], arrays: Arrays) -> Splitting:
-    known = {field.name for field in fields(Splitting)}
-    values = {key: value for key, value in content[name].items() if key in known}
+    values = dict(content[name])
     for key in ("invariants", "generalised_order"):
         values[key] = tuple(values[key])
     for key in ("stages", "processor"):
