@@ -128,14 +128,15 @@ struct AdamsStep {
     }
 };
 
-/// Columns: the momentum at the start of a step; the sum of Moulton's formula without the slope at
-/// the end; those of the first steps; the slopes at the starts of the last steps, that of step n in
-/// place n modulo their number.
+/// Columns: the slopes at the starts of the last steps, that of step n in place n modulo their
+/// number; within a step the momentum at its start, the sum of Moulton's formula without the slope
+/// at the end, and those of the first steps.
 struct AdamsColumns {
-    static constexpr int start = direct::first_column_after_system;
+    static constexpr int slopes = direct::first_column_after_system;
+    static constexpr int start = slopes + 7 * (AdamsWeights::most_order - 2);
     static constexpr int corrected = start + 3;
     static constexpr int first_steps = corrected + 7;
-    static constexpr int slopes = first_steps + runge_kutta::dormand_prince_columns;
+    static constexpr int all = first_steps + runge_kutta::dormand_prince_columns;
     int history;
 
     /// Of the slope at the start of step n >= -history.
@@ -299,7 +300,8 @@ constexpr DirectMethod adams_under_torque(const AdamsWeights& weights) {
                : w.substeps() == 2 ? of(adams_first<2>)
                                    : of(adams_first<4>);
     };
-    DirectMethod method{AdamsColumns::slopes + 7 * weights.history(), 1, 0, stages, &weights.order};
+    DirectMethod method{AdamsColumns::all, 1, 0, stages, &weights.order};
+    method.scratch = AdamsColumns::all - AdamsColumns::slopes - 7 * weights.history();
     direct::add_runs<AdamsRun>(method);
     return method;
 }

@@ -3,6 +3,7 @@
 /// The state of a block of bodies, component by component, and loops over it.
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "polhode/batch/attitude.hpp"
@@ -323,10 +324,13 @@ class Block {
     Inertia<T> inertia(std::ptrdiff_t i) const { return Inertia<T>::of(moments(i)); }
     /// Copies from other arrays, and repeats the last body.
     void load(const View& from, const MutableView& to, int size) const {
-        batch::copy(from, to, size, count);
+        // One body is stored in whole registers, so that the loads of its pack need not wait.
+        const std::ptrdiff_t copied = count > 1 ? count : 0;
+        batch::copy(from, to, size, copied);
         for (int k = 0; k < size; ++k) {
             double* const x = to.data + k * length_;
-            std::fill(x + count, x + padded, x[count - 1]);
+            const double last = from.data[(count - 1) * from.body + k * from.component];
+            std::fill(x + copied, x + padded, last);
         }
     }
     void state_to_principal_axes() const {
