@@ -13,6 +13,7 @@
 #include <numpy/arrayobject.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <optional>
 #include <stdexcept>
@@ -104,6 +105,10 @@ inline bool read_attitude(PyObject* object, Operand& operand) {
     if (operand.core_length(0) == 4) return true;
     return read_array(object, 2, operand) && operand.core_length(0) == 3 &&
            operand.core_length(1) == 3;
+}
+
+inline bool all_finite(const double* x, std::ptrdiff_t size) {
+    return std::all_of(x, x + size, [](double y) { return std::isfinite(y); });
 }
 
 /// A function of polhode._arrays, for what is unusual.

@@ -1,14 +1,10 @@
 #pragma once
 
-/// Steps of bodies with torque: polhode._core.Integration.
-///
-/// python/polhode/integration prepares the arrays: native doubles, C-contiguous, bodies along one
-/// axis.
+/// Steps of bodies with torque: polhode._core.Integration, described by `register_splitting`.
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <list>
@@ -34,7 +30,6 @@ namespace polhode::bindings {
 
 namespace py = pybind11;
 
-/// An integration, its arguments described by `register_splitting`.
 class Integration {
   public:
     explicit Integration(const py::kwargs& given)
@@ -89,8 +84,6 @@ class Integration {
         p.terms = sum_.data();
         p.term_count = static_cast<int>(sum_.size());
     }
-    Integration(const Integration&) = delete;
-    Integration& operator=(const Integration&) = delete;
 
     /// At most `n_steps` steps, none that begins after `seconds`, but for the first and a few more.
     void run(std::ptrdiff_t first_step, std::ptrdiff_t n_steps, double seconds) {
@@ -113,7 +106,9 @@ class Integration {
                 const std::ptrdiff_t slice = calls_back ? n_steps : slice_steps_;
                 const std::ptrdiff_t next = parts_.next(done_, std::min(done_ + slice, end));
                 if (next > done_ || n_steps == 0) {
-                    some_steps(p, next - done_);
+                    p.first_step = done_, p.n_steps = next - done_;
+                    set_state(p, p.n_steps);
+                    take(p);
                     if (n_steps == 0 && start_m_.data != nullptr) {
                         start_m_ = p.m_saved, start_attitude_ = p.attitude_saved;
                     }
@@ -216,27 +211,16 @@ class Integration {
                                        costs.rejected.mutable_data(),
                                        costs.lost.mutable_data()};
         const auto run = dispatch::level_for(bodies()).adaptive->run;
-        const auto some = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-            if (!own_times) {
-                run(p, adaptive, begin, end);
-                return;
-            }
-            AdaptiveProblem alone = adaptive;
-            for (std::ptrdiff_t i = begin; i < end; ++i) {
-                alone.times = times.data() + i * count;
-                run(p, alone, i, i + 1);
-            }
-        };
-        const auto all = [&](std::ptrdiff_t, std::ptrdiff_t) { some(0, bodies()); };
         end_ = Clock::time_point::max();
         in_parts_ = true;
-        if (!adaptive.one_step) {
-            watch_.share(bodies(), threads_, whole_packs, few_steps + 1, some);
-        } else if (p.whole != nullptr && p.whole->calls_back()) {
-            if (bodies() > 0) all(0, 1);
-        } else {
-            watch_.share(1, 1, 1, few_steps + 1, all);
-        }
+        share_bodies(!adaptive.one_step, whole_packs, few_steps + 1, [&](auto begin, auto end) {
+            AdaptiveProblem each = adaptive;
+            const std::ptrdiff_t together = own_times ? 1 : end - begin;
+            for (std::ptrdiff_t i = begin; i < end; i += together) {
+                if (own_times) each.times = times.data() + i * count;
+                run(p, each, i, i + together);
+            }
+        });
         in_parts_ = false;
         return py::make_tuple(costs.steps, costs.rejected, costs.lost);
     }
@@ -257,7 +241,6 @@ class Integration {
         const std::int64_t* const rows = ways.data();
         const double* const t = times.data();
         std::vector<double*> arrays;
-        arrays.reserve(states.size());
         for (const Doubles& each : states) arrays.push_back(data_of(each));
         const auto run = dispatch::level_for(bodies()).splitting->run;
         const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
@@ -322,19 +305,24 @@ class Integration {
         }
         begun_ = true;
         std::swap(now_, next_);
-        return std::all_of(now_.begin(), now_.end(), [](const Doubles& x) {
-            return std::all_of(
-                x.data(), x.data() + x.size(), [](double y) { return std::isfinite(y); });
-        });
+        return std::ranges::all_of(now_,
+                                   [](const Doubles& x) { return all_finite(x.data(), x.size()); });
     }
     std::ptrdiff_t bodies() const { return m_.size() / 3; }
     std::ptrdiff_t components() const { return problem_.matrix ? 9 : 4; }
-    /// The next steps of p, a problem like this one.
-    void some_steps(SplittingProblem& p, std::ptrdiff_t n_steps) {
-        p.first_step = done_;
-        p.n_steps = n_steps;
-        set_state(p, n_steps);
-        take(p);
+    /// Calls work(begin, end) for all bodies: in pieces (`apart`), or at once; with the interpreter
+    /// lock if a function in Python is called.  See Watch::share.
+    template <class Work>
+    void share_bodies(bool apart, std::ptrdiff_t piece, std::ptrdiff_t units, const Work& work) {
+        const std::ptrdiff_t n = bodies();
+        const auto all = [&](std::ptrdiff_t, std::ptrdiff_t) { work(std::ptrdiff_t{0}, n); };
+        if (apart) {
+            watch_.share(n, threads_, piece, units, work);
+        } else if (!whole_.calls_back()) {
+            watch_.share(1, 1, 1, units * n, all);
+        } else if (n > 0) {
+            all(0, 1);
+        }
     }
     /// The next step, which is done in parts, as as many steps of a problem of shorter ones.
     void step_in_parts(SplittingProblem p) {
@@ -353,8 +341,7 @@ class Integration {
     }
     /// Where the state before and after the next steps is.
     void set_state(SplittingProblem& p, std::ptrdiff_t n_steps) const {
-        p.m_from = p.m;
-        p.attitude_from = p.attitude;
+        p.m_from = p.m, p.attitude_from = p.attitude;
         p.keeps_state = true;
         if (start_m_.data == nullptr) return;
         if (done_ == start_step_) p.m_from = start_m_, p.attitude_from = start_attitude_;
@@ -363,18 +350,12 @@ class Integration {
     /// The steps of p, which `done_` counts unless they are parts.
     void take(const SplittingProblem& p) {
         const auto run = dispatch::level_for(bodies()).splitting->run;
-        const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(p, begin, end); };
         // One step of a million bodies may take longer than a tenth of a second.
-        if (p.whole == nullptr) {
-            watch_.share(bodies(), threads_, SplittingProblem::block_bodies, p.n_steps, work);
-        } else if (!p.whole->calls_back()) {
-            const auto all = [&](std::ptrdiff_t, std::ptrdiff_t) { run(p, 0, bodies()); };
-            watch_.share(1, 1, 1, p.n_steps * bodies(), all);
-        } else if (bodies() > 0) {
-            run(p, 0, bodies());  // goes_on counts the steps
-            return;
-        }
-        done_ += p.n_steps;
+        share_bodies(p.whole == nullptr,
+                     SplittingProblem::block_bodies,
+                     p.n_steps,
+                     [&](std::ptrdiff_t begin, std::ptrdiff_t end) { run(p, begin, end); });
+        if (!whole_.calls_back() || bodies() == 0) done_ += p.n_steps;  // else goes_on counts them
     }
     void read_terms(const Doubles& attitude) {
         const std::ptrdiff_t n = bodies();
@@ -414,18 +395,11 @@ class Integration {
                       std::ptrdiff_t count,
                       WholeBatch::Work work,
                       const void* context) {
-        auto& integration = *static_cast<Integration*>(self);
-        Watch& watch = integration.watch_;
-        const int threads = integration.threads_;
-        const auto part = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-            work(context, begin, end);
-        };
-        if (integration.whole_.calls_back()) {
-            watch.share(count, threads, whole_packs, 1, part);
-        } else {
-            share_among_threads(
-                count, threads, whole_packs, 1, part, [&] { return watch.stops(); });
-        }
+        auto& x = *static_cast<Integration*>(self);
+        const auto part = [&](auto begin, auto end) { work(context, begin, end); };
+        if (x.whole_.calls_back()) return x.watch_.share(count, x.threads_, whole_packs, 1, part);
+        share_among_threads(
+            count, x.threads_, whole_packs, 1, part, [&] { return x.watch_.stops(); });
     }
     /// Moments of a function in Python.
     static void set_moments(void* self, double t) {

@@ -52,8 +52,7 @@ struct FiniteNumbers {
             !PyArray_SAMESHAPE(x.array, reinterpret_cast<PyArrayObject*>(like.ptr()))) {
             return;
         }
-        const auto is_finite = [](double y) { return std::isfinite(y); };
-        if (std::all_of(x.data, x.data + like.size(), is_finite)) data = x.data;
+        if (all_finite(x.data, like.size())) data = x.data;
     }
 };
 /// What adaptive steps cost, by body.
