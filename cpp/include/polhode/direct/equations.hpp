@@ -55,6 +55,16 @@ POLHODE_INLINE pack<4, 1> times(const pack<4, 1>& a, const pack<4, 1>& b) { retu
 POLHODE_INLINE pack<4, 1> axpy(const pack<4, 1>& a, double s, const pack<4, 1>& b) {
     return fma(pack<4, 1>(s), b, a);
 }
+/// q (0, v).
+POLHODE_INLINE pack<4, 1> product(const pack<4, 1>& q, const pack<4, 1>& v) {
+    const auto lanes = Kinds<double>::lanes;
+    return fma(flip_sign(permuted<3, 2, 1, 0>(q), lanes(-1.0, 1.0, -1.0, 1.0)),
+               permuted<2, 2, 2, 2>(v),
+               fma(flip_sign(permuted<2, 3, 0, 1>(q), lanes(-1.0, -1.0, 1.0, 1.0)),
+                   permuted<1, 1, 1, 1>(v),
+                   flip_sign(permuted<1, 0, 3, 2>(q), lanes(-1.0, 1.0, 1.0, -1.0)) *
+                       permuted<0, 0, 0, 0>(v)));
+}
 /// q (0, v)/2.
 POLHODE_INLINE pack<4, 1> half_product(const pack<4, 1>& q, const pack<4, 1>& v) {
     const auto lanes = Kinds<double>::lanes;
@@ -120,10 +130,6 @@ POLHODE_INLINE Quaternion<T> product(const Quaternion<T>& q, const Vec3<T>& v) {
             fma(q.y, v.z, fma(-q.z, v.y, q.w * v.x)),
             fma(-q.x, v.z, fma(q.w, v.y, q.z * v.x)),
             fma(q.w, v.z, fma(q.x, v.y, -(q.y * v.x)))};
-}
-template <class T>
-POLHODE_INLINE Quaternion<T> half_product(const Quaternion<T>& q, const Vec3<T>& v) {
-    return product(q, T(0.5) * v);
 }
 
 namespace direct {

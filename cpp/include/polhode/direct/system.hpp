@@ -167,13 +167,16 @@ struct ModelSlope {
 ///     omega1' = (I2 - I3)/I1 omega2 omega3 + (u x axis)_1/I1 ...,   u' = u x omega
 ///
 /// These are no more operations than u from q at each stage, but a slope waits for fewer of them.
+/// Packs have omega/2 in place of omega, which saves the multiplication of q' by 1/2; for one body
+/// the slope would wait for the doubling in u'.
 template <class Model, class T>
 struct TopSlope : ModelSlope<Model, T> {
     using Base = ModelSlope<Model, T>;
     using Kind = Kinds<T>;
     using Vector = typename Kind::Vector;
+    static constexpr bool halves = lanes_v<T> > 1;
     Orders<Vector> u0, twice_u0;
-    Vector inverse, moments, difference, axis_yzx, axis_zxy;
+    Vector half_inverse, inverse, moments, difference, axis_yzx, axis_zxy;
     /// Of the rate of m: differences of 1/I, the axis without its component along a rod.
     Vector of_momenta;
     Orders<Vector> torque_axis;
@@ -183,11 +186,12 @@ struct TopSlope : ModelSlope<Model, T> {
           u0(Orders<Vector>::of(
               Kind::of(this->per_unit * Model::weight(static_cast<const T*>(this->p))))),
           twice_u0(Orders<Vector>::of(u0.from_x + u0.from_x)) {
-        const Vec3<T> J = T(2.0) * s.equations.half_inverse;  // 1/I
+        const Vec3<T> J = T(halves ? 1.0 : 2.0) * s.equations.half_inverse;  // 1/(2 I) or 1/I
         const T one(1.0);
         // 0 about the axis of a rod, as J is.
         const Vec3<T> I = where_nonzero(J, {one / J.x, one / J.y, one / J.z});
         const Vec3<T> axis = Model::axis(static_cast<const T*>(this->p));
+        half_inverse = Kind::of(s.equations.half_inverse);
         inverse = Kind::of(J);
         moments = Kind::of(I);
         difference = Kind::of(times(times(J, yzx(I)), times(s.equations.difference, zxy(I))));
@@ -206,15 +210,19 @@ struct TopSlope : ModelSlope<Model, T> {
     POLHODE_INLINE State<T> operator()(double, const State<T>& y) const {
         const auto turning = times(times(of_momenta, yzx(y.m)), zxy(y.m));
         return {plus_cross(turning, weight(y.q), torque_axis),
-                half_product(y.q, times(inverse, y.m))};
+                product(y.q, times(half_inverse, y.m))};
     }
     POLHODE_INLINE StateOfTop<T> operator()(double, const StateOfTop<T>& s) const {
-        const auto &w = s.y.m, &u = s.u;
-        const auto w_yzx = yzx(w), w_zxy = zxy(w), u_yzx = yzx(u), u_zxy = zxy(u);
-        return {
-            {fma(times(difference, w_yzx), w_zxy, fma(u_yzx, axis_zxy, -times(u_zxy, axis_yzx))),
-             half_product(s.y.q, w)},
-            fma(u_yzx, w_zxy, -times(u_zxy, w_yzx))};
+        const auto &v = s.y.m, &u = s.u;
+        const auto v_yzx = yzx(v), v_zxy = zxy(v), u_yzx = yzx(u), u_zxy = zxy(u);
+        const auto rate =
+            fma(times(difference, v_yzx), v_zxy, fma(u_yzx, axis_zxy, -times(u_zxy, axis_yzx)));
+        if constexpr (halves) {
+            return {{rate, product(s.y.q, v)},
+                    fma(u_yzx, v_zxy + v_zxy, -times(u_zxy, v_yzx + v_yzx))};
+        } else {
+            return {{rate, half_product(s.y.q, v)}, fma(u_yzx, v_zxy, -times(u_zxy, v_yzx))};
+        }
     }
 
   private:
