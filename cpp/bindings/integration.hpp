@@ -51,13 +51,8 @@ class Integration {
         p.matrix = core == 9;
         p.m = mutable_rows(m_, 3, bodies());
         p.attitude = mutable_rows(attitude, core, bodies());
-        auto nonfinite = given_["by_torque"].cast<py::array_t<bool>>();
-        if (nonfinite.size() != bodies()) throw py::value_error("arrays of the wrong size");
-        p.nonfinite_torque = nonfinite.mutable_data();
         if (given_.has("compensation"))
             p.compensation = mutable_rows(given_.array("compensation"), 3, bodies());
-        p.open_end = true;
-        p.steps_join = !given_.has("parts");
         if (given_.has("parts")) {
             const Doubles parts = given_.array("parts");
             parts_ = {reinterpret_cast<const StepParts::Part*>(parts.data()), parts.size() / 4};
@@ -78,6 +73,7 @@ class Integration {
             start_m_ = rows(start_.first, 3, bodies());
             start_attitude_ = rows(start_.second, core, bodies());
         }
+        given_.read_nonfinite_torque(p, bodies());
         given_.read_companions(p, bodies(), others_);
         read_terms(attitude);
         given_.read_axes(p, bodies(), axes_);
@@ -397,9 +393,12 @@ class Integration {
                       const void* context) {
         auto& x = *static_cast<Integration*>(self);
         const auto part = [&](auto begin, auto end) { work(context, begin, end); };
-        if (x.whole_.calls_back()) return x.watch_.share(count, x.threads_, whole_packs, 1, part);
-        share_among_threads(
-            count, x.threads_, whole_packs, 1, part, [&] { return x.watch_.stops(); });
+        if (x.whole_.calls_back()) {
+            x.watch_.share(count, x.threads_, whole_packs, 1, part);
+        } else {
+            const auto stops = [&] { return x.watch_.stops(); };
+            share_among_threads(count, x.threads_, whole_packs, 1, part, stops);
+        }
     }
     /// Moments of a function in Python.
     static void set_moments(void* self, double t) {

@@ -97,12 +97,20 @@ class IntegrationArguments {
         problem.h = h.data();
         problem.h_stride = h.ndim() == 0 ? 0 : 1;
         problem.t0 = value<double>("t0");
+        problem.open_end = true;
+        problem.steps_join = !has("parts");
         problem.times = nullptr;
         if (!has("times")) return;
         const Doubles times = array("times");
         if (times.size() != problem.total_steps + 1)
             throw py::value_error("times of another number");
         problem.times = times.data();
+    }
+    /// Flags of the bodies whose torque was not finite.
+    void read_nonfinite_torque(SplittingProblem& problem, std::ptrdiff_t bodies) const {
+        auto flags = value<py::array_t<bool>>("by_torque");
+        if (flags.size() != bodies) throw py::value_error("arrays of the wrong size");
+        problem.nonfinite_torque = flags.mutable_data();
     }
     /// x, p and s, as far as the bodies have them.
     void read_companions(SplittingProblem& problem,
