@@ -107,6 +107,13 @@ inline bool read_attitude(PyObject* object, Operand& operand) {
            operand.core_length(1) == 3;
 }
 
+inline PyArrayObject* as_array(const pybind11::handle& array) {
+    return reinterpret_cast<PyArrayObject*>(array.ptr());
+}
+/// Also of an array that Python may not write.
+inline double* data_of(const pybind11::handle& array) {
+    return static_cast<double*>(PyArray_DATA(as_array(array)));
+}
 inline bool all_finite(const double* x, std::ptrdiff_t size) {
     return std::all_of(x, x + size, [](double y) { return std::isfinite(y); });
 }
@@ -147,7 +154,7 @@ inline pybind11::object array_of_list(PyObject* object) {
     auto array =
         pybind11::reinterpret_steal<pybind11::object>(PyArray_SimpleNew(1, &count, NPY_DOUBLE));
     if (!array) throw pybind11::error_already_set();
-    auto* data = static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr())));
+    double* const data = data_of(array);
     for (npy_intp i = 0; i < count; ++i) {
         data[i] = PyFloat_AsDouble(items[i]);
         if (data[i] == -1.0 && PyErr_Occurred() != nullptr) {  // beyond the largest double
@@ -170,7 +177,7 @@ inline pybind11::object read_argument(const char* name,
     if (!array) {
         const char* reader = kind == Kind::attitudes ? "attitude_array" : "real_array";
         array = package_function(reader)(name, pybind11::handle(object));
-        const int type = PyArray_TYPE(reinterpret_cast<PyArrayObject*>(array.ptr()));
+        const int type = PyArray_TYPE(as_array(array));
         limit = type == NPY_FLOAT ? 0x1p-17 : type == NPY_HALF ? 0x1p-4 : 0;
         array = pybind11::reinterpret_steal<pybind11::object>(PyArray_FromAny(
             array.ptr(),

@@ -21,15 +21,10 @@ namespace polhode::bindings {
 
 namespace py = pybind11;
 
-/// Also of an array that Python may not write.
-inline double* data_of(const Doubles& array) {
-    return static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr())));
-}
-
 /// A new read-only array of this shape.
 inline Doubles unwritten(const Doubles& array) {
     Doubles made(std::vector<py::ssize_t>(array.shape(), array.shape() + array.ndim()));
-    PyArray_CLEARFLAGS(reinterpret_cast<PyArrayObject*>(made.ptr()), NPY_ARRAY_WRITEABLE);
+    PyArray_CLEARFLAGS(as_array(made), NPY_ARRAY_WRITEABLE);
     return made;
 }
 /// True while it exists.
@@ -49,7 +44,7 @@ struct FiniteNumbers {
     FiniteNumbers(PyObject* object, const Doubles& like) : list(array_of_list(object)) {
         Operand x;
         if (!read_array(list ? list.ptr() : object, 1, x) || !PyArray_IS_C_CONTIGUOUS(x.array) ||
-            !PyArray_SAMESHAPE(x.array, reinterpret_cast<PyArrayObject*>(like.ptr()))) {
+            !PyArray_SAMESHAPE(x.array, as_array(like))) {
             return;
         }
         if (all_finite(x.data, like.size())) data = x.data;
@@ -79,8 +74,7 @@ class IntegrationArguments {
     }
     /// Not converted: the core works directly in this array.
     Doubles array(const char* name) const {
-        if (!py::isinstance<Doubles>(given_[name]) ||
-            !PyArray_ISALIGNED(reinterpret_cast<PyArrayObject*>(given_[name].ptr()))) {
+        if (!py::isinstance<Doubles>(given_[name]) || !PyArray_ISALIGNED(as_array(given_[name]))) {
             throw py::type_error(std::string(name) +
                                  " must be an aligned array of doubles in C order");
         }

@@ -102,7 +102,7 @@ class PythonTorque {
                     std::ptrdiff_t end,
                     bool adds) {
         Operand rows;
-        if (PyArray_NDIM(reinterpret_cast<PyArrayObject*>(returned.ptr())) > 2) {
+        if (PyArray_NDIM(as_array(returned)) > 2) {
             returned = Doubles::ensure(returned);  // C order, so that bodies are evenly spaced
             if (!returned) throw pybind11::error_already_set();
         }
@@ -177,7 +177,7 @@ class PythonTorque {
     bool fits(const pybind11::object& returned) const {
         Operand rows;
         return PyArray_CheckExact(returned.ptr()) && read_array(returned.ptr(), 1, rows) &&
-               PyArray_SAMESHAPE(rows.array, reinterpret_cast<PyArrayObject*>(m_.ptr()));
+               PyArray_SAMESHAPE(rows.array, as_array(m_));
     }
 
     pybind11::object object_, function_;

@@ -32,16 +32,13 @@ std::optional<std::ptrdiff_t> index(PyObject* object) {
 /// A new array of a batch, with the values of an argument that broadcasts to it.
 py::object copied(const BatchShape& batch, const Operand& x) {
     py::object array = new_array(batch, PyArray_DIMS(x.array) + x.batch_axes, x.core_axes);
-    auto* const to = reinterpret_cast<PyArrayObject*>(array.ptr());
+    PyArrayObject* const to = as_array(array);
     if (PyArray_SIZE(to) == PyArray_SIZE(x.array) && PyArray_IS_C_CONTIGUOUS(x.array)) {
         std::memcpy(PyArray_DATA(to), x.data, static_cast<std::size_t>(PyArray_NBYTES(to)));
     } else if (PyArray_CopyInto(to, x.array) != 0) {
         throw py::error_already_set();
     }
     return array;
-}
-double* data_of(const py::object& array) {
-    return static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(array.ptr())));
 }
 
 /// The handler of a signal raised an exception, which is set.
@@ -72,8 +69,7 @@ struct AdaptiveWay {
         auto costs =
             py::reinterpret_steal<py::object>(PyArray_ZEROS(batch.axes + 1, shape, NPY_INT64, 0));
         if (!costs) throw py::error_already_set();
-        problem.steps =
-            static_cast<std::int64_t*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(costs.ptr())));
+        problem.steps = static_cast<std::int64_t*>(PyArray_DATA(as_array(costs)));
         problem.rejected = problem.steps + bodies;
         t.assign(static_cast<std::size_t>(bodies), times[0]);
         problem.t = t.data();
@@ -141,7 +137,7 @@ py::object integrate(PyObject* const* x, bool adapts) {
     const bool matrix = operands[attitude_].core_axes == 2;
     npy_intp saves = 1 + (*n_steps + *save_every - 1) / *save_every;
     const auto rows_of = [&](const py::object& array) {
-        auto* const row = reinterpret_cast<PyArrayObject*>(array.ptr());
+        PyArrayObject* const row = as_array(array);
         npy_intp shape[NPY_MAXDIMS];
         shape[0] = saves;
         std::copy_n(PyArray_DIMS(row), PyArray_NDIM(row), shape + 1);
@@ -197,11 +193,7 @@ py::object integrate(PyObject* const* x, bool adapts) {
         }
     }
     if (way && !way->arrived()) return {};
-    const auto is_finite = [](double x) { return std::isfinite(x); };
-    const auto finite = [&](const double* x, std::ptrdiff_t size) {
-        return std::all_of(x, x + size * bodies, is_finite);
-    };
-    if (!finite(call.m, 3) || !finite(call.q, matrix ? 9 : 4))
+    if (!all_finite(call.m, 3 * bodies) || !all_finite(call.q, (matrix ? 9 : 4) * bodies))
         return {};  // the other way tells why
     return py::reinterpret_steal<py::object>(
         PyTuple_Pack(5, t.ptr(), m_saved.ptr(), q_saved.ptr(), inertia.ptr(), costs.ptr()));

@@ -322,9 +322,7 @@ std::string contradiction(int row, const py::tuple& options) {
     return what == nullptr ? "" : what;
 }
 
-bool overlaps_itself(const py::array& array) {
-    return may_overlap_itself(reinterpret_cast<PyArrayObject*>(array.ptr()));
-}
+bool overlaps_itself(const py::array& array) { return may_overlap_itself(as_array(array)); }
 /// The models that a direct integrator without stages knows; none for others.
 py::tuple models_of_series(const DirectMethod& direct, const MethodInfo& info) {
     py::list known;
