@@ -143,6 +143,8 @@ class Mutant:
         python, number = self.path.endswith(".py"), f"MUT(0x{self.name})"
         if not self.new:
             return f"if not {number}: {piece}" if python else f"if (!{number}) {{ {piece} }}"
+        if self.new == "!($)":
+            return f"static_cast<bool>({piece}) != {number}"  # of any type that a condition has
         new = self.new.replace("$", piece)
         if "MUT" in new:
             return new.replace("MUT", number)

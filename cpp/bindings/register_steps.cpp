@@ -209,14 +209,13 @@ py::object step(PyObject* const* x) {
         });
         if (found != all_valid) violations |= found;
     };
-    // New arrays can be discarded, so there the validation is part of the step; the kernels do not
-    // validate matrices.  Given arrays must not change when an error is raised.
-    if (!arrays.fresh) watch.share(count, threads, whole_packs, 1, look);
-    if (!arrays.fresh && violations != all_valid) arrays.check(checks);
-    bool checked = !arrays.fresh;
-    const auto invalid = [&] { return !checked && (violations & some_invalid) != 0; };
+    // New arrays can be discarded, so there the validation is part of a few steps; the kernels do
+    // not validate matrices.  Given arrays must not change when an error is raised.
+    const bool ahead = !arrays.fresh || n_steps > 64;
+    if (ahead) watch.share(count, threads, whole_packs, 1, look);
+    if (violations != all_valid) arrays.check(checks);
     const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-        if (matrix && arrays.fresh) look(begin, end);
+        if (matrix && !ahead) look(begin, end);
         std::ptrdiff_t unchecked = 0;
         bool stop = false;
         batch.for_each_row(begin, end, [&](std::ptrdiff_t row, std::ptrdiff_t i, std::ptrdiff_t j) {
@@ -225,7 +224,7 @@ py::object step(PyObject* const* x) {
             const std::ptrdiff_t bodies = std::max<std::ptrdiff_t>(j - i, 16);
             const std::ptrdiff_t slice = std::max<std::ptrdiff_t>(steps_between_checks / bodies, 1);
             StepArguments a = arguments_of(row);
-            for (bool done = false; !done && !stop && !invalid();) {
+            for (bool done = false; !done && !stop;) {
                 a.n_steps = std::min(slice, n_steps - a.first_step);
                 const int found = kernel(a, i, j);
                 if (found != all_valid) violations |= found;
@@ -242,14 +241,7 @@ py::object step(PyObject* const* x) {
         });
     };
     watch.share(count, threads, whole_packs, n_steps, work);
-    if (arrays.fresh && violations != all_valid) {
-        arrays.check(checks);
-        if (invalid()) {  // not the arguments, but a state on the way: all bodies are stepped
-            checked = true;
-            lost = 0;
-            watch.share(count, threads, whole_packs, n_steps, work);
-        }
-    }
+    if (!ahead && violations != all_valid) arrays.check(checks);
     return arrays.results(lost);
 }
 

@@ -265,6 +265,22 @@ def test_separatrix_within_rounding() -> None:
     assert all(regime[np.abs(ulps) < 2] == ph.Regime.SEPARATRIX)
 
 
+def test_separatrix_ends_on_axis_2_whatever_is_rounded() -> None:
+    """The two terms differ by rounding, with which m would come back after 75 growth times."""
+    rng = np.random.default_rng(3)
+    inertia = np.sort(rng.uniform(1.0, 3.0, (400, 3)), axis=1)
+    i1, i2, i3 = inertia.T
+    m0 = rng.normal(size=(400, 3))
+    m0[:, 0] = m0[:, 2] * np.sqrt(i1 * (i3 - i2) / (i3 * (i2 - i1)))
+    motion = ph.TorqueFreeMotion(inertia, m0, [1.0, 0.0, 0.0, 0.0])
+    assert (motion.regime == ph.Regime.SEPARATRIX).all()
+    norm = np.linalg.norm(m0, axis=1)
+    growth = norm * np.sqrt((1 / i1 - 1 / i2) * (1 / i2 - 1 / i3))
+    ends = np.outer(norm, [0.0, 1.0, 0.0])
+    for u in (60.0, -60.0, 75.0, -200.0, 290.0):
+        close(np.abs(motion(u / growth)[0]), ends, atol=8 * EPS * ends)
+
+
 def test_periods() -> None:
     """Against Legendre's K in 60 digits; what half an ulp in the inputs does is allowed."""
     names, errors, units = [], [], []

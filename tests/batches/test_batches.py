@@ -462,6 +462,9 @@ def test_errors_name_the_first_bad_body(arguments: dict[str, Any], value: str) -
     assert re.search(value, str(caught.value)), str(caught.value)
     assert (out[0] == 7).all(), "work was done before the error"
     assert (out[1] == 7).all()
+    for n_steps in (1, 65):  # checked in the steps, and before many of them
+        with pytest.raises(ValueError, match=re.escape(str(caught.value))):
+            ph.step(inertia, m, attitude, 0.1, n_steps=n_steps)
 
 
 def test_error_in_a_batch_of_two_axes_names_both_indices() -> None:

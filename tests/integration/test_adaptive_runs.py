@@ -11,6 +11,7 @@ import pytest
 from compare import close, same
 from numpy.typing import NDArray
 from scipy.integrate import DOP853
+from tolerances import EPS
 
 import polhode as ph
 
@@ -401,6 +402,46 @@ def test_a_body_whose_steps_become_too_short_is_lost_with_a_warning() -> None:
         path = ph.integrate(*START, t_end=2.0, t_eval=[0.5, 2.0], torque=wall)
     assert np.isfinite(path.q[0]).all()
     assert np.isnan(path.q[1]).all()
+
+
+@pytest.mark.parametrize("rtol", [1e-3, 1e-5])
+def test_free_bodies_take_the_steps_of_a_torque_of_zero(rtol: float) -> None:
+    """In packs, each lane in its own steps, or body by body, 200 of whose steps are rejected."""
+    rng = np.random.default_rng(11)
+    start = 10 ** rng.uniform(-1.5, 0.0, (100, 3)), rng.normal(size=(100, 3)), START[2]
+    free = ph.integrate(*start, t_end=3.0, rtol=rtol)
+    zero = ph.integrate(*start, t_end=3.0, rtol=rtol, torque=sums(ph.torques.Constant([0.0] * 3)))
+    assert free.n_rejected.sum() > 150
+    same(free.n_steps, zero.n_steps)
+    same(free.n_rejected, zero.n_rejected)
+
+
+@pytest.mark.parametrize("error", [0.95, 1.05])
+def test_bodies_are_lost_whose_error_is_above_1_in_the_shortest_step(error: float) -> None:
+    """The first body shortens the steps of both, each to a third, until they are too short.
+
+    The error of the second is that of a torque at the last of the 12 stages alone.
+    """
+    h, atol = 0.5, 1e-6
+    while h > 16 * EPS * 0.5:
+        h /= 3
+    weight = DOP853.E5[11] ** 2 / np.hypot(DOP853.E5[11], 0.1 * DOP853.E3[11])
+    calls = 0
+
+    def torque(t: float, q: Array) -> Array:
+        nonlocal calls
+        calls += 1
+        f, stage = np.zeros((2, 3)), (calls - 2) % 12
+        if calls > 13 and np.isfinite(q).all():  # the first evaluation, and the step to 0.5
+            f[0, 2], f[1, 2] = 1e30 * (-1) ** stage, error * atol / (h * weight) * (stage == 11)
+        return f
+
+    start = np.ones((2, 3)), np.zeros((2, 3)), [1.0, 0.0, 0.0, 0.0]
+    with pytest.warns(RuntimeWarning, match="became too short"):
+        path = ph.integrate(
+            *start, t_end=1.0, t_eval=[0.5, 1.0], torque=torque, rtol=1e-15, atol=(atol, 1.0)
+        )
+    same(np.isnan(path.m[-1]).any(-1), [True, error > 1])
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,17 @@ def test_a_torque_about_the_axis_has_no_effect(splitting: str) -> None:
     )
     assert_array_equal(one.m, other.m)
     assert_array_equal(one.q, other.q)
+    one, other = (
+        ph.integrate(RODS, M0, Q0, t_end=3.0, rtol=1e-6, torque=torque)
+        for torque in (lambda q: 20 * all_axes(q), lambda q: 20 * without(q))
+    )
+    assert one.n_steps.tolist() == other.n_steps.tolist()  # the norm of m is without it
+    assert_array_equal(one.q, other.q)
+
+
+@pytest.mark.parametrize("splitting", ["strang", "rkn6_14"])
+def test_a_run_of_rods_goes_on(splitting: str) -> None:
+    one = ph.integrate(RODS, M0, Q0, 0.1, 10, torque=all_axes, splitting=splitting)
     two = ph.integrate(RODS, one.m[4], one.q[4], 0.1, 6, torque=all_axes, splitting=splitting)
     close(two.q, one.q[4:], rtol=0, atol=1e-14)
 

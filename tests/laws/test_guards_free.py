@@ -120,8 +120,9 @@ def test_ties_of_labels_and_phases(inertia: list[float], m: list[float]) -> None
 def test_motion_ends_after_so_many_half_periods(m: list[float]) -> None:
     motion = ph.TorqueFreeMotion(GENERIC, m, IDENTITY)
     half_periods = np.array([0.99, -0.99, 1.01, -1.01, 4.0]) * 2.0**50
-    ended = np.isnan(motion(half_periods * (0.5 * motion.period))[0]).any(-1)
-    same(ended, np.abs(half_periods) >= 2.0**50)
+    t, ended = half_periods * (0.5 * motion.period), np.abs(half_periods) >= 2.0**50
+    same(np.isnan(motion(t)[0]).any(-1), ended)
+    same([np.isnan(motion(one)[0]).any() for one in t], ended)  # no other that takes the branch
 
 
 @pytest.mark.filterwarnings("ignore:.*NaN.*|no digit is correct:RuntimeWarning")
@@ -142,6 +143,39 @@ def test_steps_end_after_so_many_radians(inertia: list[float], m: list[float]) -
         same(np.isnan(ended).any(-1), np.abs(angles) >= 2.0**51)
     for one, angle in zip(h, angles, strict=True):  # no other that takes the branch for these
         assert np.isnan(motion(one)[1]).any() == (abs(angle) >= 2.0**51)
+
+
+#: Squares of phases, over the limit of them.
+AROUND = np.array([0.95, 0.999, 1.001, 1.05, 2.0])
+
+
+@pytest.mark.filterwarnings("ignore:.*NaN.*:RuntimeWarning")
+@pytest.mark.parametrize("method", ["magnus2", "magnus8", "factorization4", "factorization8"])
+@pytest.mark.parametrize("m", [[0.3, 0.5, 0.8], [0.8, 0.3, 0.4]])
+def test_momenta_end_after_a_phase_of_so_many_radians(method: str, m: list[float]) -> None:
+    """The larger of alpha and beta is below 2^100 for half the step."""
+    (i1, i2, i3), (x, y, z) = GENERIC, np.square(m)
+    a, b, c = 1 / i2 - 1 / i3, 1 / i1 - 1 / i2, 1 / i1 - 1 / i3
+    largest = max(a * (c * z + b * y), b * (c * x + a * y))
+    h = 2 * np.sqrt(AROUND * 2.0**100 / largest)
+    for sign in (1.0, -1.0):
+        same(np.isnan(run(method, GENERIC, m, sign * h)[0]).any(-1), AROUND > 1)
+
+
+@pytest.mark.filterwarnings("ignore:.*NaN.*|no digit is correct:RuntimeWarning")
+@pytest.mark.parametrize("method", ["exact", "frb"])
+def test_phases_of_a_small_nutation_end(method: str) -> None:
+    """Of a body that turns little while m circles axis 3: I3 is far greater than I1 + I2."""
+    inertia, m = [1.0, 1.0, 1e10], [0.3, 0.4, 1.0]
+    h = np.sqrt(AROUND * 2.0**100) / (0.5 * (1 - 1e-10))  # m1^2 + m2^2 = 1/4
+    for end in run(method, inertia, m, h):
+        same(np.isnan(end).any(-1), AROUND > 1)
+    # On axis 3 itself the phase has no effect up to the ends of the range of numbers.
+    if method == "exact":
+        h = np.sqrt(AROUND) * 2.0**500 / (1 - 1e-10)
+        same(np.isnan(run("exact", inertia, [0.0, 0.0, 1.0], h)[0]).any(-1), AROUND > 1)
+        motion = ph.TorqueFreeMotion(inertia, np.multiply(1e5, m), IDENTITY)
+        assert np.isnan(motion([1e300, -1e300, 1.7e308, -1.7e308])[0]).all()
 
 
 # --- Gauss's rule of the method "gauss" ---

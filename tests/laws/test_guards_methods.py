@@ -35,6 +35,25 @@ def bodies(n: int, seed: int, thinnest: float = 1e-3) -> tuple[Array, Array]:
     return inertia, m / np.linalg.norm(m, axis=1, keepdims=True)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("method", ph.methods(), ids=lambda method: method.name)
+def test_attitudes_are_unit_or_nan_after_steps_of_any_length(method: ph.Method) -> None:
+    """Where |q|^2 overflows on the way, from h = 1e39 on with "rk4", no zero comes out."""
+    inertia, m = bodies(308, 6)
+    h = 10.0 ** np.arange(308)
+    n_steps = max(method.history, 1)
+    _, ends = ph.step(inertia, m, ONE, h, method=method.name, n_steps=n_steps)
+    paths = [ends]
+    if method.takes_torque:
+        slow = inertia / h[:, None], m, ONE, 1.0, n_steps + 1
+        top = ph.torques.HeavyTop([0.1, 0.2, 0.4])
+        few = method.name in ("taylor4", "taylor5", "taylor6")  # derivatives that a top has
+        for torque in (None,) if few else (None, top):
+            paths.append(ph.integrate(*slow, torque=torque, method=method.name, splitting=None).q)
+    for q in paths:
+        close(np.where(np.isnan(q).any(-1), 1.0, np.linalg.norm(q, axis=-1)), 1.0, atol=16 * EPS)
+
+
 # --- Moser and Veselov ---
 
 
@@ -164,6 +183,56 @@ def test_nothing_is_taken_beyond_a_fold_under_torque() -> None:
     moves = np.abs(np.diff(ends([0.245, 0.25, 0.255]), axis=0)).max(axis=1)
     assert moves.max() < 0.03
     assert np.isnan(ends([0.28, 0.29, 0.32, 0.325])).all()
+
+
+@pytest.mark.parametrize(("m", "start", "limit"), [(1.0, -1.9, 0.25), (0.0, 0.1, 0.2)])
+@pytest.mark.parametrize("over", [0.97, 0.995, 1.005, 1.03])
+def test_only_near_solutions_are_taken_at_once(
+    m: float, start: float, limit: float, over: float
+) -> None:
+    """Under a torque about the axis of the turn, the equation is linear, with this slope: it is the
+    factor of the defect from one iteration to the next, a quarter at most, and from rest the
+    impulse changes by slope/(1 - slope), a quarter at most.  Other solutions are followed from
+    h = 0, which needs six times as many evaluations."""
+    assert evaluations(m, start, over * limit) in ((4, 5) if over < 1 else (27, 28))
+
+
+def evaluations(m: float, start: float, slope: float, atol: float = 16 * EPS) -> int:
+    """Of the torque, in a step of "imid" of a sphere."""
+    calls = 0
+
+    def torque(t: float, q: Array) -> list[float]:
+        nonlocal calls
+        calls += 1
+        return [0.0, 0.0, start + 4 * slope * 2 * np.arctan2(q[3], q[0])]
+
+    end = ph.integrate(
+        np.ones(3), [0.0, 0.0, m], ONE, 1.0, 1, torque=torque, method="imid", splitting=None
+    )
+    close(end.m[-1], [0.0, 0.0, m + (start + 2 * slope * m) / (1 - slope)], atol=atol)
+    return calls
+
+
+@pytest.mark.parametrize("over", [0.95, 0.99, 1.01, 1.04])
+def test_iterations_that_begin_near_the_solution(over: float) -> None:
+    """Above 2^-30 of the impulses a defect corrects the derivative, by which the next iteration
+    solves a linear equation.  Up to 2^-36 it is enough that iterations halve the defect; the last
+    iteration before one that does not is the end, with an error of its defect."""
+
+    def beginning_at(slope: float, defect: float, atol: float = 16 * EPS) -> int:
+        return evaluations(1.0, -2 * (1 - defect / slope), slope, atol)
+
+    assert beginning_at(0.2, over * 2.0**-30) == (11 if over < 1 else 4)
+    assert beginning_at(0.4, over * 2.0**-36) == (12 if over < 1 else 28)
+    if over < 1:
+        assert beginning_at(0.5 * over, 2.0**-37) == 14
+    else:
+        assert beginning_at(0.5 * over, 2.0**-37, atol=2.0**-34) == 3
+
+
+def test_a_derivative_by_differences_takes_three_evaluations() -> None:
+    """Two are needed on the way to this solution, and a fourth makes it 108."""
+    assert evaluations(1.0, -1.4, -40.0) <= 100
 
 
 # --- Taylor methods ---

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "polhode/scalar/constants.hpp"
 #include "polhode/vec3.hpp"
 
 POLHODE_NAMESPACE_BEGIN()
@@ -52,6 +53,13 @@ POLHODE_INLINE Quaternion<T> select(const mask_t<T>& m,
                                     const Quaternion<T>& a,
                                     const Quaternion<T>& b) {
     return {select(m, a.w, b.w), select(m, a.x, b.x), select(m, a.y, b.y), select(m, a.z, b.z)};
+}
+
+/// q / |q|.  NaN for zero, and where |q|^2 overflows, as after a step that is far too long.
+template <class T>
+POLHODE_INLINE Quaternion<T> over_norm(const Quaternion<T>& q) {
+    const T square = dot(q, q);
+    return select(square < infinity<T>(), T(1.0) / sqrt(square), nan<T>()) * q;
 }
 
 /// q / |q| for any finite q except zero, without overflow or underflow; NaN for zero and for a q

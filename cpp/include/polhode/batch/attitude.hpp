@@ -94,6 +94,8 @@ struct Attitude {
     POLHODE_INLINE Vec3<T> to_space(const Vec3<T>& v) const {
         return matrix ? rotated(Q, v) : rotated(q, v);
     }
+    /// A number that is NaN if the attitude is.
+    POLHODE_INLINE T first() const { return matrix ? Q.a[0][0] : q.w; }
     /// NaN where the mask holds.
     POLHODE_INLINE void set_nan(const mask_t<T>& bad) {
         const T factor = select(bad, nan<T>(), T(1.0));

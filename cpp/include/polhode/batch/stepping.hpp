@@ -181,7 +181,8 @@ template <class T, class Method>
             }
             if (corrects) c.store(arguments, i, count);
         }
-        if (any(is_nan(m.x))) count_lost(arguments, i, count, m.x);
+        const T result = m.x + attitude.first();
+        if (any(is_nan(result))) count_lost(arguments, i, count, result);
         store_vec3(arguments.m_out, i, count, m);
         attitude.store(arguments.attitude_out, i, count);
     }
@@ -245,7 +246,8 @@ template <class T, Layout layout, bool several, class Method>
             // Loaded after the step, since the step uses all registers.
             if (n == 0) attitude = Attitude<T>::load(attitude_in, matrix, i, lanes);
             m = s.m;
-            if (!all(attitude.rotate_near_unit(s.dq) & (m.x == m.x))) [[unlikely]]
+            const T result = m.x + s.dq.w;
+            if (!all(attitude.rotate_near_unit(s.dq) & (result == result))) [[unlikely]]
                 break;
             if (++n == n_steps) break;
         }

@@ -74,7 +74,7 @@ struct System {
         if (a.matrix) {
             attitude.Q = so3::to_matrix(q);
         } else {
-            attitude.q = (T(1.0) / sqrt(dot(q, q))) * q;
+            attitude.q = over_norm(q);
         }
         attitude.store(batch::columns(a.attitude), columns.i, lanes_v<T>);
     }

@@ -345,8 +345,7 @@ struct Adams {
         const direct::State<T> p = y + predicted;
         const direct::State<T> end =
             y + formulas.correct(corrected, slope(body, p.momentum(), p.attitude()));
-        const Quaternion<T> q = end.attitude();
-        return {body.own_momentum(end.momentum()), (T(1.0) / sqrt(dot(q, q))) * q};
+        return {body.own_momentum(end.momentum()), over_norm(end.attitude())};
     }
     /// Updates them after the step from m, which turned the body by dq.
     template <class T>

@@ -153,8 +153,7 @@ template <class T>
             return equations.slope(at.momentum(), at.attitude(), {zero, zero, zero});
         });
     }
-    const Quaternion<T> q = y.attitude();
-    return {body.own_momentum(y.momentum()), (T(1.0) / sqrt(dot(q, q))) * q};
+    return {body.own_momentum(y.momentum()), over_norm(y.attitude())};
 }
 
 /// Steps under torque.

@@ -16,11 +16,6 @@
 
 POLHODE_NAMESPACE_BEGIN(runge_kutta)
 
-template <class T>
-POLHODE_INLINE Quaternion<T> unit(const Quaternion<T>& q) {
-    return (T(1.0) / sqrt(dot(q, q))) * q;
-}
-
 /// On the quaternion.
 struct OfQuaternion {
     template <class T>
@@ -37,7 +32,7 @@ struct OfQuaternion {
     /// The rotation that p stands for.
     template <class T>
     POLHODE_INLINE static Quaternion<T> rotation(const Quaternion<T>& p) {
-        return unit(p);
+        return over_norm(p);
     }
 };
 /// On rotation vectors: the angular velocity of space.

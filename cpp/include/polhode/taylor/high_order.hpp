@@ -144,8 +144,7 @@ struct HighOrder {
             direct::State<T>::of(body.own_momentum(m), Quaternion<T>{one, zero, zero, zero});
         const Free::Series<T> none(nullptr, 0.0, body, one);
         const direct::State<T> end = y + change(equations, y, none, h, order);
-        const Quaternion<T> q = end.attitude();
-        return {body.own_momentum(end.momentum()), (one / sqrt(dot(q, q))) * q};
+        return {body.own_momentum(end.momentum()), over_norm(end.attitude())};
     }
 };
 

@@ -237,23 +237,17 @@ POLHODE_INLINE FreeStep<T> motion_at(const exact_detail::Motion<T>& exact,
     const mask_t<T> less_pi = motion_detail::leaves_out_half_turns(exact.excess, axis1);
     T n = rint(half_periods);
     if (any(!(abs(half_periods) < 0x1p50))) {
-        n = select((abs(half_periods) < 0x1p50) | (less_pi & (abs(n) < 0x1p1000)), n, nan<T>());
+        n = select((abs(half_periods) < 0x1p50) | less_pi, n, nan<T>());
     }
     const T rest = fma(-n, repetition.half_period, t);
     const T r = max(-repetition.reach, min(repetition.reach, rest));  // NaN stays
     // On the separatrix the modulus is exactly 1.  With the computed D, which is only rounding
     // error, m would come back.
     const mask_t<T> separatrix = repetition.on_separatrix();
-    exact_detail::Motion<T> flow = exact.over(r * rate);
-    if (any(separatrix)) {
-        const T both = 0.5 * (flow.alpha + flow.beta);
-        flow.alpha = select(separatrix, both, flow.alpha);
-        flow.beta = select(separatrix, both, flow.beta);
-    }
     const mask_t<T> odd = is_odd(n);
     // y^n, and after the reach the turn about m, are turns about the same axis as psi.
     FreeStep<T> step = exact_flow(
-        flow,
+        exact.over(r * rate),
         m,
         [&](const exact_detail::Motion<T>& s)
             POLHODE_INLINE_LAMBDA { return select(separatrix, T(0.0), s.delta()); },

@@ -100,9 +100,10 @@ void motion(const MotionArguments& arguments, std::ptrdiff_t begin, std::ptrdiff
             const Vec3<T> v = rotated(axes, vector_part(s.dq));
             s.dq = {s.dq.w, v.x, v.y, v.z};
         }
-        if (a.lost != nullptr && any(is_nan(s.m.x))) {
+        const T result = s.m.x + s.dq.w;
+        if (a.lost != nullptr && any(is_nan(result))) {
             const T lost[1] = {
-                select(is_nan(s.m.x) & is_finite(t + nan_if_infinite), T(1.0), T(0.0))};
+                select(is_nan(result) & is_finite(t + nan_if_infinite), T(1.0), T(0.0))};
             batch::add_lanes(a.lost, count, lost);
         }
         batch::Attitude<T> attitude = start;
