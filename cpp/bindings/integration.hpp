@@ -1,6 +1,6 @@
 #pragma once
 
-/// Steps of bodies with torque: polhode._core.Integration, described by `register_splitting`.
+/// Steps of bodies with torque: polhode._core.Integration, described by `register_integration`.
 
 #include <algorithm>
 #include <array>
@@ -161,7 +161,7 @@ class Integration {
         begun_ = false;
         return true;
     }
-    /// Steps of `rk8` whose lengths follow from their errors, described by `register_splitting`.
+    /// Steps of `rk8` whose lengths follow from their errors, described by `register_integration`.
     py::tuple adapt(const Doubles& t,
                     const Doubles& times,
                     const Doubles& m_saved,

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The keyword arguments of polhode._core.Integration, as `register_splitting` describes them.
+/// The keyword arguments of polhode._core.Integration, as `register_integration` describes them.
 
 #include <algorithm>
 #include <array>

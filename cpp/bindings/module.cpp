@@ -18,7 +18,7 @@ namespace py = pybind11;
 void register_array_functions(py::module_& module);
 void register_bodies(py::module_& module);
 void register_short_call(py::module_& module);
-void register_splitting(py::module_& module);
+void register_integration(py::module_& module);
 void register_steps(py::module_& module);
 void register_motion(py::module_& module);
 
@@ -64,7 +64,7 @@ PYBIND11_MODULE(_core, module) {
     register_array_functions(module);
     register_bodies(module);
     register_short_call(module);
-    register_splitting(module);
+    register_integration(module);
     register_steps(module);
     register_motion(module);
 }

@@ -1,4 +1,5 @@
-/// Free steps of batches: polhode._core.step and the list of methods.
+/// Free steps of batches: polhode._core.step, the list of methods, and `validate`, the check of
+/// bodies of every call.
 
 #include <algorithm>
 #include <array>

@@ -864,7 +864,7 @@ def test_odd_damage_is_a_value_error(
     ("name", "value", "words"),
     [
         ("format", "another", "another format"),
-        ("version", 99, "version 99, this polhode reads version 4"),
+        ("version", 99, "version 99, this polhode reads version 5"),
         ("version", [], r"version \[\]"),
         ("isa", None, "isa is None"),
         ("method", "exakt", "no method 'exakt'"),

@@ -1,4 +1,7 @@
-"""Steps whose lengths follow from their errors: `rk8` from the start to given times."""
+"""The arguments of steps whose lengths follow from their errors, and the states at given times.
+
+The core chooses the lengths, in splitting/adaptive.hpp.
+"""
 
 from __future__ import annotations
 

@@ -237,6 +237,10 @@ def as_functions(events: Event | Sequence[Event] | None) -> list[Event]:
     return functions
 
 
+#: The columns of `Settings.events`.
+FACTS = ("direction", "terminal")
+
+
 def facts_of(functions: Sequence[Event]) -> Array | None:
     """Directions and terminal counts, (events, 2); None if there are none."""
     facts = []

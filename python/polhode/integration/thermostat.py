@@ -1,6 +1,6 @@
 """`polhode.Thermostat` and `polhode.NoseHoover`.
 
-The steps of the baths are in thermostat.hpp and nose_hoover.hpp of cpp/include/polhode/splitting.
+The steps of the baths are in heat_bath.hpp and nose_hoover.hpp of cpp/include/polhode/splitting.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from polhode._arrays import Array
 from polhode.run_directory.lock import lock, unlock
 
 FORMAT = "polhode integration"
-VERSION = 4
+VERSION = 5
 #: The files of rows beside t.npy, as far as a run has them.
 ROWS = ("m", "q", "x", "p", "s", "chains")
 

@@ -14,7 +14,7 @@ from polhode import _arrays, _core
 from polhode._arrays import closed
 from polhode.integration import loop
 from polhode.integration.check_arguments import check
-from polhode.integration.events import Event, as_functions, facts_of
+from polhode.integration.events import FACTS, Event, as_functions, facts_of
 from polhode.integration.loop import Callback
 from polhode.integration.moments import Moments, varying_settings
 from polhode.integration.observed import observer
@@ -184,7 +184,7 @@ def _compare(name: str, now: Any, before: Any, where: str) -> None:
         for index in np.argwhere(~same)[:1].tolist():
             at, label = tuple(index), f"[{', '.join(map(str, index))}]" if index else ""
             if name == "events":
-                label = f"[{at[0]}].{('direction', 'terminal')[at[1]]}"
+                label = f"[{at[0]}].{FACTS[at[1]]}"
             raise ValueError(f"{name}{label} is {now[at]}, but {where} has {before[at]}")
     elif isinstance(now, (tuple, list)):
         require(len(now) == len(before), f"{name} are {now}, but {where} has {before}")

@@ -1,7 +1,7 @@
 #pragma once
 
-/// The Runge-Kutta method of order 8 by Dormand and Prince, with the coefficients of the code
-/// DOP853 of [HNW93] Sec. II.5.
+/// `rk8`, the Runge-Kutta method of order 8 by Dormand and Prince, with the coefficients of the
+/// code DOP853 of [HNW93] Sec. II.5.
 
 #include <array>
 

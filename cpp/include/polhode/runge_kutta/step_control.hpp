@@ -1,7 +1,8 @@
 #pragma once
 
 /// The error of a step of Dormand and Prince, and the length of the next, as in the code DOP853 of
-/// [HNW93] Sec. II.5, with a controller that looks back one step.
+/// [HNW93] Sec. II.5, with a controller that looks back one step.  The loops that
+/// accept and reject steps are in splitting/adaptive.hpp and adaptive_lanes.hpp.
 
 #include <limits>
 

@@ -12,9 +12,9 @@
 
 #include "polhode/splitting/block.hpp"
 #include "polhode/splitting/compensation.hpp"
+#include "polhode/splitting/heat_bath.hpp"
 #include "polhode/splitting/kick.hpp"
 #include "polhode/splitting/nose_hoover.hpp"
-#include "polhode/splitting/thermostat.hpp"
 
 POLHODE_NAMESPACE_BEGIN(splitting)
 

@@ -1,5 +1,8 @@
 #pragma once
 
+/// Adds a torque that a model has just evaluated to m, in the same loop; which kicks a step has is
+/// in splitting/kick.hpp.
+
 #include <cmath>
 
 #include "polhode/batch/columns.hpp"

@@ -78,7 +78,7 @@ py::list splittings() {
 }  // namespace
 }  // namespace polhode::bindings
 
-void register_splitting(py::module_& module) {
+void register_integration(py::module_& module) {
     namespace b = polhode::bindings;
     py::class_<b::Integration>(module, "Integration", R"(Steps of bodies with torque.
 
