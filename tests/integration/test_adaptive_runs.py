@@ -460,6 +460,7 @@ def test_bodies_are_lost_whose_error_is_above_1_in_the_shortest_step(error: floa
         ({"t0": np.nan}, ValueError, "t0 must be finite, not nan"),
         ({"rtol": 0.0}, ValueError, "rtol must be at least 1e-15 and less than 1, not 0.0"),
         ({"rtol": np.nan}, ValueError, "rtol must be at least"),
+        ({"rtol": 1.0}, ValueError, "rtol must be at least 1e-15 and less than 1, not 1.0"),
         ({"rtol": [1e-9]}, ValueError, "rtol"),
         ({"atol": -1.0}, ValueError, "atol"),
         ({"atol": (0.0, np.nan)}, ValueError, r"atol\[1\]"),

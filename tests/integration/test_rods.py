@@ -104,3 +104,8 @@ def test_degrees_of_freedom(moments: Any) -> None:
 def test_no_bodies_have_no_temperature() -> None:
     traj = ph.integrate([1, 2, 3], np.ones((0, 3)), [1, 0, 0, 0], 0.1, 2, mass=1.0)
     assert np.isnan(traj.temperature()).all()
+
+
+def test_a_start_with_momentum_about_the_axis_is_refused_by_its_name() -> None:
+    with pytest.raises(ValueError, match=r"^m0 = \[1.*zero"):
+        ph.integrate(RODS[0], [1.0, 0.3, 0.2], Q0[0], 0.1, 1)

@@ -402,6 +402,24 @@ def test_what_is_wrong_of_bodies_that_move() -> None:
     assert np.isfinite(rows[2]).all()
 
 
+def test_torques_of_independent_bodies_are_called_in_as_many_threads_as_asked_for() -> None:
+    """Each waits in its first call until the other has been called too."""
+    _, m, q = batch(1000, ROWS)
+    both, seen = threading.Barrier(2, timeout=20), set()
+
+    @TORQUE
+    def meets(n: int, first: int, stride: int, t: float, m: Any, q: Any, f: Any, _: Any) -> int:
+        if threading.get_ident() not in seen:
+            seen.add(threading.get_ident())
+            both.wait()
+        ctypes.memset(f, 0, 3 * stride * 8)
+        return 0
+
+    inertia = np.array([1.0, 1.7, 2.3])
+    integrate("strang", inertia, m, q, ROWS, 50, meets, 50, flags=2, threads=2)
+    assert len(seen) == 2
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("flags", [0, 2])
 def test_bodies_that_are_lost_are_counted(threads: int, flags: int) -> None:
