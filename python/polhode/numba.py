@@ -33,7 +33,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import carray, types  # type: ignore[attr-defined]
+from numba import carray, types
 from numba.core.errors import TypingError
 from numba.extending import overload, register_jitable
 

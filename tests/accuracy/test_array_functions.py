@@ -66,9 +66,7 @@ def test_functions_of_quad_can_be_pickled_and_show_their_signature() -> None:
     for name in elliptic.__all__:
         function = getattr(quad, name)
         assert pickle.loads(pickle.dumps(function)) is function
-    assert str(signature(quad.ellip_f, eval_str=True)).startswith(
-        "(phi: Any, k2: Any, /, kc2: Any = None, *, "
-    )
+    assert str(signature(quad.ellip_f)).startswith("(phi, k2, /, kc2=None, *, ")
     with pytest.raises(TypeError, match=r"agm\(\).*'b'"):
         quad.agm(1.0)
     with pytest.raises(TypeError, match="c"):

@@ -423,7 +423,8 @@ def test_a_project_of_scikit_build_core_finds_the_package(tmp_path: Path) -> Non
 def test_code_of_the_pages_is_part_of_a_program_that_the_tests_build(page: str) -> None:
     if not EXAMPLES.exists():
         pytest.skip("the examples are not in a source distribution")
-    programs = [x.read_text() for x in EXAMPLES.rglob("*") if x.is_file()]
+    files = [x for x in EXAMPLES.rglob("*") if x.is_file() and x.suffix != ".pyc"]
+    programs = [x.read_text(encoding="utf-8") for x in files]
     text = (ROOT / page).read_text(encoding="utf-8")
     blocks = re.findall(r"^```(?:c|cpp|fortran|cmake|make)\n(.*?)^```", text, re.M | re.S)
     assert blocks
