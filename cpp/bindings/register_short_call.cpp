@@ -189,7 +189,7 @@ py::object integrate(PyObject* const* x, bool adapts) {
             watch.share(1, 1, 1, few_steps + 1, run);
         } catch (py::error_already_set& error) {
             error.restore();
-            throw Interrupted();
+            throw Interrupted();  // NOLINT(bugprone-std-exception-baseclass): it is set
         }
     }
     if (way && !way->arrived()) return {};

@@ -200,7 +200,10 @@ def _as_in_elliptic(name: str, parameters: str, errors: str) -> Callable[..., An
     signature = Signature([*by_place, *options, digits])
 
     def function(*values: Any, **named: Any) -> Any:
-        given = signature.bind(*values, **named).arguments
+        try:
+            given = signature.bind(*values, **named).arguments
+        except TypeError as error:
+            raise TypeError(f"{name}(): {error}") from None
         digits = given.pop("digits", False)
         if given.get("kc2", 0) is None:
             del given["kc2"]

@@ -227,8 +227,8 @@ struct StoppingTorque {
     std::atomic<bool> stopped{false};
 
     /// Calls a function of the run with its own data in the place of this object.
-    template <auto function>
-    static constexpr auto call = [](auto... given) {
+    template <auto function, class... Given>
+    static void call(Given... given) {
         std::tuple arguments(given...);
         void*& data = std::get<sizeof...(given) - 1>(arguments);
         auto& self = *static_cast<StoppingTorque*>(data);
@@ -237,7 +237,7 @@ struct StoppingTorque {
             self.stopped = true;
             throw Stopped{};  // NOLINT(bugprone-std-exception-baseclass): an end, no error
         }
-    };
+    }
 };
 
 /// Transposes matrices in place.
