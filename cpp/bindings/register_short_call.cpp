@@ -121,10 +121,10 @@ py::object integrate(PyObject* const* x, bool adapts) {
     if (!broadcast(pointers, count, batch)) return {};
     std::ptrdiff_t bodies = 1;
     for (int d = 0; d < batch.axes; ++d) bodies *= batch.shape[d];
-    // Of given steps signals wait for the end. In one thread most methods take a few hundredths of
-    // a second at most, implicit ones of many bodies half a second.
+    // Signals wait for the end of given steps.
     const std::ptrdiff_t quick = integrator.steps_at_once(bodies);
     if (bodies == 0 || *n_steps > (threads == 1 ? 5 * quick : quick)) return {};
+    if (!way && bodies > 20'000) return {};
     py::object costs = py::none();
     if (way) {
         if (threads > 1 && bodies > whole_packs) return {};  // several pieces
@@ -135,6 +135,9 @@ py::object integrate(PyObject* const* x, bool adapts) {
     const py::object inertia = copied(one_inertia ? BatchShape{} : batch, operands[inertia_]);
     const py::object m = copied(batch, operands[m_]), q = copied(batch, operands[attitude_]);
     const bool matrix = operands[attitude_].core_axes == 2;
+    if (!all_finite(data_of(m), 3 * bodies) || !all_finite(data_of(q), (matrix ? 9 : 4) * bodies)) {
+        return {};
+    }
     npy_intp saves = 1 + (*n_steps + *save_every - 1) / *save_every;
     const auto rows_of = [&](const py::object& array) {
         PyArrayObject* const row = as_array(array);

@@ -64,6 +64,12 @@ struct FirstStep {
     }
 };
 
+/// The shortest step from the time t: at least sixteen times the distance of two numbers there.
+template <class T>
+POLHODE_INLINE T shortest_step(const T& t) {
+    return 16 * epsilon_v<T> * abs(t);
+}
+
 /// The steps of a block, the same for all its bodies.
 template <class T>
 class AdaptiveSteps : Steps<T> {
@@ -100,22 +106,23 @@ class AdaptiveSteps : Steps<T> {
                     stop->asked(stop->context)) {
                     return;
                 }
-                const double left = target - t, most = std::min(h_, a.max_step);
+                const double left = target - t;
+                const double most = std::max(std::min(h_, a.max_step), shortest_step(t));
                 const bool ends = !(std::abs(left) > most);
-                const double h = ends ? left : std::copysign(most, left);
-                const double error = step(t, h, ends ? target : t + h);
-                // Too short to change the time.
-                const bool shortest = !(std::abs(h) > 16 * epsilon_v<double> * std::abs(t));
+                const double end = ends ? target : t + std::copysign(most, left);
+                const double h = end - t;  // as the time changes
+                const double error = step(t, h, end);
+                const bool shortest = !(std::abs(h) > 1.1 * shortest_step(t));
                 const bool accepted = error <= 1.0;
                 double factor = runge_kutta::step_factor(error, accepted, last_);
                 if (retries) factor = std::min(factor, 1.0);
                 const double next = std::abs(h) * factor;
-                // A step that was shortened to end at the time says nothing against the length.
+                // A step that was shortened to end at the time does not limit the next length.
                 h_ = accepted && ends ? std::max(next, std::min(h_, a.max_step)) : next;
                 retries = !accepted;
                 if (accepted) {
                     all<AfterStep<true>>();
-                    t = ends ? target : t + h;
+                    t = end;
                     if (a.step_times != nullptr) save_step(steps, t);
                     ++steps;
                 } else {

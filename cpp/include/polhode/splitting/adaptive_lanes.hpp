@@ -55,9 +55,10 @@ class AdaptiveLanes {
             const mask_t<T> active = (left != 0.0) & (accepted_steps < most_steps);
             if (!any(active)) break;
             if (n % 64 == 0 && stop != nullptr && stop->asked(stop->context)) return;
-            const T most = min(h_, T(a.max_step));
+            const T most = max(min(h_, T(a.max_step)), shortest_step(t_));
             const mask_t<T> ends = !(abs(left) > most);
-            const T h = select(ends, left, copysign(most, left));
+            const T end = select(ends, goal_, t_ + copysign(most, left));
+            const T h = end - t_;  // as the time changes
             const auto start = slope_.begin(sum.y);
             std::remove_const_t<decltype(start)> within[runge_kutta::DormandPrince::stages];
             const State change = slope_.end(runge_kutta::DormandPrinceStep<T>(h).change(
@@ -71,19 +72,19 @@ class AdaptiveLanes {
             const T error =
                 runge_kutta::StepError<T>::of(a.tolerance, system_.unit, h, sum.y, change, slopes);
             const mask_t<T> good = error <= 1.0;
-            const mask_t<T> shortest = !(abs(h) > 16 * epsilon_v<T> * abs(t_));
+            const mask_t<T> shortest = !(abs(h) > 1.1 * shortest_step(t_));
             const mask_t<T> accepted = active & good;
             T factor = runge_kutta::step_factor(error, accepted, last_);
             factor = select(retries, min(factor, T(1.0)), factor);
             const T next = abs(h) * factor;
-            // A step that was shortened to end at the time says nothing against the length.
+            // A step that was shortened to end at the time does not limit the next length.
             h_ = select(active, select(accepted & ends, max(next, most), next), h_);
             retries = active & !accepted;
             direct::Sum<T> after = sum;
             after.add(change);
             sum.y = chosen(accepted, after.y, sum.y);
             sum.low = chosen(accepted, after.low, sum.low);
-            t_ = select(accepted, select(ends, goal_, t_ + h), t_);
+            t_ = select(accepted, end, t_);
             accepted_steps = accepted_steps + select(accepted, T(1.0), T(0.0));
             rejected_steps = rejected_steps + select(retries, T(1.0), T(0.0));
             if (a.step_times != nullptr && any(accepted)) save_steps(accepted, accepted_steps);
@@ -218,7 +219,10 @@ void run_adaptive(const SplittingProblem& problem,
     const std::ptrdiff_t most = SplittingProblem::block_bodies / 4;
     const std::ptrdiff_t block = adaptive.one_step ? end - begin : lanes != nullptr ? most : 1;
     Scratch<T> scratch(problem, std::min(block, end - begin));
+    const StopRequest* const stop = problem.options.stop;
     for (std::ptrdiff_t i = begin; i < end; i += block) {
+        const bool asks = (i - begin) / block % 16 == 15;
+        if (asks && stop != nullptr && stop->asked(stop->context)) return;
         AdaptiveSteps<T> steps(problem, adaptive, i, std::min(i + block, end), scratch);
         if (lanes != nullptr) {
             steps.run_lanes(*lanes);
