@@ -11,15 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from polhode._arrays import AttitudeLike
-from polhode.integration import adaptive, loop
+from polhode.integration import adaptive
 from polhode.integration.check_arguments import check, settings_of, times_of
 from polhode.integration.events import Event, as_functions, facts_of
 from polhode.integration.loop import Callback
 from polhode.integration.moments import Moments, varying_settings
-from polhode.integration.observed import observer
+from polhode.integration.observed import run_in_memory
 from polhode.integration.record import Settings, State
 from polhode.integration.short_call import at_once
 from polhode.integration.thermostat import NoseHoover, Thermostat
+from polhode.integration.torque_callback import interrupted
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.splittings import Splitting
 from polhode.integrators.tableaus import MuntheKaas
@@ -292,22 +293,14 @@ def integrate(
         settings = replace(settings, t_eval=times, events=facts)
         check(settings)
     if save_to is None:
-        observe = observer(settings, functions, False) if settings.observed else None
-        rows = settings.saved_times(), *settings.empty_rows()
-        if functions:  # room for the state when all bodies have ended
-            rows = tuple(np.empty((len(each) + 1, *each.shape[1:])) for each in rows)
-        borrows = settings.borrows and not settings.observed
-        state = State.begin(settings, *rows[1:3] if borrows else ())
-        return loop.run(settings, state, rows, None, progress, callback, observe)
+        return run_in_memory(settings, functions, progress, callback)
     state = State.begin(settings)
     try:
         stored, state = _stored(settings, state, save_to, resume)
     except KeyboardInterrupt as error:
-        error.add_note(f"before the first step of the integration, at t = {settings.t0}")
         begun = (each[None].copy() for each in settings.starts)
-        error.trajectory = settings.trajectory(  # type: ignore[attr-defined]
-            np.array([settings.t0]), *begun
-        )
+        place = f"before the first step of the integration, at t = {settings.t0}"
+        interrupted(error, place, settings.trajectory(np.array([settings.t0]), *begun))
         raise
     return stored.run(state, progress, callback, functions)
 

@@ -15,7 +15,7 @@ import runs
     ("name", "left"),
     [
         ("endless_core", "1"),
-        ("endless_adaptive", "nothing"),
+        ("endless_adaptive", "1"),
         ("endless_function", "1"),
         ("endless_batch", "1"),
         ("endless_step", "nothing"),

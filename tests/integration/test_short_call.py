@@ -6,6 +6,8 @@ import contextlib
 import dataclasses
 import inspect
 import pickle
+import signal
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -134,6 +136,51 @@ def test_a_run_without_the_interpreter_lock_has_the_bits_of_the_usual_way(slow: 
     short, usual = ph.integrate(INERTIA, m, q, **run), slow(INERTIA, m, q, **run)
     for name in ("t", "m", "q"):
         same(getattr(short, name), getattr(usual, name))
+
+
+def test_the_list_of_torques_is_copied(slow: Any) -> None:
+    run = (INERTIA, [0.3, 0.2, 0.1], [1, 0, 0, 0])
+    for steps in ({"h": 0.1, "n_steps": 10}, {"t_end": 1.0}):
+        paths, torques = [], [TOP]
+        for call in (ph.integrate, slow):
+            paths.append(call(*run, torque=torques, **steps))
+        torques.append(ph.torques.Constant([0.1, 0.2, 0.3]))
+        same(paths[0](0.55)[1], paths[1](0.55)[1])
+        assert paths[0].torque == paths[1].torque == (TOP,)
+
+
+class AlarmError(ValueError):
+    """The exception of a signal handler."""
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, AlarmError])
+def test_a_signal_leaves_the_start(error: type[BaseException], slow: Any) -> None:
+    def handler(*_: Any) -> None:
+        raise error
+
+    inertia, m, q = bodies((2, 3))
+    before = signal.signal(signal.SIGINT, handler)
+    caught = []
+    for call in (ph.integrate, slow):
+        timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+        try:
+            timer.start()
+            with pytest.raises(error) as each:
+                call(inertia, m, 2 * q, torque=TOP, t0=0.25, t_end=1e9)
+        finally:
+            timer.cancel()
+            timer.join()
+        caught.append(each.value)
+    signal.signal(signal.SIGINT, before)
+    notes = ["after 0 steps of the integration, at t = 0.25"] if error is KeyboardInterrupt else []
+    for each_error in caught:
+        assert getattr(each_error, "__notes__", []) == notes
+    short, usual = (each_error.trajectory for each_error in caught)  # type: ignore[attr-defined]
+    assert len(short) == len(usual) == 1
+    for name in ("t", "m", "q", "inertia", "n_steps", "n_rejected"):
+        same(getattr(short, name), getattr(usual, name))
+    assert short.n_steps.dtype == usual.n_steps.dtype
+    same(short(0.25)[1], usual(0.25)[1])
 
 
 def test_every_other_argument_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:

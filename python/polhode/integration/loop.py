@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from polhode import _core
 from polhode._arrays import Array, closed
 from polhode.integration.record import Settings, State, core_arguments, step_arguments
-from polhode.integration.torque_callback import TorqueCallback, note
+from polhode.integration.torque_callback import TorqueCallback, interrupted, note
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.table import may_lack_root, warn_of_lost
 
@@ -129,11 +129,8 @@ def run(
                 saved.enter(commit=True)
     except BaseException as error:
         trajectory = saved.rescue(begun)
-        if not isinstance(error, Exception):  # Ctrl-C, at any place
-            at = settings.time(state.step)
-            note(error, f"after {state.step} steps of the integration, at t = {at}")
-        with contextlib.suppress(Exception):  # an exception may refuse attributes
-            error.trajectory = trajectory  # type: ignore[attr-defined]
+        place = f"after {state.step} steps of the integration, at t = {settings.time(state.step)}"
+        interrupted(error, place, trajectory)
         raise
     trajectory = saved.trajectory()
     lost = finite & ~are_finite(settings, state.m, state.q)

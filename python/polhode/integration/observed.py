@@ -13,8 +13,9 @@ from polhode._arrays import Array
 from polhode.integration.adaptive import intervals_of
 from polhode.integration.dense import PartialSteps
 from polhode.integration.events import Event, Events
-from polhode.integration.loop import SLICE, Observe, in_core
+from polhode.integration.loop import SLICE, Callback, Observe, in_core, run
 from polhode.integration.record import Settings, State
+from polhode.integration.trajectory import Trajectory
 from polhode.integrators.table import warn_user
 
 #: Steps, and states of a body, that are in memory at a time.
@@ -255,3 +256,19 @@ def observer(settings: Settings, events: Sequence[Event], in_files: bool) -> Obs
     """The function that makes an `ObservedRun` of this run."""
     kind = AdaptiveRun if settings.adaptive else ObservedRun
     return partial(kind, events=events, in_files=in_files)
+
+
+def run_in_memory(
+    settings: Settings,
+    functions: Sequence[Event],
+    progress: bool,
+    callback: Callback | None,
+) -> Trajectory:
+    """Do all steps of a run, with or without events, whose rows are in memory."""
+    observe = observer(settings, functions, False) if settings.observed else None
+    rows = settings.saved_times(), *settings.empty_rows()
+    if functions:  # room for the state when all bodies have ended
+        rows = tuple(np.empty((len(each) + 1, *each.shape[1:])) for each in rows)
+    borrows = settings.borrows and not settings.observed
+    state = State.begin(settings, *rows[1:3] if borrows else ())
+    return run(settings, state, rows, None, progress, callback, observe)

@@ -11,7 +11,9 @@ from numpy.typing import ArrayLike
 from polhode import _core
 from polhode.integration import adaptive
 from polhode.integration.check_arguments import check, settings_of
+from polhode.integration.observed import run_in_memory
 from polhode.integration.record import Settings, step_arguments
+from polhode.integration.torque_callback import interrupted
 from polhode.integration.trajectory import Trajectory
 from polhode.integrators.splittings import NO_SPLITTING, as_splitting
 from polhode.integrators.table import may_lack_root, method_index, option_values
@@ -54,27 +56,39 @@ def at_once(
         integrator = _integrator(terms, splitting, method)
     except (TypeError, ValueError):  # wrong, or lists
         return None
-    arguments = h, n_steps, t0, save_every, inertia, m0, q0
-    parts = integrator and _core.integrate(integrator, *arguments, *way)
+    if integrator is None:
+        return None
+    given = h, n_steps, terms, splitting, method, t0, save_every, way
+    try:
+        parts = _core.integrate(integrator, h, n_steps, t0, save_every, inertia, m0, q0, *way)
+    except BaseException as error:  # of the handler of a signal: only the start is saved
+        settings = _settings(*given, inertia, m0, q0)
+        start = run_in_memory(settings, (), False, lambda *_: True)
+        interrupted(error, f"after 0 steps of the integration, at t = {settings.t0}", start)
+        raise
     if not parts:
         return None
     t, m, q, inertia, costs = parts
-    again = functools.partial(_again, h, n_steps, torque, splitting, method, t0, save_every, way)
     more = {"n_steps": costs[0], "n_rejected": costs[1]} if way else {}
+    again = functools.partial(_again, given)
     return Trajectory.of_parts(t, m, q, inertia, terms, again, **more)
 
 
 _tolerance = functools.lru_cache(maxsize=64, typed=True)(adaptive.tolerance_of)
 
 
-def _again(*arguments: Any) -> Settings:
-    """The settings of a trajectory, the last of the arguments of `settings_of`."""
-    h, n_steps, torque, splitting, method, t0, save_every, way, trajectory = arguments
+def _again(given: tuple[Any, ...], trajectory: Trajectory) -> Settings:
+    """The settings of a trajectory."""
+    return _settings(*given, trajectory.inertia, trajectory.m[0], trajectory.q[0])
+
+
+def _settings(*given: Any) -> Settings:
+    h, n_steps, terms, splitting, method, t0, save_every, way, inertia, m0, q0 = given
     if way:
         h, n_steps = adaptive.whole_way(t0, way[0]), 1
     settings = settings_of(
-        trajectory.inertia, trajectory.m[0], trajectory.q[0], h, n_steps, torque, splitting, method,
-        t0, save_every, False, None, {}, in_memory=True,
+        inertia, m0, q0, h, n_steps, list(terms) or None, splitting, method, t0, save_every, False,
+        None, {}, in_memory=True,
     )  # fmt: skip
     return adaptive.adaptive_settings(settings, way[0], way[1:], None, None) if way else settings
 

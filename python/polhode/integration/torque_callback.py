@@ -58,6 +58,14 @@ def note(error: BaseException, text: str) -> None:
         error.add_note(text)
 
 
+def interrupted(error: BaseException, place: str, trajectory: Any) -> None:
+    """Add the states so far to an exception, and to Ctrl-C a note that names the place."""
+    if not isinstance(error, Exception):  # those of torques and callbacks have a note
+        note(error, place)
+    with contextlib.suppress(Exception):  # an exception may refuse attributes
+        error.trajectory = trajectory  # type: ignore[attr-defined]
+
+
 def note_of_step(error: BaseException, step: int, t: float) -> None:
     """The note that the core adds to an exception of a torque."""
     note(error, f"in step {step} of the integration, at t = {t}")
