@@ -236,8 +236,8 @@ class Integration {
         const std::ptrdiff_t count = ways.shape(0);
         const std::int64_t* const rows = ways.data();
         const double* const t = times.data();
-        std::vector<double*> arrays;
-        for (const Doubles& each : states) arrays.push_back(data_of(each));
+        std::vector<double*> arrays(states.size());
+        std::ranges::transform(states, arrays.begin(), [](const Doubles& x) { return data_of(x); });
         const auto run = dispatch::level_for(bodies()).splitting->run;
         const auto work = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
             Ways move(problem_, parts_, arrays, bodies());
