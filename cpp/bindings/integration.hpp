@@ -44,8 +44,7 @@ class Integration {
         given_.read_steps(p);
         window_ = given_.has("window") && given_.value<bool>("window");
         interface::set_step(p, integrator_.method(bodies()), integrator_.scheme());
-        if (p.direct != nullptr)
-            p.work = mutable_rows(given_.array("work"), p.direct->columns, bodies());
+        given_.read_work(p, bodies());
         p.options.stop = watch_.request();
         p.inertia = rows(given_.array("inertia"), 3, bodies());
         p.matrix = core == 9;
@@ -174,7 +173,8 @@ class Integration {
                     std::ptrdiff_t most_steps,
                     const std::optional<Doubles>& step_times) {
         SplittingProblem p = problem_;
-        if (p.direct == nullptr || p.direct->runs == nullptr || times.size() == 0) {
+        if (p.direct == nullptr || p.direct->runs == nullptr || times.size() == 0 ||
+            p.work_columns < p.direct->columns) {
             throw py::value_error("no method with adaptive steps, or no times");
         }
         const std::ptrdiff_t n = bodies(), count = times.shape(times.ndim() - 1);
@@ -191,7 +191,6 @@ class Integration {
         p.n_steps = 1;
         p.m_from = p.m, p.attitude_from = p.attitude;
         p.keeps_state = true;
-        p.work_columns = p.direct->columns;  // also the length of the next step
         AdaptiveCosts costs(n);
         const AdaptiveProblem adaptive{data_of(t),
                                        times.data(),
@@ -285,12 +284,12 @@ class Integration {
         const auto for_each_array = [&](const auto& visit) {
             for_each_array_in_place(p, bodies(), start_m_.data == nullptr, visit);
         };
-        std::vector<double> kept;
-        for_each_array([&](std::span<double> x) { kept.insert(kept.end(), x.begin(), x.end()); });
+        kept_.clear();
+        for_each_array([&](std::span<double> x) { kept_.insert(kept_.end(), x.begin(), x.end()); });
         try {
             run(done_, n, std::numeric_limits<double>::infinity());
         } catch (...) {
-            const double* from = kept.data();
+            const double* from = kept_.data();
             for_each_array([&](std::span<double> x) {
                 std::copy_n(from, x.size(), x.data());
                 from += x.size();
@@ -441,8 +440,9 @@ class Integration {
     std::ptrdiff_t slice_steps_;
     /// m and attitude of a run without saves: after the last step, and for the next.
     std::array<Doubles, 2> now_, next_;
-    bool begun_ = false;  ///< whether `now_` is filled
-    bool busy_ = false;   ///< in `advance`, which another thread or a torque may call
+    std::vector<double> kept_;  ///< what steps change in place, before the last `advance`
+    bool begun_ = false;        ///< whether `now_` is filled
+    bool busy_ = false;         ///< in `advance`, which another thread or a torque may call
     Watch watch_;
 };
 

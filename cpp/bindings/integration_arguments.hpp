@@ -100,6 +100,18 @@ class IntegrationArguments {
             throw py::value_error("times of another number");
         problem.times = times.data();
     }
+    /// The columns of a direct integrator: those that a step needs from the one before, or all.
+    void read_work(SplittingProblem& problem, std::ptrdiff_t bodies) const {
+        if (problem.direct == nullptr) return;
+        Doubles work = array("work");
+        const auto columns = static_cast<int>(work.ndim() == 2 ? work.shape(0) : 0);
+        if ((columns != problem.work_columns && columns != problem.direct->columns) ||
+            work.size() != columns * bodies) {
+            throw py::value_error("arrays of the wrong size");
+        }
+        problem.work_columns = columns;
+        problem.work = {work.mutable_data(), 1, bodies, 3};
+    }
     /// Flags of the bodies whose torque was not finite.
     void read_nonfinite_torque(SplittingProblem& problem, std::ptrdiff_t bodies) const {
         auto flags = value<py::array_t<bool>>("by_torque");
@@ -182,7 +194,7 @@ void for_each_array_in_place(const SplittingProblem& p,
     };
     if (with_state) add(p.m, 3), add(p.attitude, p.matrix ? 9 : 4);
     add(p.compensation, 3);
-    if (p.direct != nullptr) add(p.work, p.direct->columns);
+    add(p.work, p.work_columns);
     add(p.torque_state, p.torque_states);
     for (const Companion& each : p.companions) add(each.now, each.size);
     visit(std::span(p.nose_hoover.now, static_cast<std::size_t>(p.nose_hoover.numbers())));

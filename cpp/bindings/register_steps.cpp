@@ -352,7 +352,8 @@ py::list methods() {
         row["may_lack_root"] = table.rows[i].may_lack_root;
         row["history"] = table.rows[i].history;
         row["takes_torque"] = direct.stages != nullptr;
-        row["columns"] = direct.columns;
+        row["columns"] = direct.columns - direct.scratch;
+        row["scratch"] = direct.scratch;
         row["derivatives"] = direct.derivatives;
         row["given"] = direct.given;
         row["compensated"] = direct.begin != nullptr;

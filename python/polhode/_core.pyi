@@ -97,7 +97,7 @@ class Integration:
     Arguments, all by name; arrays are doubles in C order, bodies along one axis or more:
 
     method, options: row of methods() and its values: of the free flow or the direct integrator
-    direct: whether it integrates the torque directly; work: its columns (bodies, columns), else None
+    direct: whether it integrates the torque directly; work: its columns (columns, bodies), else None
     stages: of the splitting, (stages, 3): 0 a flow or 1 a kick, coefficient, c of a modified potential;
     processor: of a processed scheme, the same
     terms: of the torque: models as tuples, others as functions (order, t, m, attitude) -> (bodies, 3)

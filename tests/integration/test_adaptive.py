@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -40,7 +41,7 @@ class Run:
             {},
             in_memory=False,
         )
-        self.state = State.begin(self.settings)
+        self.state = State.begin(replace(self.settings, tolerance=np.zeros(3)))
 
     def to(
         self, times: Any, tol: float = 1e-9, t: float | None = None, one_step: bool = False
@@ -62,6 +63,18 @@ def top(name: str, torque: Any = None) -> Run:
     case = CASES[name]
     torque = ph.torques.HeavyTop(case["u0"]) if torque is None else torque
     return Run(case["inertia"], case["m0"], case["q0"], torque)
+
+
+def test_the_core_refuses_columns_of_another_number() -> None:
+    run = top("generic")
+    all_columns = np.asarray(run.state.work)
+    run.state = State.begin(run.settings)
+    with pytest.raises(ValueError, match="no method with adaptive steps"):
+        run.to([1.0])
+    for work in (all_columns[:-1], all_columns[:, :0], all_columns.ravel()):
+        run.state.work = work
+        with pytest.raises(ValueError, match="arrays of the wrong size"):
+            run.to([1.0])
 
 
 @pytest.mark.parametrize("case", CASES)

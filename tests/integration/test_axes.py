@@ -36,7 +36,7 @@ def run(term: Any, m: Array, q: Array, axes: Array | None, **options: Any) -> tu
     scheme = SCHEMES[options.pop("splitting", "strang")]
     row = [row.name for row in ph.methods()].index(options.get("method", "exact"))
     direct = "method" in options
-    work = np.zeros((len(m), direct_facts(row)["columns"])) if direct else None
+    work = np.zeros((direct_facts(row)["columns"], len(m))) if direct else None
     slices = options.pop("slices", [n_steps])
     core = _core.Integration(
         method=row, options=(), direct=direct, work=work,

@@ -310,37 +310,46 @@ def test_states_that_were_read_stay() -> None:
     same(fresh.m, run.m)
 
 
-@pytest.mark.parametrize("compensated", [False, True])
-def test_an_exception_leaves_the_state_before_the_call(compensated: bool) -> None:
-    calls = 0
+@pytest.mark.parametrize(
+    "options",
+    [
+        {}, {"compensated": True}, {"splitting": None, "method": "rk4"},
+        {"splitting": None, "method": "rk8"}, {"splitting": None, "method": "adams8"},
+    ],
+)  # fmt: skip
+def test_an_exception_leaves_the_state_before_the_call(options: dict[str, Any]) -> None:
+    fails = True
 
     def torque(t: float, q: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls == 8:
-            raise KeyError("eighth")
+        nonlocal fails
+        if t > 1.05 and fails:
+            fails = False
+            raise KeyError("late")
         return push(t, q)
 
     m, q = state((2,))
-    run = ph.Run(INERTIA, m, q, 0.1, torque=torque, compensated=compensated)
-    run.advance(2)
+    run = ph.Run(INERTIA, m, q, 0.1, torque=torque, **options)
+    run.advance(8)
     before = run.t, run.m, run.q
-    with pytest.raises(KeyError, match="eighth") as caught:
+    with pytest.raises(KeyError, match="late") as caught:
         run.advance(20)
     assert "in step" in caught.value.__notes__[0]
-    assert (run.t, run.n_steps) == (before[0], 2)
+    assert (run.t, run.n_steps) == (before[0], 8)
     same(run.m, before[1])
+    same(run.q, before[2])
     run.advance(3)
-    expected = ph.integrate(INERTIA, m, q, 0.1, 5, torque=push, compensated=compensated)
+    expected = ph.integrate(INERTIA, m, q, 0.1, 11, torque=push, **options)
     same(run.m, expected.m[-1])
     same(run.q, expected.q[-1])
 
 
-@pytest.mark.parametrize("compensated", [False, True])
-@pytest.mark.parametrize("steps", [0, 1])
-def test_ctrl_c_leaves_the_state_before_the_call(steps: int, compensated: bool) -> None:
+@pytest.mark.parametrize(
+    "options", [{}, {"compensated": True}, {"splitting": None, "method": "adams8"}]
+)
+@pytest.mark.parametrize("steps", [0, 8])
+def test_ctrl_c_leaves_the_state_before_the_call(steps: int, options: dict[str, Any]) -> None:
     m, q = state((3000,))
-    run = ph.Run(INERTIA, m[::-1], q[::-1], 0.1, torque=TOP, compensated=compensated)
+    run = ph.Run(INERTIA, m[::-1], q[::-1], 0.1, torque=TOP, **options)
     run.reset(m, q)
     if steps:
         run.advance(steps)
@@ -355,8 +364,8 @@ def test_ctrl_c_leaves_the_state_before_the_call(steps: int, compensated: bool) 
     assert time.perf_counter() - begin < 5
     timer.join()
     assert run.n_steps == steps
-    run.advance()
-    expected = ph.integrate(INERTIA, m, q, 0.1, steps + 1, torque=TOP, compensated=compensated)
+    run.advance(8)
+    expected = ph.integrate(INERTIA, m, q, 0.1, steps + 8, torque=TOP, **options)
     same(run.m, expected.m[-1])
     same(run.q, expected.q[-1])
 

@@ -592,6 +592,17 @@ def test_an_altered_state_is_seen(tmp_path: Path) -> None:
     assert_same(ph.resume(path), integrate())
 
 
+@pytest.mark.parametrize(("method", "columns"), [("rk8", 18), ("adams8", 60), ("adams12", 88)])
+def test_only_the_columns_that_a_step_needs_are_stored(
+    tmp_path: Path, method: str, columns: int
+) -> None:
+    """Attitude, constants of the body, unit, rounding errors; slopes of the steps before."""
+    options = {"method": method, "splitting": None, "n_steps": 20, "m0": [M0, M0]}
+    path = broken_off(tmp_path / "run", 15, **options)
+    assert np.load(path / "state.npz")["work"].shape == (columns, 2)
+    assert_same(ph.resume(path), integrate(**options))
+
+
 def test_a_row_enters_the_checksums_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spans: list[tuple[int, int]] = []
     sum_rows = files._sum_rows

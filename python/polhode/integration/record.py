@@ -309,7 +309,7 @@ class State:
 
     m: Array = _field("m")
     q: Array = _field("attitude")
-    #: Columns of a direct integrator, (bodies, columns).
+    #: What a direct integrator stores from step to step, (columns, bodies).
     work: Array | None = _field("work", default=None)
     #: Rounding errors of m, with `compensated`.
     compensation: Array | None = _field("compensation", default=None)
@@ -350,8 +350,9 @@ class State:
             state = cls(m[-1], q[-1])
             state.start = m0, q0
         if settings.direct:
-            columns = direct_facts(settings.method)["columns"]
-            state.work = np.zeros((settings.bodies, columns))
+            facts = direct_facts(settings.method)
+            columns = facts["columns"] + settings.adaptive * facts["scratch"]
+            state.work = np.zeros((columns, settings.bodies))
             if any(term.gives_momentum for term in settings.terms):
                 state.torque_state = np.zeros_like(m0)
         if states := sum(term.states for term in settings.terms):

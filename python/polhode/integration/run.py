@@ -22,7 +22,7 @@ from polhode.torques import TorqueLike
 
 
 class Run:
-    """A prepared integration: its arguments are checked once, then it is advanced in microseconds.
+    """A prepared integration: its arguments are checked once, then it is advanced often.
 
     For control loops, particle codes and other programs that take the steps themselves. The states
     are those of `integrate`, bit for bit.
@@ -91,9 +91,10 @@ threads, **options
     ) -> None:
         """Begin anew from another state, checked as in the constructor.
 
-        A microsecond or less if nothing but m0, q0 and t0 is given, as arrays of doubles in C order
-        or lists of the same shapes as before, and the run has no thermostat and no torque in
-        Python.
+        Takes less time than ``advance(1)`` if m0 and q0 have the shapes of before and are arrays of
+        doubles in C order (of one body also lists). Takes about as long as a new `Run` for other
+        arrays and nested lists, if a body is a rod, and for runs with a mass, a state of the
+        torque, a thermostat or a torque in Python.
         """
         plain = self._restarts and x0 is None and p0 is None and state0 is None
         if plain and self._integration.restart(m0, q0, t0):
