@@ -44,7 +44,9 @@ class Integration {
         given_.read_steps(p);
         window_ = given_.has("window") && given_.value<bool>("window");
         interface::set_step(p, integrator_.method(bodies()), integrator_.scheme());
-        given_.read_work(p, bodies());
+        if (p.direct != nullptr)
+            p.work = {
+                mutable_rows(given_.array("work"), p.work_columns, bodies()).data, 1, bodies(), 3};
         p.options.stop = watch_.request();
         p.inertia = rows(given_.array("inertia"), 3, bodies());
         p.matrix = core == 9;
@@ -173,8 +175,7 @@ class Integration {
                     std::ptrdiff_t most_steps,
                     const std::optional<Doubles>& step_times) {
         SplittingProblem p = problem_;
-        if (p.direct == nullptr || p.direct->runs == nullptr || times.size() == 0 ||
-            p.work_columns < p.direct->columns) {
+        if (p.direct == nullptr || p.direct->runs == nullptr || times.size() == 0) {
             throw py::value_error("no method with adaptive steps, or no times");
         }
         const std::ptrdiff_t n = bodies(), count = times.shape(times.ndim() - 1);

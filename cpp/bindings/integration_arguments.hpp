@@ -100,18 +100,6 @@ class IntegrationArguments {
             throw py::value_error("times of another number");
         problem.times = times.data();
     }
-    /// The columns of a direct integrator: those that a step needs from the one before, or all.
-    void read_work(SplittingProblem& problem, std::ptrdiff_t bodies) const {
-        if (problem.direct == nullptr) return;
-        Doubles work = array("work");
-        const auto columns = static_cast<int>(work.ndim() == 2 ? work.shape(0) : 0);
-        if ((columns != problem.work_columns && columns != problem.direct->columns) ||
-            work.size() != columns * bodies) {
-            throw py::value_error("arrays of the wrong size");
-        }
-        problem.work_columns = columns;
-        problem.work = {work.mutable_data(), 1, bodies, 3};
-    }
     /// Flags of the bodies whose torque was not finite.
     void read_nonfinite_torque(SplittingProblem& problem, std::ptrdiff_t bodies) const {
         auto flags = value<py::array_t<bool>>("by_torque");

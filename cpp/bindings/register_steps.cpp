@@ -353,7 +353,6 @@ py::list methods() {
         row["history"] = table.rows[i].history;
         row["takes_torque"] = direct.stages != nullptr;
         row["columns"] = direct.columns - direct.scratch;
-        row["scratch"] = direct.scratch;
         row["derivatives"] = direct.derivatives;
         row["given"] = direct.given;
         row["compensated"] = direct.begin != nullptr;

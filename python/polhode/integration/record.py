@@ -350,8 +350,7 @@ class State:
             state = cls(m[-1], q[-1])
             state.start = m0, q0
         if settings.direct:
-            facts = direct_facts(settings.method)
-            columns = facts["columns"] + settings.adaptive * facts["scratch"]
+            columns = direct_facts(settings.method)["columns"]
             state.work = np.zeros((columns, settings.bodies))
             if any(term.gives_momentum for term in settings.terms):
                 state.torque_state = np.zeros_like(m0)

@@ -16,7 +16,6 @@ template <class Run>
 void adapt(const Run& run, SplittingProblem& p, AdaptiveProblem a, std::ptrdiff_t bodies) {
     const std::ptrdiff_t most = a.most_steps;
     const double begin = a.times[0], end = a.times[1];
-    p.work_columns = p.direct->columns;  // also the length of the next step
     a.count = 1;
     a.begins = true;
     run(p, a, 0, bodies);

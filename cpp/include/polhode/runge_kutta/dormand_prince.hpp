@@ -247,7 +247,7 @@ constexpr DirectMethod dormand_prince_under_torque() {
         return {dormand_prince_stages<DormandPrinceStage<first>>.data(), DormandPrince::stages};
     };
     DirectMethod method{first + dormand_prince_columns, 1, 0, stages};
-    method.scratch = dormand_prince_columns;
+    method.scratch = dormand_prince_columns - 2;  // of adaptive steps: AdaptiveStage::last
     direct::add_runs<DormandPrinceRun>(method);
     return method;
 }

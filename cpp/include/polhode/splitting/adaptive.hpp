@@ -12,12 +12,12 @@
 POLHODE_NAMESPACE_BEGIN(splitting)
 
 /// The columns of `rk8` while a step is not accepted: its change of the state in place of slope 1,
-/// its error in place of slope 2, which the end of a step does not need.  Between two calls, there
-/// the length of the next step and the root of the last error.
+/// its error in place of slope 2, which the end of a step does not need.  Between two calls the
+/// length of the next step and the root of the last error, in place of the start of a step.
 struct AdaptiveStage {
     using Stage = runge_kutta::DormandPrinceStage<direct::first_column_after_system, AdaptiveStage>;
     static constexpr int change = Stage::slopes + 7, error = change + 7;
-    static constexpr int length = error, last = error + 1;
+    static constexpr int length = Stage::start, last = length + 1;
 
     static StepTolerance tolerance_of(const DirectArguments& a) {
         return {a.options.value[0], a.options.value[1], a.options.value[2]};
