@@ -360,8 +360,8 @@ inline std::ptrdiff_t integrate(const validate::Kernels& checks,
     }
     std::vector<double> stored;
     if (method.direct != nullptr) {
-        stored.resize(static_cast<std::size_t>(x.bodies * method.direct->columns));
-        p.work = {stored.data(), method.direct->columns, 1, 3};
+        stored.resize(static_cast<std::size_t>(x.bodies * p.work_columns));
+        p.work = {stored.data(), 1, x.bodies, 3};
     }
     p.h = &x.h;
     p.t0 = x.t0;
