@@ -130,7 +130,7 @@ class Integration {
     bool advance(const py::handle& n_steps) {
         const std::ptrdiff_t n = whole(n_steps, 0, validate::most_steps, "step_count");
         if (busy_) throw std::runtime_error("run.advance is called while the run is advancing");
-        // A few steps of the core at once begin the run, since nobody looks at it meanwhile.
+        // A few steps of the core at once begin the run: no caller reads the state in between.
         const std::ptrdiff_t few =
             std::min(slice_steps_, few_steps / std::max<std::ptrdiff_t>(bodies(), 1));
         if (n == 0 || n > few || problem_.axes.data != nullptr) begin();

@@ -80,7 +80,7 @@ class Integrator {
         }
         return list;
     }
-    /// Steps that take about a thousandth of a second, at least 1.
+    /// Steps that are taken with the interpreter lock held: fewer for more bodies, at least 1.
     std::ptrdiff_t steps_at_once(std::ptrdiff_t bodies) const {
         const auto stages = std::max<std::ptrdiff_t>(std::ssize(stages_) / 2, 1);
         const auto in_packs = std::max<std::ptrdiff_t>(bodies, 16);

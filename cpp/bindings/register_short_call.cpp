@@ -1,4 +1,4 @@
-/// Short integrations of ordinary arguments in one call: polhode._core.integrate.
+/// Integrations of ordinary arguments in one call: polhode._core.integrate.
 
 #include <algorithm>
 #include <cmath>
@@ -121,7 +121,7 @@ py::object integrate(PyObject* const* x, bool adapts) {
     if (!broadcast(pointers, count, batch)) return {};
     std::ptrdiff_t bodies = 1;
     for (int d = 0; d < batch.axes; ++d) bodies *= batch.shape[d];
-    // Signals wait for the end of given steps.
+    // Signals during steps of given length are handled after the last of them.
     const std::ptrdiff_t quick = integrator.steps_at_once(bodies);
     if (bodies == 0 || *n_steps > (threads == 1 ? 5 * quick : quick)) return {};
     if (!way && bodies > 20'000) return {};
@@ -197,7 +197,7 @@ py::object integrate(PyObject* const* x, bool adapts) {
     }
     if (way && !way->arrived()) return {};
     if (!all_finite(call.m, 3 * bodies) || !all_finite(call.q, (matrix ? 9 : 4) * bodies))
-        return {};  // the other way tells why
+        return {};  // the usual way has the warnings
     return py::reinterpret_steal<py::object>(
         PyTuple_Pack(5, t.ptr(), m_saved.ptr(), q_saved.ptr(), inertia.ptr(), costs.ptr()));
 }
@@ -218,9 +218,10 @@ PyObject* integrate_for_python(PyObject*, PyObject* const* x, Py_ssize_t count) 
 constexpr char integrate_doc[] =
     R"(integrate(integrator: Integrator, h: object, n_steps: object, t0: object, save_every: object, inertia: object, m0: object, q0: object, *adaptive: object) -> tuple | None
 
-(t, m, q, inertia, steps) of a short run in memory, as polhode.integrate gives it; None for all
-other runs, unusual arguments and wrong ones. adaptive: t_end, rtol and both of atol, while h and
-n_steps are None; steps are then those that were accepted and rejected, (2, ...), else None.)";
+(t, m, q, inertia, steps) of a run in memory, as polhode.integrate gives it; None for many steps
+of given length, unusual arguments and wrong ones. adaptive: t_end, rtol and both of atol, while h
+and n_steps are None, for any number of steps; steps are then those that were accepted and rejected,
+(2, ...), else None.)";
 
 PyMethodDef integrate_function{
     "integrate",

@@ -229,9 +229,10 @@ def integrate(
     *adaptive: typing.Any,
 ) -> tuple[typing.Any, ...] | None:
     """
-    (t, m, q, inertia, steps) of a short run in memory, as polhode.integrate gives it; None for all
-    other runs, unusual arguments and wrong ones. adaptive: t_end, rtol and both of atol, while h and
-    n_steps are None; steps are then those that were accepted and rejected, (2, ...), else None.
+    (t, m, q, inertia, steps) of a run in memory, as polhode.integrate gives it; None for many steps
+    of given length, unusual arguments and wrong ones. adaptive: t_end, rtol and both of atol, while h
+    and n_steps are None, for any number of steps; steps are then those that were accepted and rejected,
+    (2, ...), else None.
     """
 
 def methods() -> list[typing.Any]: ...

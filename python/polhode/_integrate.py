@@ -225,8 +225,8 @@ def integrate(
     Adaptive steps are the method of Dormand and Prince with the error estimate of [HNW93] Sec.
     II.5. Errors of steps add up, so the error at the end is larger than that of a step.
 
-    The manual says more: "Trajectories" of events and adaptive steps, "Mass properties" of
-    `moments`, "Energy correction" of its target under a torque.
+    In the manual: "Trajectories" on events and adaptive steps, "Mass properties" on `moments`,
+    "Energy correction" on its target under a torque.
 
     Examples
     --------

@@ -132,7 +132,7 @@ def step(
     Returns
     -------
     m, q : ndarray or Numbers
-        As `polhode.step`, which also says errors and warnings. ValueError is raised for text that
+        As `polhode.step`, which also lists errors and warnings. ValueError is raised for text that
         is not a number and for a multistep method too.
 
     Notes

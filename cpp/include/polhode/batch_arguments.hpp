@@ -51,7 +51,7 @@ struct OptionValues {
     int count = 0;
     double value[most] = {};
     const double* data = nullptr;       ///< coefficients that stand for a method; null: its own
-    const StopRequest* stop = nullptr;  ///< null: nobody stops it
+    const StopRequest* stop = nullptr;  ///< null: it is not stopped
 };
 
 /// A free step of a batch.  Outputs may be the inputs themselves; other overlap is not allowed.

@@ -226,7 +226,7 @@ class Helpers {
     std::list<Job*> jobs_;
     std::list<std::thread> threads_, ended_;
     int wanted_ = 0;  ///< by all calls
-    int free_ = 0;    ///< number of threads that help nobody
+    int free_ = 0;    ///< number of threads without work
     int closed_ = 0;  ///< above 0 during a fork and at the end
 };
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization): without memory at load, nothing is lost.

@@ -207,7 +207,7 @@ class MassProperties:
         Parameters
         ----------
         mass, hollow, centre, axes
-            As in `from_box`, which also says the errors; ``hollow=1`` is the shell between two
+            As in `from_box`, which also lists the errors; ``hollow=1`` is the shell between two
             similar ellipsoids, for a sphere that of constant thickness.
         semi_axes : array_like, shape (..., 3)
             Half of the lengths along the axes of the shape, at most two of them zero.
@@ -231,7 +231,7 @@ class MassProperties:
         Parameters
         ----------
         mass, centre, axes
-            As in `from_box`, which also says the errors.
+            As in `from_box`, which also lists the errors.
         radius, length : array_like, shape (...)
             Not both zero: radius 0 is a rod, length 0 a disk.
         hollow : array_like, shape (...), optional

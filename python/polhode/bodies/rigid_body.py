@@ -122,7 +122,7 @@ class RigidBody(MassProperties):
         Returns
         -------
         m, q : ndarray
-            As `polhode.step`, which also says the errors. The rotation to principal axes and back
+            As `polhode.step`, which also lists the errors. The rotation to principal axes and back
             adds an error of 4 eps ``|m|`` to m and of 4 eps to `q`, once per call. For many steps
             use ``n_steps``.
         """
@@ -152,7 +152,7 @@ class RigidBody(MassProperties):
         """Free motion of the bodies in closed form, in the user's body axes.
 
         m0 (..., 3) and q0 (..., 4) or (..., 3, 3), body to space, are momentum and attitude at time
-        0; ``motion(t)`` gives those at the times t. `TorqueFreeMotion` says the errors.
+        0; ``motion(t)`` gives those at the times t. `TorqueFreeMotion` lists the errors.
         """
         momentum = self._momentum("m0", m0)
         axes = None if self._aligned else self._axes

@@ -1,4 +1,4 @@
-"""Moments of inertia that vary in time; the core asks for them before each free flow."""
+"""Moments of inertia that vary in time; the core evaluates them before each free flow."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ threads, **options
         p0: ArrayLike | None = None,
         state0: ArrayLike | None = None,
     ) -> None:
-        """Begin anew from another state, checked as in the constructor.
+        """Begin again from another state, checked as in the constructor.
 
         Takes less time than ``advance(1)`` if m0 and q0 have the shapes of before and are arrays of
         doubles in C order (of one body also lists). Takes about as long as a new `Run` for other

@@ -1,4 +1,4 @@
-"""Short calls of `integrate`: ordinary arguments, which the core checks and carries out at once."""
+"""Short calls of `integrate`: few steps, or adaptive ones, by a single call of the core."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def at_once(
     rtol: float | None = None,
     atol: ArrayLike | None = None,
 ) -> Trajectory | None:
-    """A short run in memory of ordinary arguments: see `_core.integrate`; None for others.
+    """A run in memory by `_core.integrate`: few steps of given length, or adaptive ones.
 
-    Whatever is unusual or wrong is left to `settings_of`, which has the messages.
+    None for other runs, and for unusual or wrong arguments: `settings_of` has the messages.
     """
     if isinstance(torque, (list, tuple)):
         terms = tuple(torque)

@@ -146,7 +146,7 @@ class Trajectory:
         """The states that ``integrate(save_to=path)`` has saved so far, possibly 0 of them.
 
         The run may still be going on, or may have been killed. The arguments are those of `resume`,
-        which also says the errors; of torques that were not stored only the potential is used. The
+        which also lists the errors; of torques that were not stored only the potential is used. The
         arrays are read-only memmaps.
         """
         return Trajectory._read(path, torque, moments)
@@ -177,8 +177,8 @@ class Trajectory:
         Notes
         -----
         From the last saved state at or before a time the bodies take the steps of the integration,
-        the last of them shorter, so that the result has the order of the scheme. The manual,
-        "Trajectories", says more.
+        the last of them shorter, so that the result has the order of the scheme. See also
+        "Trajectories" in the manual.
         """
         settings = self._settings(self) if callable(self._settings) else self._settings
         return self._at(self, t, settings, self._ended)
@@ -325,7 +325,7 @@ class Trajectory:
         Parameters
         ----------
         body, time_unit
-            As in `plot`, which also says the errors.
+            As in `plot`, which also lists the errors.
         interval : float, optional
             Milliseconds between two pictures.
 

@@ -1,4 +1,4 @@
-"""Torque-free motion in closed form: what it keeps, and its evaluation at any times."""
+"""Torque-free motion in closed form: conserved quantities, and its evaluation at any times."""
 
 from __future__ import annotations
 
@@ -226,7 +226,7 @@ class TorqueFreeMotion:
             Times, of either sign.  They broadcast against the bodies: shape (T, 1) with N bodies
             gives all T times of all N.
         out, threads
-            As in `step`, which also says the errors.
+            As in `step`, which also lists the errors.
 
         Returns
         -------

@@ -15,7 +15,7 @@ namespace polhode {
 
 struct TorqueInfo;
 
-/// Bodies of a block, or of a whole batch, as a stage sees them: whole packs in columns.
+/// Bodies of a block, or of a whole batch, as a stage moves them: whole packs in columns.
 struct DirectArguments {
     View inertia;
     const void* bodies;  ///< Inertia<T> pack after pack, as in StepArguments

@@ -87,7 +87,7 @@ POLHODE_INLINE Vec3<T> zxy(const Vec3<T>& v) {
     return {v.z, v.x, v.y};
 }
 /// The components of a vector in the orders xyz, yzx and zxy.  One body has them in registers:
-/// cross products of such vectors, again in all orders, do not wait for permutations.
+/// cross products of such vectors, again in all orders, are computed without permutations.
 template <class V>
 struct Orders {
     V from_x, from_y, from_z;
@@ -214,7 +214,7 @@ struct Sum {
     /// The state after the change `step`.
     POLHODE_INLINE void add(const State<T>& step) { move(step + low); }
     /// The same with `low` in the change.  The norm of the quaternion is brought to 1 with the next
-    /// change, by a Newton step, which does not wait for a division; it halves q at most.
+    /// change, by a Newton step, which has no division; it halves q at most.
     POLHODE_INLINE void move(const State<T>& change) {
         const State<T> next = y + change;
         low = change - (next - y);

@@ -166,9 +166,9 @@ struct ModelSlope {
 ///
 ///     omega1' = (I2 - I3)/I1 omega2 omega3 + (u x axis)_1/I1 ...,   u' = u x omega
 ///
-/// These are no more operations than u from q at each stage, but a slope waits for fewer of them.
+/// These are no more operations than u from q at each stage, but in shorter chains.
 /// Packs have omega/2 in place of omega, which saves the multiplication of q' by 1/2; for one body
-/// the slope would wait for the doubling in u'.
+/// the doubling in u' would lengthen them.
 template <class Model, class T>
 struct TopSlope : ModelSlope<Model, T> {
     using Base = ModelSlope<Model, T>;

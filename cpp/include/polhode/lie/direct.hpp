@@ -114,8 +114,8 @@ template <class T>
     const StopRequest* stop = b.a.options.stop;
     const ImplicitStep<T> s = given_step(scheme, b.body.inverse, b.m, b.h(), f, f, stop);
     b.keep(count_column, part_counted * s.tried);
-    const FreeStep<T>& to = wants_torque_at_middle(scheme) ? s.middle : s.end;
-    if (wants_torque_at_middle(scheme) || wants_torque_at_end(scheme)) {
+    const FreeStep<T>& to = evaluates_torque_at_middle(scheme) ? s.middle : s.end;
+    if (evaluates_torque_at_middle(scheme) || evaluates_torque_at_end(scheme)) {
         b.leave(to.dq, to.m);
         return;
     }
@@ -224,7 +224,7 @@ template <class T>
     tau = select(done_before, T(0.0), tau);  // nothing to solve
     const ImplicitStep<T> s = given_step(scheme, b.body.inverse, m, tau * h, start, next, stop);
     FreeStep<T> to = s.end;
-    if (wants_torque_at_middle(scheme)) {
+    if (evaluates_torque_at_middle(scheme)) {
         to.m = select<T>(done, s.end.m, s.middle.m);
         to.dq = select<T>(done, s.end.dq, s.middle.dq);
     }
@@ -245,7 +245,7 @@ template <class T>
         select(settled, T(0.0), select(begins | (probe == 3.0), T(1.0), b.number(exact_column))));
     // The work from the torque at the middle, or from both ends by the trapezoidal rule.
     const Vec3<T> rate = h * b.body.inverse;
-    const T work = wants_torque_at_middle(scheme)
+    const T work = evaluates_torque_at_middle(scheme)
                        ? dot(times(rate, s.middle.m), next)
                        : 0.5 * (dot(times(rate, m), start) + dot(times(rate, s.end.m), next));
     b.leave_or_end(to.dq, to.m, done_before, done, work);
@@ -266,7 +266,7 @@ bool repeat(direct::Bodies<T>& b) {
 template <Scheme S>
 inline constexpr DirectStage stages[] = {
     {direct::stage<begin<S, batch_real>>, 0.0, 1},
-    {direct::stage<repeat<S, batch_real>>, wants_torque_at_middle(S) ? 0.5 : 1.0, 1}};
+    {direct::stage<repeat<S, batch_real>>, evaluates_torque_at_middle(S) ? 0.5 : 1.0, 1}};
 template <Scheme S>
 constexpr DirectMethod under_torque() {
     constexpr int count = S == Scheme::euler_forward ? 1 : 2;

@@ -47,11 +47,11 @@ enum class Scheme : int {
 };
 
 /// Where a scheme evaluates the torque, in addition to the start.
-constexpr bool wants_torque_at_middle(Scheme s) {
+constexpr bool evaluates_torque_at_middle(Scheme s) {
     return s == Scheme::imid || s == Scheme::imidm || s == Scheme::swc1;
 }
-constexpr bool wants_torque_at_end(Scheme s) {
-    return !wants_torque_at_middle(s) && s != Scheme::euler_forward &&
+constexpr bool evaluates_torque_at_end(Scheme s) {
+    return !evaluates_torque_at_middle(s) && s != Scheme::euler_forward &&
            s != Scheme::euler_forward_rate;
 }
 

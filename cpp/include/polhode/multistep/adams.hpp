@@ -93,7 +93,7 @@ struct AdamsStep {
     }
     /// The change predicted by a slope at the start of a step and those before it, newest[0],
     /// newest[-1] ..., and the part of the corrected change that they contribute; first without
-    /// that slope, since the sums of the others do not wait for it.
+    /// that slope, since the sums of the others do not depend on it.
     template <class T>
     POLHODE_INLINE void begin_sums(const direct::State<T>* newest,
                                    direct::State<T>& predicted,
@@ -198,7 +198,7 @@ struct AdamsRun {
             for (int k = 0; k < history; ++k) slope_at[k] = slope_at[room - history + k];
             newest = history - 1;
         }
-        // What does not wait for the slopes of this step comes first.
+        // What does not depend on the slopes of this step comes first.
         direct::State<T> predicted, corrected;
         if (n >= history) {
             if constexpr (lanes_v<T> == 1) {

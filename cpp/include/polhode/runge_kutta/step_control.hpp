@@ -58,7 +58,7 @@ struct StepError {
 };
 
 /// The next step over this one, 1/3 to 6, by a PI controller: 0.9 error^(-1/8) (error of the last
-/// accepted step)^(1/16).  The next step waits for the roots of this error, not for the last ones.
+/// accepted step)^(1/16).  The factor needs the roots of this error only.
 ///
 /// @param square  of the error; NaN shortens the step
 /// @param last    the root of order 16 of the error of the last accepted step; updated where

@@ -324,7 +324,7 @@ class Block {
     Inertia<T> inertia(std::ptrdiff_t i) const { return Inertia<T>::of(moments(i)); }
     /// Copies from other arrays, and repeats the last body.
     void load(const View& from, const MutableView& to, int size) const {
-        // One body is stored in whole registers, so that the loads of its pack need not wait.
+        // One body is stored in whole registers, since loads wider than the last stores are slow.
         const std::ptrdiff_t copied = count > 1 ? count : 0;
         batch::copy(from, to, size, copied);
         for (int k = 0; k < size; ++k) {

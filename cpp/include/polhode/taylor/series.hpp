@@ -160,7 +160,7 @@ POLHODE_INLINE Row<T, n> zero() {
 }
 
 /// Calls add(i, j) for all i + j = k.  The newest coefficients come last, since the sums of the
-/// others do not wait for them.
+/// others do not depend on them.
 template <class... Sums>
 POLHODE_INLINE void over_all(int k, Sums&... add) {
 #if defined(__GNUC__) || defined(__clang__)
@@ -171,7 +171,7 @@ POLHODE_INLINE void over_all(int k, Sums&... add) {
     (add(k, 0), ...);
 }
 /// Sums over all i + j = k: for packs one after another, since each fills the registers; for one
-/// body together, since an addition waits for the one before.
+/// body together, since an addition depends on the one before.
 template <class T, class... Sums>
 POLHODE_INLINE void convolve(int k, Sums&... add) {
     if constexpr (lanes_v<T> == 1) {
