@@ -82,11 +82,11 @@ def test_a_period_turns_the_attitude_about_the_momentum() -> None:
         motion = motion_of(state)
         momentum = ph.momentum_spatial(np.array(state.m) / np.abs(state.m).max(), state.q)
         direction = momentum / np.linalg.norm(momentum)
-        _, q = motion([0.0, float(motion.period)])
-        turned = so3.multiply(so3.exp(motion.precession * direction), q[0])
         angle = float(motion.period * np.linalg.norm(ph.omega(state.inertia, state.m)))
         angle += float(motion.precession)
         if angle < 1e6:
+            _, q = motion([0.0, float(motion.period)])
+            turned = so3.multiply(so3.exp(motion.precession * direction), q[0])
             close(q[1], -turned, atol=30 * EPS * (1 + angle), what=state.name)
 
 
@@ -134,6 +134,8 @@ def test_mode_says_the_regime() -> None:
     assert ph.TorqueFreeMotion(*GENERIC).mode == "short-axis"
 
 
+# One ulp off a sphere, in a period of 4e16, the attitude has no correct digit.
+@pytest.mark.filterwarnings("ignore:no digit is correct")
 def test_nutation() -> None:
     """Between its limits at all times, which it reaches, at the momenta of the same energy."""
     rng = np.random.default_rng(7)

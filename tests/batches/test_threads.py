@@ -214,12 +214,16 @@ def test_signals_are_not_for_the_threads_that_wait() -> None:
     script = (
         START
         + """
-import signal
+import signal, time
 blocked = set()
 for task in os.listdir("/proc/self/task"):
     if int(task) != os.getpid():
-        status = open(f"/proc/self/task/{task}/status").read()
-        mask = int(status.partition("SigBlk:")[2].split()[0], 16)
+        for _ in range(1000):  # a thread that has not begun blocks all signals
+            status = open(f"/proc/self/task/{task}/status").read()
+            mask = int(status.partition("SigBlk:")[2].split()[0], 16)
+            if not mask >> (signal.SIGSEGV - 1) & 1:
+                break
+            time.sleep(0.01)
         assert mask >> (signal.SIGINT - 1) & 1, status
         assert not mask >> (signal.SIGSEGV - 1) & 1, status
         blocked.add(task)
