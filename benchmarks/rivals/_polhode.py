@@ -54,6 +54,7 @@ def prepared(setting: dict[str, Any], problem: Problem, h: float) -> Prepared:
     """One body by a prepared run, as the other programs are set up before; more by a call."""
     if problem.bodies > 1:
         return by_call(setting, problem, h)
+    by_call(setting, problem, h).run()  # which refuses fewer steps than a history has
     n_steps = round(problem.t_end / h)
     m, q = _start(problem)
     steps = ph.Run(
