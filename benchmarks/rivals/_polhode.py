@@ -54,8 +54,9 @@ def prepared(setting: dict[str, Any], problem: Problem, h: float) -> Prepared:
     """One body by a prepared run, as the other programs are set up before; more by a call."""
     if problem.bodies > 1:
         return by_call(setting, problem, h)
-    by_call(setting, problem, h).run()  # which refuses fewer steps than a history has
     n_steps = round(problem.t_end / h)
+    if n_steps < max(m.history for m in ph.methods() if m.name == setting.get("method", "exact")):
+        raise ValueError("fewer steps than a history has")  # as `integrate`
     m, q = _start(problem)
     steps = ph.Run(
         problem.inertia, m, q, problem.t_end / n_steps, torque=_torque(problem), **setting
